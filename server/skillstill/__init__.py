@@ -1,0 +1,29 @@
+"""Skills, distilled: small local models for the narrow, repeated work of subagents.
+
+report = await subagent("Where is the retry back-off computed?", "explore", "~/src/app")
+"""
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skillstill.types import Report
+
+__all__ = ["subagent"]
+
+
+async def subagent(prompt: str, name: str = "explore", workspace: str | PathLike[str] = ".") -> "Report":
+    """The report of a subagent of the user's registries on one question about one folder.
+
+    Raises SkillstillError where there is nothing to run; what goes wrong in the run is told in the report.
+    """
+    # Delayed: importing the package, as the command line does, must stay cheap.
+    from pathlib import Path
+
+    from skillstill.models.pool import LocalModels, LocalOptions
+    from skillstill.registry import Registry
+    from skillstill.runtime import Runtime
+
+    folder = Path(workspace).expanduser()
+    runtime = Runtime(Registry(project=folder), LocalModels(LocalOptions()))
+    return (await runtime.run(name, prompt, folder)).report

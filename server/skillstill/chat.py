@@ -1,0 +1,109 @@
+"""ChatML with Hermes-style tool calls: messages to prompt and training text, text back to a message.
+
+One renderer serves both sides. It yields segments that alternate between what a model reads and what it learns to
+write, and it only ever appends: the prompt of each turn is the beginning, segment for segment, of the finished trace.
+A tokenizer is run on each segment by itself, so what holds for segments holds for tokens.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillstill.types import Message, ToolCall, ToolSchema
+
+DIALECT = "chatml-hermes/1"
+OPEN_CALL, CLOSE_CALL = "<tool_call>", "</tool_call>"
+END = "<|im_end|>"
+HEADER = "<|im_start|>assistant\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Text, and whether the loss sees it."""
+
+    text: str
+    learned: bool
+
+
+def render(messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> tuple[Segment, ...]:
+    """The conversation as segments; where the last message asks for an answer, they end with the header of one.
+
+    `tools` are written into the system turn; leave them out for a model that carries them in its weights.
+    """
+    segments: list[Segment] = []
+    read = ""
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            segments += [Segment(read + HEADER, learned=False), Segment(written(message) + END, learned=True)]
+            read = "\n"
+        else:
+            read += _turn(messages, index, tools)
+    if messages[-1].role != "assistant":
+        segments.append(Segment(read + HEADER, learned=False))
+    return tuple(segments)
+
+
+def written(message: Message) -> str:
+    """What the model itself wrote in an assistant turn."""
+    calls = (f"{OPEN_CALL}\n{_call_json(call)}\n{CLOSE_CALL}" for call in message.calls)
+    return "\n".join([*([escape(message.content)] if message.content else []), *calls])
+
+
+def parse(text: str, *, truncated: bool = False) -> Message:
+    """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read."""
+    before, *calls = text.split(OPEN_CALL)
+    if not calls:
+        return Message(role="assistant", content=text.strip(), truncated=truncated)
+    try:
+        read = tuple(_read_call(call.split(CLOSE_CALL)[0]) for call in calls)
+    except ValueError as error:
+        return Message(role="assistant", content=text.strip(), malformed=str(error), truncated=truncated)
+    return Message(role="assistant", content=before.strip(), calls=read, truncated=truncated)
+
+
+def escape(text: str) -> str:
+    """Text whose `<|…|>` can no longer be taken for the markers of a turn, whoever wrote them there."""
+    return re.sub(r"<\|(?=\w+\|>)", "< |", text)
+
+
+def teach(tools: Sequence[ToolSchema]) -> str:
+    """The part of a system turn that tells an untrained model its tools and how to call one."""
+    schemas = "\n".join(json.dumps(_function(tool), ensure_ascii=False) for tool in tools)
+    return (
+        f"\n\nTools, one JSON schema a line:\n<tools>\n{schemas}\n</tools>\nTo call a tool, write only:\n"
+        f'{OPEN_CALL}\n{{"name": "tool", "arguments": {{"argument": "value"}}}}\n{CLOSE_CALL}'
+    )
+
+
+def _turn(messages: Sequence[Message], index: int, tools: Sequence[ToolSchema]) -> str:
+    message, text = messages[index], escape(messages[index].content)
+    if message.role == "tool":
+        opens = messages[index - 1].role != "tool"
+        closes = index + 1 == len(messages) or messages[index + 1].role != "tool"
+        start, end = ("<|im_start|>user" if opens else ""), (f"{END}\n" if closes else "")
+        return f"{start}\n<tool_response>\n{text}\n</tool_response>{end}"
+    taught = teach(tools) if message.role == "system" and tools else ""
+    return f"<|im_start|>{message.role}\n{text}{taught}{END}\n"
+
+
+def _call_json(call: ToolCall) -> str:
+    return json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+
+
+def _function(tool: ToolSchema) -> dict[str, Any]:
+    return {"type": "function", "function": tool.model_dump()}
+
+
+def _read_call(text: str) -> ToolCall:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the call is not JSON ({error.msg} at character {error.pos})") from error
+    if not (isinstance(value, dict) and isinstance(value.get("name"), str)):
+        raise ValueError('the call needs a "name" and "arguments"')
+    arguments = value.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise ValueError('"arguments" must be an object')
+    return ToolCall(name=value["name"], arguments=arguments)

@@ -1,0 +1,220 @@
+"""The command line: it parses, calls and prints.
+
+Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage, 130 interrupted.
+Only typer is loaded here; each command imports what it needs, so that `--help` stays fast and `run` never loads mcp.
+"""
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skillstill.errors import SkillstillError, UsageError
+
+if TYPE_CHECKING:
+    from skillstill.runtime import Runtime
+    from skillstill.types import Models
+
+EXIT_CODES = {"answered": 0, "escalate": 2, "failed": 1}
+FAILED, USAGE, INTERRUPTED = 1, 64, 130
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Small local models as subagents: run one here, or serve them all as MCP tools.",
+    epilog="Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage.",
+)
+
+Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
+RegistryFile = Annotated[
+    Path | None,
+    typer.Option("--registry", envvar="SKILLSTILL_REGISTRY", help="A registry.json that comes first."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
+Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch nothing from a hub.")]
+GpuLayers = Annotated[
+    str,
+    typer.Option(
+        "--gpu-layers",
+        envvar="SKILLSTILL_GPU_LAYERS",
+        help="Layers on the graphics processor: auto or a number.",
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, envvar="SKILLSTILL_THREADS", help="Default: the cores free at the start."),
+]
+Base = Annotated[
+    Path | None,
+    typer.Option("--base", help="Another ChatML GGUF file for entries that are untrained.", show_default=False),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        envvar="SKILLSTILL_ENDPOINT",
+        help="An OpenAI-compatible server instead of llama.cpp here, as URL#MODEL; its key: SKILLSTILL_ENDPOINT_KEY.",
+    ),
+]
+Traces = Annotated[bool, typer.Option("--trace/--no-trace", help="Keep a trace of the run for `show`, for 30 days.")]
+
+
+@app.command()
+def run(
+    subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
+    prompt: Annotated[str, typer.Argument(help="What you want to know; - reads it from standard input.")],
+    workspace: Workspace = Path(),
+    json: Json = False,
+    base: Base = None,
+    registry: RegistryFile = None,
+    endpoint: Endpoint = None,
+    offline: Offline = False,
+    gpu_layers: GpuLayers = "auto",
+    threads: Threads = None,
+    trace: Traces = True,
+) -> int:
+    """Let a subagent answer one question about a folder.
+
+    Example: skillstill run explore "Where is the retry back-off computed?" --workspace ~/src/app
+    """
+    import anyio
+
+    from skillstill import show
+
+    project = workspace.expanduser()
+    models = _models(endpoint, offline, gpu_layers, threads, slots=1)
+    runtime = _runtime(registry, project, models, base, trace)
+    text = sys.stdin.read() if prompt == "-" else prompt
+    with show.steps_on_terminal() as on_step:
+        finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step))
+    show.report(finished, as_json=json)
+    return EXIT_CODES[finished.report.status]
+
+
+@app.command()
+def serve(
+    workspace: Workspace = Path(),
+    base: Base = None,
+    registry: RegistryFile = None,
+    endpoint: Endpoint = None,
+    offline: Offline = False,
+    gpu_layers: GpuLayers = "auto",
+    threads: Threads = None,
+    slots: Annotated[int, typer.Option(min=1, max=64, help="Runs whose context is kept in memory at once.")] = 2,
+    trace: Traces = True,
+) -> int:
+    """Serve every subagent as an MCP tool over standard input and output.
+
+    Example: claude mcp add skillstill -- skillstill serve
+    """
+    from skillstill.server import serve_stdio
+    from skillstill.workspace import Workspace as Folder
+
+    folder = Folder(workspace).root
+    models = _models(endpoint, offline, gpu_layers, threads, slots)
+    serve_stdio(_runtime(registry, folder, models, base, trace), folder)
+    return 0
+
+
+@app.command("list")
+def list_(workspace: Workspace = Path(), registry: RegistryFile = None, json: Json = False) -> int:
+    """List the subagents, their state and the registry that each comes from."""
+    from skillstill import show
+    from skillstill.registry import Registry
+
+    show.entries(Registry(registry, workspace.expanduser()), as_json=json)
+    return 0
+
+
+@app.command("show")
+def show_(
+    run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `last`.")] = "last",
+    list: Annotated[bool, typer.Option("--list", help="List the stored runs instead.")] = False,
+    json: Json = False,
+) -> int:
+    """Show what happened in a run: every call, every result, the report."""
+    from skillstill import runs, show
+
+    if list:
+        show.stored_runs(as_json=json)
+    else:
+        show.transcript(runs.load(run), as_json=json)
+    return 0
+
+
+@app.command()
+def doctor(workspace: Workspace = Path(), registry: RegistryFile = None, json: Json = False) -> int:
+    """Try everything that a run needs on this machine, and say what to type where something is missing."""
+    from skillstill import doctor, show
+    from skillstill.registry import Registry
+
+    checks = doctor.examine(Registry(registry, workspace.expanduser()))
+    show.checks(checks, as_json=json)
+    return 0 if all(check.ok for check in checks) else FAILED
+
+
+@app.command()
+def trust(
+    project: Annotated[Path, typer.Argument(help="A folder whose .skillstill/ you have looked at.")] = Path(),
+    forget: Annotated[bool, typer.Option("--forget", help="Take it back.")] = False,
+) -> int:
+    """Let a project's own .skillstill/ count: its descriptions, skills and models, exactly as they are now."""
+    from skillstill import show
+    from skillstill.registry import PROJECT_FOLDER
+    from skillstill.trust import distrust, trust
+
+    folder = project.expanduser() / PROJECT_FOLDER
+    if forget:
+        distrust(folder)
+    else:
+        show.trusted(folder, trust(folder))
+    return 0
+
+
+def main() -> None:
+    """The console script."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
+    sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
+    try:
+        return app(standalone_mode=False) or 0
+    except typer.TyperException as error:
+        return _complain(f"{error.format_message()} (see `skillstill --help`)", USAGE)
+    except UsageError as error:
+        return _complain(str(error), USAGE)
+    except SkillstillError as error:
+        return _complain(str(error), FAILED)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+
+
+def _complain(sentence: str, code: int) -> int:
+    typer.echo(f"skillstill: {sentence}", err=True)
+    return code
+
+
+def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":
+    from skillstill.models.sources import given
+    from skillstill.registry import Registry
+    from skillstill.runtime import Runtime
+
+    return Runtime(Registry(registry, project), models, given(base) if base else None, trace)
+
+
+def _models(endpoint: str | None, offline: bool, gpu_layers: str, threads: int | None, slots: int) -> "Models":
+    from skillstill.models.pool import LocalModels, LocalOptions, RemoteModels
+
+    if endpoint:
+        return RemoteModels(endpoint, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
+    if gpu_layers != "auto" and not gpu_layers.isdigit():
+        raise UsageError(f"--gpu-layers is `auto` or a number, not {gpu_layers!r}")
+    return LocalModels(LocalOptions(offline, None if gpu_layers == "auto" else int(gpu_layers), threads, slots))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""One GGUF base in memory through llama.cpp's low-level API: tokens, sequences, logits, adapters. Not thread-safe."""
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before libgomp loads: spinning threads starve busy machines
+
+import llama_cpp as llama
+import numpy as np
+from numpy.typing import NDArray
+
+from skillstill.errors import ModelError
+
+# Tokens of one llama_decode: the unit of cancellation. On a CPU, 128 read as fast as 512 (reference measurement);
+# a graphics processor wants more and needs no patience.
+CPU_BATCH, GPU_BATCH = 128, 512
+ALL_LAYERS = 999
+_silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only the pointer
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """`context` tokens for each of `slots` sequences. gpu_layers None: all where a graphics processor is usable."""
+
+    context: int = 4_096
+    slots: int = 1
+    threads: int | None = None
+    gpu_layers: int | None = None
+
+
+class Engine:
+    def __init__(self, path: Path, options: EngineOptions) -> None:
+        """Raises ModelError where llama.cpp cannot load the file."""
+        llama.llama_log_set(_silent, ctypes.c_void_p(0))
+        self.options = options
+        on_gpu = llama.llama_supports_gpu_offload() and options.gpu_layers != 0
+        self._model = self._load(path, on_gpu)
+        self.vocabulary = llama.llama_model_get_vocab(self._model)
+        self.vocabulary_size: int = llama.llama_vocab_n_tokens(self.vocabulary)
+        self._capacity = GPU_BATCH if on_gpu else CPU_BATCH
+        self._context = self._new_context()
+        self._memory = llama.llama_get_memory(self._context)
+        self._batch = llama.llama_batch_init(self._capacity, 0, 1)
+        self._adapters: dict[Path, Any] = {}
+        self._active: Path | None = None
+
+    def tokenize(self, text: str) -> list[int]:
+        """Tokens without BOS; `<|im_start|>` and its like become special tokens wherever they stand."""
+        raw = text.encode()
+        buffer = (llama.llama_token * (len(raw) + 8))()
+        count = llama.llama_tokenize(self.vocabulary, raw, len(raw), buffer, len(buffer), False, True)
+        return list(buffer[:count])
+
+    def piece(self, token: int) -> bytes:
+        """The bytes of a token, special ones by their name; a character may be split over several."""
+        buffer = ctypes.create_string_buffer(256)
+        size = llama.llama_token_to_piece(self.vocabulary, token, buffer, len(buffer), 0, True)
+        return buffer.raw[: max(size, 0)]
+
+    def decode(
+        self, tokens: Sequence[int], position: int, sequence: int, check: Callable[[], None]
+    ) -> NDArray[np.float32]:
+        """Append tokens to a sequence; float32 logits (vocabulary_size,) of the last, valid until the next call.
+
+        `check` is called before each batch and may raise to stop.
+        """
+        for first in range(0, len(tokens), self._capacity):
+            check()
+            part = tokens[first : first + self._capacity]
+            self._fill(part, position + first, sequence, wants_last=first + len(part) == len(tokens))
+            if code := llama.llama_decode(self._context, self._batch):
+                raise ModelError(f"llama.cpp could not decode {len(part)} tokens (code {code})")
+        logits = llama.llama_get_logits_ith(self._context, -1)
+        return np.ctypeslib.as_array(logits, shape=(self.vocabulary_size,))
+
+    def forget(self, sequence: int, position: int) -> None:
+        """Drop what a sequence holds from this position on."""
+        llama.llama_memory_seq_rm(self._memory, sequence, position, -1)
+
+    def use(self, adapter: Path | None) -> None:
+        """Decode with this LoRA adapter from now on, or with the bare base. Raises ModelError.
+
+        Keys and values computed under one adapter are wrong under another: a sequence keeps to one.
+        """
+        if adapter == self._active:
+            return
+        chosen = [] if adapter is None else [self._adapter(adapter)]
+        array = (llama.llama_adapter_lora_p_ctypes * len(chosen))(*chosen)
+        scales = (ctypes.c_float * len(chosen))(*[1.0] * len(chosen))
+        if llama.llama_set_adapters_lora(self._context, array, len(chosen), scales):
+            raise ModelError(f"llama.cpp could not switch to the adapter {adapter}")
+        self._active = adapter
+
+    def close(self) -> None:
+        llama.llama_batch_free(self._batch)
+        llama.llama_free(self._context)
+        llama.llama_model_free(self._model)
+
+    def _load(self, path: Path, on_gpu: bool) -> Any:
+        params = llama.llama_model_default_params()
+        params.n_gpu_layers = (ALL_LAYERS if self.options.gpu_layers is None else self.options.gpu_layers) * on_gpu
+        if model := llama.llama_model_load_from_file(str(path).encode(), params):
+            return model
+        raise ModelError(f"llama.cpp cannot load {path}: not a GGUF model that this version knows")
+
+    def _new_context(self) -> Any:
+        params = llama.llama_context_default_params()
+        params.n_ctx, params.n_seq_max = self.options.context * self.options.slots, self.options.slots
+        params.n_batch = params.n_ubatch = self._capacity
+        params.n_threads = params.n_threads_batch = self.options.threads or free_cores()
+        if context := llama.llama_init_from_model(self._model, params):
+            return context
+        raise ModelError(f"no memory for a context of {params.n_ctx} tokens: serve fewer slots or lower limits.context")
+
+    def _fill(self, tokens: Sequence[int], position: int, sequence: int, *, wants_last: bool) -> None:
+        batch = self._batch
+        batch.n_tokens = len(tokens)
+        for index, token in enumerate(tokens):
+            batch.token[index], batch.pos[index] = token, position + index
+            batch.n_seq_id[index], batch.seq_id[index][0] = 1, sequence
+            batch.logits[index] = wants_last and index == len(tokens) - 1
+
+    def _adapter(self, path: Path) -> Any:
+        if path not in self._adapters:
+            adapter = llama.llama_adapter_lora_init(self._model, str(path).encode())
+            if not adapter:
+                raise ModelError(f"{path} is not a LoRA adapter for this base")
+            self._adapters[path] = adapter
+        return self._adapters[path]
+
+
+def free_cores() -> int:
+    """Cores that nothing else keeps busy now, at least one: a thread too many costs more than it brings.
+
+    Counts hardware threads this process may use, less the load average of the last minute.
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    busy = round(os.getloadavg()[0]) if hasattr(os, "getloadavg") else 0
+    return max(1, usable - busy)

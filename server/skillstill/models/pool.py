@@ -1,0 +1,80 @@
+"""Where models come from: loaded here, lazily and once, or behind an endpoint."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from skillstill.models.sources import locate
+from skillstill.types import Model, ModelFile, ModelSpec
+
+# llama.cpp and an HTTP client cost most of a second to import: each is loaded by the first lease that needs it.
+if TYPE_CHECKING:
+    from skillstill.models.llama import LlamaBase
+
+
+@dataclass(frozen=True, slots=True)
+class LocalOptions:
+    """gpu_layers and threads None: decided by the machine. `slots`: runs whose keys and values are kept at once."""
+
+    offline: bool = False
+    gpu_layers: int | None = None
+    threads: int | None = None
+    slots: int = 1
+
+
+class LocalModels:
+    """Bases in this process, one in memory however many adapters and runs share it."""
+
+    def __init__(self, options: LocalOptions) -> None:
+        self.options = options
+        self._bases: dict[tuple[Path, int], LlamaBase] = {}
+        self._loading = anyio.Lock()
+
+    @asynccontextmanager
+    async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
+        """Raises BaseError and ModelError."""
+        adapter = await self._located(spec.adapter) if spec.adapter else None
+        base = await self._base(await self._located(spec.base), spec.context)
+        async with base.lease(adapter=adapter, taught=spec.taught) as model:
+            yield model
+
+    async def _located(self, file: ModelFile) -> Path:
+        return await to_thread.run_sync(lambda: locate(file, offline=self.options.offline))
+
+    async def _base(self, path: Path, context: int) -> "LlamaBase":
+        async with self._loading:
+            if (path, context) not in self._bases:
+                self._bases[path, context] = await to_thread.run_sync(self._load, path, context)
+            return self._bases[path, context]
+
+    def _load(self, path: Path, context: int) -> "LlamaBase":
+        from skillstill.models.engine import EngineOptions
+        from skillstill.models.llama import LlamaBase
+
+        options = self.options
+        return LlamaBase(path, EngineOptions(context, options.slots, options.threads, options.gpu_layers))
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModels:
+    """One server for everything: our own prompts for tuned subagents, its chat interface for stock models.
+
+    `address` is `URL` or `URL#MODEL`, the URL up to and without `/v1`.
+    """
+
+    address: str
+    key: str = ""
+
+    @asynccontextmanager
+    async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
+        from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions
+
+        url, _, name = self.address.partition("#")
+        kind = RemoteCompletions if spec.taught else RemoteChat
+        async with kind(Endpoint(url, name or "default", self.key)) as model:
+            yield model

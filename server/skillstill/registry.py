@@ -1,0 +1,163 @@
+"""registry.json: which subagents there are. Several registries merge; each entry remembers where it came from."""
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from skillstill.errors import RegistryError, UnknownName
+from skillstill.skill import NAME, Skill, load_skill
+from skillstill.storage import data_folder, write_atomically
+from skillstill.trust import trusted
+from skillstill.types import Frozen, ModelFile
+
+FILE = "registry.json"
+ENVIRONMENT = "SKILLSTILL_REGISTRY"
+PROJECT_FOLDER = ".skillstill"
+log = logging.getLogger(__name__)
+
+
+class Entry(Frozen):
+    """One subagent. `untrained` is a development entry: a stock base that is told the whole skill.
+
+    `skill` is a path from the registry's folder, and stays inside it. `serving_hash` is that of `contract`; a released
+    entry must have one.
+    """
+
+    name: str = Field(pattern=NAME, max_length=64)
+    title: str = Field(min_length=1, max_length=80)
+    description: str = Field(min_length=1, max_length=1_000)
+    state: Literal["untrained", "released"]
+    skill: str
+    base: ModelFile
+    adapter: ModelFile | None = None
+    serving_hash: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+
+    @field_validator("skill")
+    @classmethod
+    def inside(cls, skill: str) -> str:
+        if Path(skill).is_absolute() or ".." in Path(skill).parts:
+            raise ValueError("expected a path inside the registry's folder")
+        return skill
+
+    @model_validator(mode="after")
+    def complete(self) -> Self:
+        if self.state == "released" and self.serving_hash is None:
+            raise ValueError("a released entry needs its serving_hash")
+        return self
+
+
+class Document(Frozen):
+    """The whole file."""
+
+    version: Literal[1] = 1
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry and the registry file it was found in."""
+
+    entry: Entry
+    origin: Path
+
+    def skill(self) -> Skill:
+        """Raises SkillError."""
+        return load_skill((self.origin.parent / self.entry.skill).resolve())
+
+
+class Registry:
+    """The merged registries of a process: by flag, environment, trusted project, user, bundled; first wins by name."""
+
+    def __init__(self, flag: Path | None = None, project: Path | None = None) -> None:
+        """Raises RegistryError where a registry that was named by flag or environment cannot be read."""
+        self.named = tuple(Path(path).expanduser() for path in (flag, os.environ.get(ENVIRONMENT)) if path)
+        self.project = project
+        self.ignored: dict[Path, str] = {}
+        self._good: dict[Path, Document] = {}
+        self._seen: dict[Path, tuple[int, int]] = {}
+        for path in self.named:
+            self._good[path] = read_registry(path)
+
+    def entries(self) -> Sequence[Listed]:
+        """All entries by name, as the files stand now. A file that became unreadable keeps its last good state."""
+        found: dict[str, Listed] = {}
+        for path in self._paths():
+            for entry in self._current(path).entries:
+                found.setdefault(entry.name, Listed(entry, path))
+        return [found[name] for name in sorted(found)]
+
+    def entry(self, name: str) -> Listed:
+        """Raises UnknownName."""
+        entries = self.entries()
+        for listed in entries:
+            if listed.entry.name == name:
+                return listed
+        known = ", ".join(listed.entry.name for listed in entries) or "none"
+        raise UnknownName(f"no subagent called {name!r}; there are: {known}")
+
+    def _paths(self) -> Iterable[Path]:
+        yield from self.named
+        yield from self._project_paths()
+        yield from (path for path in (user_registry(), bundled() / FILE) if path.is_file() or path in self._good)
+
+    def _project_paths(self) -> Iterable[Path]:
+        """The project's own registry, where its owner has pinned it: it came with the repository, not from the user."""
+        folder = self.project / PROJECT_FOLDER if self.project else None
+        if folder is None or not (folder / FILE).is_file():
+            return
+        if trusted(folder):
+            self.ignored.pop(folder, None)
+            yield folder / FILE
+        else:
+            self.ignored[folder] = f"not trusted: look at it, then type `skillstill trust {self.project}`"
+
+    def _current(self, path: Path) -> Document:
+        try:
+            status = path.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
+            if self._seen.get(path) != stamp or path not in self._good:
+                self._seen[path] = stamp
+                self._good[path] = read_registry(path)
+                self.ignored.pop(path, None)
+        except (OSError, RegistryError) as error:
+            if self.ignored.get(path) != str(error):
+                kept = "keeping its last good state" if path in self._good else "going on without it"
+                log.warning("%s; %s", error, kept)
+                self.ignored[path] = str(error)
+        return self._good.get(path, Document())
+
+
+def read_registry(path: Path) -> Document:
+    """Raises RegistryError: which file, which field, what was expected."""
+    try:
+        return Document.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise RegistryError(f"{path} cannot be read as a registry: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"])) or "file"
+        raise RegistryError(f"{path}: {field}: {first['msg']}, got {first['input']!r:.80}") from error
+
+
+def write_registry(path: Path, document: Document) -> None:
+    """All or nothing: a reader sees the old file or the new one. Raises RegistryError."""
+    try:
+        write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n")
+    except OSError as error:
+        raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def user_registry() -> Path:
+    return data_folder() / FILE
+
+
+def bundled() -> Path:
+    """The folder of the bundled registry.json and skills/: in an installed wheel, or the checkout itself."""
+    packed = Path(__file__).parent / "bundled"
+    return packed if packed.is_dir() else Path(__file__).parents[2]

@@ -1,0 +1,66 @@
+"""Traces of finished runs, one JSONL line in one file each. They hold private code: only their owner may read them."""
+
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from skillstill.errors import TraceError, UnknownName
+from skillstill.storage import state_folder, write_atomically
+from skillstill.types import Trace
+
+KEEP_DAYS = 30
+log = logging.getLogger(__name__)
+
+
+def store(trace: Trace) -> Path:
+    """Write the trace and drop those older than KEEP_DAYS. Raises TraceError, and then leaves no half of a file."""
+    stamp = trace.created.strftime("%Y%m%dT%H%M%S%f")
+    file = folder() / f"{stamp}-{trace.run}.jsonl"
+    try:
+        write_atomically(file, trace.model_dump_json() + "\n")
+        _forget_old()
+    except OSError as error:
+        raise TraceError(f"the trace of run {trace.run} is not stored in {folder()}: {error.strerror}") from error
+    return file
+
+
+def load(run: str) -> Trace:
+    """A trace by its run id, the beginning of one, or `last`. Raises UnknownName and TraceError."""
+    found = stored()[-1:] if run == "last" else [file for file in stored() if _id(file).startswith(run)]
+    if len(found) != 1:
+        what = f"{len(found)} runs begin with {run!r}" if found else f"no run {run!r} is stored"
+        raise UnknownName(f"{what}: `skillstill show --list` names them")
+    return read(found[0])
+
+
+def read(file: Path) -> Trace:
+    """Raises TraceError."""
+    try:
+        return Trace.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValidationError) as error:
+        raise TraceError(f"{file} cannot be read as a trace") from error
+
+
+def stored() -> Sequence[Path]:
+    """The files of all traces, oldest first."""
+    return sorted(folder().glob("*.jsonl"))
+
+
+def folder() -> Path:
+    return state_folder() / "runs"
+
+
+def _id(file: Path) -> str:
+    return file.stem.partition("-")[2]
+
+
+def _forget_old() -> None:
+    oldest = time.time() - KEEP_DAYS * 86_400
+    for file in stored():
+        with suppress(FileNotFoundError):  # another process was faster
+            if file.stat().st_mtime < oldest:
+                file.unlink()

@@ -1,0 +1,97 @@
+"""One process's subagents: a name and a prompt in, a trace out, stored."""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillstill import agent, runs
+from skillstill.chat import DIALECT
+from skillstill.contract import serving_hash
+from skillstill.errors import ModelError, TraceError, UsageError
+from skillstill.registry import Listed, Registry
+from skillstill.skill import Skill
+from skillstill.types import ModelFile, Models, ModelSpec, OnStep, Trace
+from skillstill.workspace import Workspace
+
+PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """`base` takes the place of the base of untrained entries; a release keeps the one it was trained on."""
+
+    registry: Registry
+    models: Models
+    base: ModelFile | None = None
+    keep_traces: bool = True
+
+    async def run(self, name: str, prompt: str, workspace: Path, on_step: OnStep | None = None) -> Trace:
+        """Let a subagent work. What goes wrong once it works, a missing model too, is told in the trace's report.
+
+        Raises SkillstillError where there is nothing to run: unknown name, bad prompt, workspace or skill, stale.
+        """
+        checked = check_prompt(prompt)
+        listed = self.registry.entry(name)
+        skill = listed.skill()
+        check_fresh(listed, skill)
+        spec = self._spec(listed, skill)
+        brief = _brief(listed, skill, checked, spec.base)
+        trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
+        if self.keep_traces:
+            _store(trace)
+        return trace
+
+    def _spec(self, listed: Listed, skill: Skill) -> ModelSpec:
+        entry = listed.entry
+        released = entry.state == "released"
+        if self.base and released:
+            raise UsageError(f"{entry.name} is trained on {entry.base.source}: run it without --base")
+        return ModelSpec(
+            base=self.base or entry.base,
+            adapter=entry.adapter,
+            taught=released,
+            context=skill.subagent.limits.context,
+        )
+
+
+def check_prompt(prompt: str) -> str:
+    """The prompt without surrounding space. Raises UsageError where it is empty or too long."""
+    text = prompt.strip()
+    if not text:
+        raise UsageError("the prompt is empty: say what you want to know")
+    if len(text) > PROMPT_CHARACTERS:
+        raise UsageError(
+            f"the prompt has {len(text):,} characters, at most {PROMPT_CHARACTERS:,} fit: "
+            "put long material into a file of the workspace and name it"
+        )
+    return text
+
+
+def check_fresh(listed: Listed, skill: Skill) -> None:
+    """Raises ModelError where a release no longer has what its adapter was measured with."""
+    entry = listed.entry
+    if entry.serving_hash and entry.serving_hash != serving_hash(skill, entry.base, entry.adapter):
+        raise ModelError(
+            f"{entry.name} is stale: its system line, chat dialect, tools, base or adapter changed since it was "
+            "measured; train it again or install the version it was released with"
+        )
+
+
+def _brief(listed: Listed, skill: Skill, prompt: str, base: ModelFile) -> agent.Brief:
+    entry = listed.entry
+    return agent.Brief(
+        skill,
+        prompt,
+        system=skill.subagent.system if entry.state == "released" else skill.instructions,
+        release=f"{entry.name}@{(entry.serving_hash or entry.state)[:12]}",
+        model=base.source,
+        dialect=DIALECT,
+    )
+
+
+def _store(trace: Trace) -> None:
+    try:
+        runs.store(trace)
+    except TraceError as error:  # the work is done: its report must not be lost with its trace
+        log.warning("%s", error)

@@ -1,0 +1,140 @@
+"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON where asked for."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from skillstill import runs
+from skillstill.doctor import Check
+from skillstill.registry import Registry
+from skillstill.text import one_line, shorten
+from skillstill.types import OnStep, Step, Trace
+
+STYLES = {"answered": "green", "escalate": "yellow", "failed": "red"}
+_out = Console(soft_wrap=True, highlight=False, markup=False)
+_err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+
+@contextmanager
+def steps_on_terminal() -> Iterator[OnStep | None]:
+    """A callback that shows each step on standard error while a person is watching; None in a pipe."""
+    if not _err.is_terminal:
+        yield None
+        return
+    with _err.status("thinking") as status:
+
+        async def on_step(step: Step) -> None:
+            _err.print(Text(_step(step), style="dim"))
+            status.update(f"thinking, step {step.number + 1} of {step.limit}")
+
+        yield on_step
+
+
+def report(trace: Trace, *, as_json: bool) -> None:
+    """The answer on standard output; what it cost on standard error, where a person is watching."""
+    if as_json:
+        return _json(_summary(trace))
+    _out.print(Text(trace.report.answer))
+    for place in trace.report.evidence:
+        _out.print(Text(f"  {place}", style="cyan"))
+    if _err.is_terminal:
+        _err.print(Text(_cost(trace), style=STYLES[trace.report.status]))
+    return None
+
+
+def transcript(trace: Trace, *, as_json: bool) -> None:
+    """The whole run, message by message."""
+    if as_json:
+        print(trace.model_dump_json())
+        return
+    _out.print(Text(f"run {trace.run}  {trace.release}  {trace.created:%Y-%m-%d %H:%M}  {trace.workspace}", "bold"))
+    _out.print(Text(f"model {trace.model}  dialect {trace.dialect}"))
+    for message in trace.messages[1:]:
+        calls = "\n".join(f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.calls)
+        _out.print()
+        _out.print(
+            Text(message.role, style="bold"),
+            Text("\n".join(filter(None, [message.content, calls]))),
+            sep="\n",
+        )
+    _out.print()
+    _out.print(Text(trace.report.status, style=STYLES[trace.report.status]), Text(trace.report.answer), sep="\n")
+    _out.print(Text(_cost(trace)))
+
+
+def stored_runs(*, as_json: bool) -> None:
+    """One line for each stored trace, oldest first."""
+    traces = [runs.read(file) for file in runs.stored()]
+    if as_json:
+        return _json([_summary(trace) for trace in traces])
+    for trace in traces:
+        when = trace.created.astimezone().strftime("%Y-%m-%d %H:%M")
+        line = f"{trace.run[:12]}  {when}  {trace.skill}  {trace.report.status:9} {one_line(trace.prompt, 60)}"
+        _out.print(Text(line))
+    return None
+
+
+def entries(registry: Registry, *, as_json: bool) -> None:
+    """Each entry with its origin; what was ignored, and why, on standard error."""
+    listed = registry.entries()
+    if as_json:
+        _json([{"origin": str(one.origin), **one.entry.model_dump(exclude_none=True)} for one in listed])
+    else:
+        for one in listed:
+            _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
+            _out.print(Text(f"  {one.entry.description}\n  base {one.entry.base.source}\n  from {one.origin}"))
+    for path, reason in registry.ignored.items():
+        _err.print(Text(f"ignored {path}: {reason}", style="yellow"))
+
+
+def checks(found: Sequence[Check], *, as_json: bool) -> None:
+    """What works here, and what to type where something does not."""
+    if as_json:
+        return _json([check.model_dump() for check in found])
+    for check in found:
+        mark = Text("ok   ", style="green") if check.ok else Text("FAIL ", style="red")
+        _out.print(mark + Text(f"{check.name}: {check.found}"))
+        if not check.ok:
+            _out.print(Text(f"     type: {check.remedy}"))
+    return None
+
+
+def trusted(folder: Path, fingerprint: str) -> None:
+    _out.print(Text(f"trusted {folder.resolve()} as it is now ({fingerprint[:12]}); any change takes that back"))
+
+
+def _json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False), file=sys.stdout)
+
+
+def _summary(trace: Trace) -> dict[str, object]:
+    return {
+        **trace.report.model_dump(),
+        "run": trace.run,
+        "release": trace.release,
+        "confidence": trace.confidence,
+        "steps": len(trace.receipts),
+        **trace.tally.model_dump(),
+    }
+
+
+def _step(step: Step) -> str:
+    if step.call is None or step.receipt is None:
+        return f"{step.number}/{step.limit} {step.note}"
+    arguments = ", ".join(f"{name}={value!r}" for name, value in step.call.arguments.items())
+    first = step.receipt.excerpt.partition("\n")[0]
+    return f"{step.number}/{step.limit} {step.call.name}({shorten(arguments, 70)}) -> {shorten(first, 70)}"
+
+
+def _cost(trace: Trace) -> str:
+    tally = trace.tally
+    read = tally.prompt_tokens - tally.reused_tokens
+    return (
+        f"{trace.report.status}: {len(trace.receipts)} calls, {tally.seconds:.1f} s, {read} tokens read and "
+        f"{tally.completion_tokens} written here; transcript: skillstill show {trace.run[:12]}"
+    )

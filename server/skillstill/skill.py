@@ -1,0 +1,126 @@
+"""A skill folder as a value: `SKILL.md` in the open Agent Skills format and `subagent.toml`."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, Field, ValidationError, field_validator
+
+from skillstill.errors import SkillError
+from skillstill.tools import TOOLS, Tool
+from skillstill.types import Frozen, ModelFile
+
+# The Agent Skills specification (agentskills.io): 1-64 of a-z, 0-9 and single hyphens, none at an end.
+NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Value = TypeVar("Value", bound=BaseModel)
+
+
+class Limits(Frozen):
+    """Hard budgets of one run. `tokens` counts what is read anew and what is written."""
+
+    steps: int = Field(default=8, ge=1, le=100)
+    turn_tokens: int = Field(default=200, ge=16, le=4_000)
+    tokens: int = Field(default=8_000, ge=100)
+    seconds: float = Field(default=180, gt=0)
+    context: int = Field(default=4_096, ge=512)
+
+
+class WorkspaceUse(Frozen):
+    """`read`: the tools of the skill only look."""
+
+    mode: Literal["read"] = "read"
+
+
+class Subagent(Frozen):
+    """`subagent.toml`. `system` is the one line that a tuned model sees in place of the skill's text."""
+
+    system: str = Field(min_length=1, max_length=120)
+    tools: tuple[str, ...] = Field(min_length=1)
+    base: ModelFile
+    workspace: WorkspaceUse = WorkspaceUse()
+    limits: Limits = Limits()
+
+    @field_validator("tools")
+    @classmethod
+    def known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [name for name in names if name not in TOOLS]:
+            raise ValueError(f"no tool called {unknown[0]!r}; the tools are {', '.join(TOOLS)}")
+        return names
+
+
+class Frontmatter(BaseModel):
+    """The fields of the specification; others are a skill's own business."""
+
+    name: str = Field(pattern=NAME, max_length=64)
+    description: str = Field(min_length=1, max_length=1_024)
+    license: str | None = None
+    compatibility: str | None = Field(default=None, max_length=500)
+    metadata: dict[str, str] = {}
+    allowed_tools: str | None = Field(default=None, alias="allowed-tools")
+
+
+class Skill(Frozen):
+    """`instructions` is the body of SKILL.md: what an untrained model is told."""
+
+    name: str
+    description: str
+    instructions: str
+    subagent: Subagent
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(TOOLS[name] for name in self.subagent.tools)
+
+
+def load_skill(folder: Path) -> Skill:
+    """Raises SkillError: which file, which field, what was expected."""
+    head, body = _frontmatter(folder / "SKILL.md")
+    if head.name != folder.name:
+        raise SkillError(folder / "SKILL.md", "name", f"must equal the folder's name {folder.name!r}, is {head.name!r}")
+    return Skill(
+        name=head.name,
+        description=head.description,
+        instructions=body,
+        subagent=_subagent(folder / "subagent.toml"),
+    )
+
+
+def _frontmatter(file: Path) -> tuple[Frontmatter, str]:
+    parts = re.match(r"---[ \t]*\n(.*?\n)---[ \t]*\n(.*)", _text(file), re.DOTALL)
+    if parts is None:
+        raise SkillError(file, "frontmatter", "expected a first line '---', YAML fields, and a line '---'")
+    try:
+        fields = yaml.safe_load(parts[1])
+    except yaml.YAMLError as error:
+        raise SkillError(file, "frontmatter", f"is not YAML: {' '.join(str(error).split())}") from error
+    if not parts[2].strip():
+        raise SkillError(file, "body", "expected instructions after the frontmatter")
+    return _validated(file, Frontmatter, fields), parts[2].strip()
+
+
+def _subagent(file: Path) -> Subagent:
+    try:
+        fields = tomllib.loads(_text(file))
+    except tomllib.TOMLDecodeError as error:
+        raise SkillError(file, "file", f"is not TOML: {error}") from error
+    return _validated(file, Subagent, fields)
+
+
+def _validated(file: Path, kind: type[Value], fields: Any) -> Value:
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"])) or "file"
+        raise SkillError(file, field, f"{first['msg']}, got {first['input']!r:.80}") from error
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError as error:
+        raise SkillError(file, "file", "is missing; a skill folder holds SKILL.md and subagent.toml") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SkillError(file, "file", f"cannot be read as UTF-8 text ({error})") from error

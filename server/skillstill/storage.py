@@ -1,0 +1,32 @@
+"""Where the user's things are kept, and how they are written: all or nothing."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from platformdirs import user_data_path, user_state_path
+
+
+def data_folder() -> Path:
+    """What the user installed or decided: registries, trust."""
+    return user_data_path("skillstill")
+
+
+def state_folder() -> Path:
+    """What happened here: traces."""
+    return user_state_path("skillstill")
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """A reader sees the old file or the new one, which only its owner may read. Raises OSError, the old one kept."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as part:
+            part.write(text)
+            part.flush()
+            os.fsync(part.fileno())
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,85 @@
+"""The known languages: suffixes, grammars and rules. A grammar is imported when its language is first asked for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import PurePath
+from time import thread_time
+
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+
+from skillstill.symbols import go, java, javascript, python, rust, typescript
+from skillstill.symbols.outline import Rule
+
+# The Java grammar needs cubic time and memory for some 5 kB of `a=>a=>a=>`; 5 MB of ordinary source take less.
+PARSE_SECONDS = 1.0
+
+SUFFIXES: Mapping[str, str] = {
+    ".py": "python",
+    ".pyi": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".jsx": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".tsx": "tsx",
+    ".go": "go",
+    ".rs": "rust",
+    ".java": "java",
+}
+
+_LANGUAGES: Mapping[str, tuple[str, str, Mapping[str, Rule]]] = {
+    "python": ("tree_sitter_python", "language", python.RULES),
+    "javascript": ("tree_sitter_javascript", "language", javascript.RULES),
+    "typescript": ("tree_sitter_typescript", "language_typescript", typescript.RULES),
+    "tsx": ("tree_sitter_typescript", "language_tsx", typescript.RULES),
+    "go": ("tree_sitter_go", "language", go.RULES),
+    "rust": ("tree_sitter_rust", "language", rust.RULES),
+    "java": ("tree_sitter_java", "language", java.RULES),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A language with its rules, and one query for all node types that have a rule."""
+
+    language: Language
+    rules: Mapping[str, Rule]
+    query: Query
+
+    def parse(self, source: bytes) -> Tree | None:
+        """The tree of `source`, None where the parser gave up after PARSE_SECONDS."""
+        view, deadline = memoryview(source), thread_time() + PARSE_SECONDS
+        parser = Parser(self.language)  # it holds state: one for each call lets threads share the grammar
+        try:
+            return parser.parse(lambda byte, _: view[byte:], progress_callback=lambda *_: thread_time() > deadline)
+        except ValueError:
+            return None
+
+    def nodes(self, root: Node) -> list[Node]:
+        """The nodes with a rule, outer before inner, in the order of the source."""
+        found = QueryCursor(self.query).captures(root).get("node", [])
+        return sorted(found, key=lambda node: (node.start_byte, -node.end_byte))
+
+
+def language_of(path: str) -> str | None:
+    """The language of a file by its suffix, None for an unknown one."""
+    return SUFFIXES.get(PurePath(path).suffix.lower())
+
+
+@cache
+def grammar(language: str) -> Grammar:
+    """The grammar of a known language; ValueError for another name."""
+    if language not in _LANGUAGES:
+        raise ValueError(f"unknown language {language!r}; known are {', '.join(_LANGUAGES)}")
+    module, function, rules = _LANGUAGES[language]
+    loaded = Language(getattr(import_module(module), function)())
+    return Grammar(loaded, rules, Query(loaded, f"[{' '.join(_patterns(loaded, rules))}] @node"))
+
+
+def _patterns(language: Language, rules: Mapping[str, Rule]) -> Iterator[str]:
+    """One pattern for each node type that the grammar knows: TypeScript's lacks some of JavaScript's."""
+    return (f"({kind})" for kind in rules if language.id_for_node_kind(kind, True) is not None)

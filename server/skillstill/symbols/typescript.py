@@ -1,0 +1,57 @@
+"""TypeScript: JavaScript's rules, and interfaces, aliases, enums, namespaces and signatures without a body."""
+
+from collections.abc import Mapping
+
+from tree_sitter import Node
+
+from skillstill.symbols import javascript
+from skillstill.symbols.outline import Definition, Given, Outline, Rule
+
+
+def _alias(node: Node, outline: Outline) -> None:
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if name is None or value is None:
+        return
+    if value.type == "object_type":
+        outline.given[value.id] = Given()
+    words = outline.given.get(node.id, Given()).words
+    signature = f"{words} {outline.declaration(node, value)}".lstrip()
+    outline.define(node, "type", outline.text(name), signature)
+
+
+def _object_type(node: Node, outline: Outline) -> None:
+    if node.id not in outline.given:  # an alias's own members carry its name
+        outline.open(node, "class")
+
+
+def _namespace(node: Node, outline: Outline) -> None:
+    name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+    if body is not None:
+        outline.given[body.id] = Given()
+    if name is not None:
+        words = outline.given.get(node.id, Given()).words
+        outline.define(node, "module", outline.text(name).strip("'\""), outline.header(node, body, words))
+
+
+def _ambient(node: Node, outline: Outline) -> None:
+    """`declare ...`: hand the word on; `declare global { ... }` is no scope."""
+    words = f"{outline.given.get(node.id, Given()).words} declare".strip()
+    for child in node.named_children:
+        outline.given[child.id] = Given("", words)
+
+
+RULES: Mapping[str, Rule] = {
+    **javascript.RULES,
+    "abstract_class_declaration": Definition("class", javascript.bases),
+    "interface_declaration": Definition("interface", javascript.bases),
+    "enum_declaration": Definition("enum"),
+    "function_signature": Definition("function"),
+    "method_signature": Definition("method"),
+    "abstract_method_signature": Definition("method"),
+    "public_field_definition": javascript.field,
+    "type_alias_declaration": _alias,
+    "object_type": _object_type,
+    "internal_module": _namespace,
+    "module": _namespace,
+    "ambient_declaration": _ambient,
+}

@@ -1,0 +1,14 @@
+"""The tools a skill can name. Built-in ones enter as any other would: a typed function through `tool`."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from skillstill.tools.files import find, list, read
+from skillstill.tools.outline import outline
+from skillstill.tools.search import search
+from skillstill.tools.tool import Line, Result, Tool, tool
+
+__all__ = ["TOOLS", "Line", "Result", "Tool", "tool"]
+
+_built_in = [tool(function) for function in (list, find, search, outline, read)]
+TOOLS: Mapping[str, Tool] = MappingProxyType({one.name: one for one in _built_in})

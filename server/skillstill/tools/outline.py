@@ -1,0 +1,146 @@
+"""The tool that shows symbols: of one file, or wherever an exact name is defined."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from anyio import to_thread
+from pydantic import Field
+
+from skillstill.errors import Refusal
+from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols
+from skillstill.text import shorten
+from skillstill.tools.files import settle, text_lines
+from skillstill.tools.listing import place, rows
+from skillstill.tools.ripgrep import files_with_word
+from skillstill.tools.tool import MAX_LINE, ROW, Line, Result
+from skillstill.types import Span
+from skillstill.workspace import Workspace
+
+ROOM = 1_200  # characters that a file's outline aims at; a longer one is told in less detail
+PARSED = 300  # files that are parsed for one name
+SHOWN = 8  # definitions of one name
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    path: str
+    symbol: Symbol
+
+
+async def outline(
+    workspace: Workspace,
+    target: Annotated[str, Field(min_length=1, max_length=300, description="a file, or a name like `Class.method`")],
+) -> Result:
+    """Show the symbols of a source file, or where an exact name is defined: signature, bases, raised exceptions."""
+    if _is_path(target):
+        path = await settle(workspace, target)
+        return await to_thread.run_sync(_of_file, workspace, path)
+    return await _of_name(workspace, re.sub(r"::|#", ".", target).strip("."))
+
+
+def _is_path(target: str) -> bool:
+    return "/" in target or language_of(target) is not None
+
+
+def _of_file(workspace: Workspace, path: str) -> Result:
+    real = workspace.resolve(path)
+    name, language = workspace.relative(real), language_of(real.name)
+    if real.is_dir():
+        raise Refusal(f"{path!r} is a folder: use list")
+    if language is None:
+        raise Refusal(f"no outline for {name}: only for {' '.join(SUFFIXES)}; use read")
+    data = workspace.read(path)
+    found = symbols(data, language)
+    head = Line(f"{name}: {len(text_lines(data))} lines, {len(found)} symbols", (Span(path=name),))
+    for detail in (_everything, _members_by_name):
+        body = [row for symbol in found for row in detail(name, symbol, found)]
+        if sum(len(row.text) + 1 for row in body) <= ROOM:
+            break
+    return Result((head, *body))
+
+
+def _everything(path: str, symbol: Symbol, _: Sequence[Symbol]) -> Iterable[Line]:
+    indent = "  " * symbol.name.count(".")
+    yield Line(shorten(f"{symbol.line}: {indent}{symbol.signature}", ROW), (place(path, symbol.line),))
+    for raised in symbol.raises:
+        yield Line(f"{raised.line}: {indent}  raises {raised.name}", (place(path, raised.line),))
+
+
+def _members_by_name(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Line]:
+    if "." not in symbol.name:
+        yield Line(shorten(f"{symbol.line}: {symbol.signature}", ROW), (place(path, symbol.line),))
+        yield from _members(path, symbol, found)
+
+
+def _members(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Line]:
+    """The names of what a symbol holds, with their lines, several to a row."""
+    inside = [one for one in found if one.name.rpartition(".")[0] == symbol.name]
+    return rows([(f"{_last(one.name)}:{one.line}", place(path, one.line)) for one in inside], indent="  ")
+
+
+async def _of_name(workspace: Workspace, name: str) -> Result:
+    word = _last(name)
+    for case, same in (("--case-sensitive", str), ("--ignore-case", str.casefold)):
+        files = await files_with_word(workspace, word, case)  # type: ignore[arg-type]
+        sources = [path for path in files if language_of(path)][:PARSED]
+        named = await to_thread.run_sync(_definitions, workspace, sources, word, same)
+        if named:
+            return await to_thread.run_sync(_told, workspace, name, named, same)
+    occurs = f"; the word stands in {len(files)} files: use search" if files else ""
+    return Result((Line(f"no definition of {name!r} in any source file{occurs}"),))
+
+
+def _definitions(workspace: Workspace, paths: Sequence[str], word: str, same: Callable[[str], str]) -> list[Definition]:
+    return [
+        Definition(path, symbol)
+        for path in paths
+        for symbol in symbols(_bytes(workspace, path), language_of(path) or "")
+        if same(_last(symbol.name)) == same(word)
+    ]
+
+
+def _told(workspace: Workspace, name: str, named: Sequence[Definition], same: Callable[[str], str]) -> Result:
+    """The definitions under the longest ending of the name that has any: `pkg.Class.method`, `Class.method`, …"""
+    endings = [".".join(name.split(".")[start:]) for start in range(name.count(".") + 1)]
+    exact, ending = next((found, ending) for ending in endings if (found := _ending_in(ending, named, same)))
+    remarks = [] if exact[0].symbol.name.endswith(ending) else ["in other case"]
+    if "." in name and "." not in ending:
+        remarks.append(f"none of them is {name!r}")
+    head = "; ".join([f"{len(exact)} definitions of {ending!r}", *remarks])
+    if len(exact) == 1:
+        return Result((*([Line(head)] if remarks else []), *_alone(workspace, exact[0])))
+    rest = [Line(f"… {len(exact) - SHOWN} more: name one as Class.method")] if len(exact) > SHOWN else []
+    return Result((Line(head), *(_definition(one, ROW) for one in exact[:SHOWN]), *rest))
+
+
+def _ending_in(ending: str, named: Sequence[Definition], same: Callable[[str], str]) -> list[Definition]:
+    return [one for one in named if ("." + same(one.symbol.name)).endswith("." + same(ending))]
+
+
+def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:
+    """One definition with what it raises and what it holds."""
+    yield _definition(one, MAX_LINE)
+    for raised in one.symbol.raises:
+        yield Line(f"{one.path}:{raised.line}: raises {raised.name}", (place(one.path, raised.line),))
+    yield from _members(one.path, one.symbol, symbols(_bytes(workspace, one.path), language_of(one.path) or ""))
+
+
+def _definition(one: Definition, width: int) -> Line:
+    symbol = one.symbol
+    owner = f"{symbol.name}: " if "." in symbol.name else ""
+    until = f" (to line {symbol.end})" if symbol.end > symbol.line else ""
+    text = f"{one.path}:{symbol.line}: {owner}{symbol.signature}"
+    return Line(shorten(text, width - len(until)) + until, (place(one.path, symbol.line),))
+
+
+def _bytes(workspace: Workspace, path: str) -> bytes:
+    try:
+        return workspace.read(path)
+    except Refusal:
+        return b""
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

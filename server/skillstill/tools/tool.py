@@ -1,0 +1,117 @@
+"""A tool: an async function over a workspace whose signature and docstring are its schema."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from skillstill.errors import Refusal
+from skillstill.text import clean, one_line, shorten
+from skillstill.types import Span, ToolSchema
+from skillstill.workspace import Workspace
+
+MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
+ROW = 160  # characters of one line among many
+MAX_RESULT = 1_800  # characters of a whole result: some 500 tokens, the window of `read` at its widest
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a result and the places that it shows."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool answers. Lines beyond the cap are dropped together with their spans, and counted."""
+
+    lines: tuple[Line, ...]
+    spans: tuple[Span, ...] = field(init=False)
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        kept: list[Line] = []
+        room = MAX_RESULT
+        for line in self.lines:
+            text = shorten(clean(line.text).replace("\n", " "), MAX_LINE)
+            room -= len(text) + 1
+            if room < 0:
+                kept.append(Line(f"… {len(self.lines) - len(kept)} more lines left out"))
+                break
+            kept.append(Line(text, line.spans))
+        object.__setattr__(self, "text", "\n".join(line.text for line in kept))
+        object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
+
+    @classmethod
+    def of_text(cls, text: str) -> "Result":
+        return cls((Line(text),))
+
+
+Function = Callable[..., Awaitable[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    schema: ToolSchema
+    function: Function
+    arguments: type[BaseModel]
+
+    @property
+    def name(self) -> str:
+        return self.schema.name
+
+    async def call(self, workspace: Workspace, arguments: Mapping[str, Any]) -> Result:
+        """Run the tool. Raises Refusal: wrong arguments, or the function's own."""
+        try:
+            checked = self.arguments.model_validate(arguments)
+        except ValidationError as error:
+            raise Refusal(self._explain(error)) from error
+        return await self.function(workspace, **dict(checked))
+
+    def with_defaults(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments with omitted ones filled in; unchanged where they are wrong."""
+        try:
+            return self.arguments.model_validate(arguments).model_dump()
+        except ValidationError:
+            return arguments
+
+    def _explain(self, error: ValidationError) -> str:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "arguments"
+        known = ", ".join(self.schema.parameters["properties"])
+        return one_line(f"{self.name}: {where}: {first['msg']}; the arguments are {known}", 200)
+
+
+def tool(function: Function) -> Tool:
+    """A Tool from `async def name(workspace, argument: Annotated[T, Field(...)] = default) -> Result`."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields: dict[str, Any] = {p.name: (p.annotation, ... if p.default is p.empty else p.default) for p in parameters}
+    model = create_model(
+        f"{function.__name__}_arguments",
+        __config__=ConfigDict(extra="forbid"),
+        **fields,
+    )
+    schema = ToolSchema(
+        name=function.__name__,
+        description=" ".join((inspect.getdoc(function) or "").split()),
+        parameters=_lean(model.model_json_schema()),
+    )
+    return Tool(schema, function, model)
+
+
+def _lean(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without what a model does not need: titles are the names again."""
+    properties = {
+        name: {key: value for key, value in parameter.items() if key != "title"}
+        for name, parameter in schema["properties"].items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": schema.get("required", []),
+        "additionalProperties": False,
+    }

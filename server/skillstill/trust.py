@@ -1,0 +1,67 @@
+"""Which projects' own `.skillstill/` folders count.
+
+A cloned repository must not be able to put tool descriptions into an orchestrator's context, model files into native
+code, or Python into this process. So such a folder is ignored until its owner has pinned what it holds; any change
+unpins it. Trusting is a person's look at the files; nothing here judges them.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from skillstill.errors import RegistryError
+from skillstill.storage import data_folder, write_atomically
+
+PINS = "trusted.json"
+
+
+def trusted(folder: Path) -> bool:
+    """Whether this folder holds exactly what was pinned."""
+    try:
+        return _pins().get(str(folder.resolve())) == fingerprint(folder)
+    except RegistryError:
+        return False
+
+
+def trust(folder: Path) -> str:
+    """Pin what the folder holds now; its fingerprint. Raises RegistryError."""
+    if not folder.is_dir():
+        raise RegistryError(f"nothing to trust: there is no folder {folder}")
+    pin = fingerprint(folder)
+    _write(_pins() | {str(folder.resolve()): pin})
+    return pin
+
+
+def distrust(folder: Path) -> None:
+    """Forget the pin of a folder. Raises RegistryError."""
+    _write({path: pin for path, pin in _pins().items() if path != str(folder.resolve())})
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over the names and contents of everything in the folder.
+
+    Raises RegistryError where it holds a link: what a link leads to is not pinned.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise RegistryError(f"{path} is a link or a device: such a folder cannot be trusted")
+        name = path.relative_to(folder).as_posix().encode("utf-8", "surrogateescape")
+        content = path.read_bytes() if path.is_file() else b""
+        digest.update(hashlib.sha256(name).digest() + hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def _pins() -> dict[str, str]:
+    try:
+        pins = json.loads((data_folder() / PINS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return pins if isinstance(pins, dict) else {}
+
+
+def _write(pins: dict[str, str]) -> None:
+    try:
+        write_atomically(data_folder() / PINS, json.dumps(pins, indent=2) + "\n")
+    except OSError as error:
+        raise RegistryError(f"{data_folder() / PINS} cannot be written: {error.strerror}") from error

@@ -1,0 +1,174 @@
+"""The values that travel, frozen and without I/O, and the one protocol between the loop and a model.
+
+prompt -> Message, ToolCall <-> Receipt -> Report, all of it in a Trace
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ESCALATE = "escalate:"  # an answer that begins so hands the work back, with the reason
+Status = Literal["answered", "escalate", "failed"]
+
+
+class Frozen(BaseModel):
+    """A value: immutable, and an unknown field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelFile(Frozen):
+    """A GGUF file: where it comes from and what it must hash to.
+
+    `source` is one of
+        package:DISTRIBUTION/FILE            a file that an installed distribution carries
+        file:PATH                            a path; `~` is the home folder
+        hf:OWNER/NAME/FILE@COMMIT            a file of a model hub's repository at a 40-digit commit
+    """
+
+    source: str = Field(pattern=r"^(package:[^/]+/.+|file:.+|hf:[^/@]+/[^/@]+/[^@]+@[0-9a-f]{40})$")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class ToolSchema(Frozen):
+    """What a model is told about a tool; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ToolCall(Frozen):
+    name: str
+    arguments: dict[str, Any]
+
+
+class Usage(Frozen):
+    """Tokens of one completion. `reused` of the prompt's tokens were in the KV cache already."""
+
+    prompt: int = 0
+    reused: int = 0
+    completion: int = 0
+
+
+class Decision(Frozen):
+    """A token that the grammar did not force: its natural-log probability before any masking.
+
+    `overruled` says that the model wanted another token, which the grammar refused.
+    """
+
+    token: str
+    logprob: float
+    overruled: bool = False
+
+
+class Message(Frozen):
+    """One turn. An assistant turn holds calls or text; a tool turn answers one call.
+
+    `malformed` says why an assistant turn that looks like a call could not be read as one.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    malformed: str | None = None
+    truncated: bool = False
+    usage: Usage | None = None
+    decisions: tuple[Decision, ...] = ()
+
+
+class Model(Protocol):
+    """Something that takes the next turn. Cancelling the call stops the work."""
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
+        """The assistant's next message, of at most `max_tokens` tokens."""
+        ...
+
+
+class ModelSpec(Frozen):
+    """What a subagent needs. `taught`: it carries its tools in its weights, so prompts leave their schemas out."""
+
+    base: ModelFile
+    adapter: ModelFile | None = None
+    taught: bool = False
+    context: int = 4_096
+
+
+class Models(Protocol):
+    """Where models come from: each run leases one."""
+
+    def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]: ...
+
+
+class Span(Frozen):
+    """Lines that a tool has shown: 1-based, both ends included. (0, 0): only the path was shown."""
+
+    path: str
+    first: int = Field(default=0, ge=0)
+    last: int = Field(default=0, ge=0)
+
+
+class Receipt(Frozen):
+    """One executed tool call. `sha256` is that of the result text which the model was given."""
+
+    id: str
+    tool: str
+    arguments: dict[str, Any]
+    refused: bool = False
+    sha256: str
+    excerpt: str
+    spans: tuple[Span, ...] = ()
+    seconds: float
+
+
+class Step(Frozen):
+    """Progress, told after each turn: `number` of at most `limit` turns."""
+
+    number: int
+    limit: int
+    call: ToolCall | None = None
+    receipt: Receipt | None = None
+    note: str = ""
+
+
+class Report(Frozen):
+    """What the caller's context pays for. Evidence: `path:line` in the workspace, or receipt ids."""
+
+    answer: str
+    status: Status
+    evidence: tuple[str, ...] = ()
+
+
+class Tally(Frozen):
+    """What a run cost. Seconds are wall time; tokens are counted by the model's own tokenizer."""
+
+    turns: int = 0
+    seconds: float = 0.0
+    prompt_tokens: int = 0
+    reused_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Trace(Frozen):
+    """Everything that happened in one run: log line, training sample, evaluation record, resource."""
+
+    run: str
+    release: str
+    skill: str
+    model: str
+    dialect: str
+    created: datetime
+    workspace: str
+    prompt: str
+    tools: tuple[ToolSchema, ...]
+    messages: tuple[Message, ...]
+    receipts: tuple[Receipt, ...]
+    report: Report
+    confidence: float | None = None
+    tally: Tally = Tally()
+
+
+OnStep = Callable[[Step], Awaitable[None]]

@@ -1,0 +1,99 @@
+"""The one folder that a run may touch, and the jail around it.
+
+Holds against paths that a model makes up and against what lies in the folder (links out, devices, pipes). It does not
+hold against another process that swaps folders for links while a file is being opened.
+"""
+
+import os
+import stat
+from functools import cached_property
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from skillstill.errors import Refusal, WorkspaceError
+
+MAX_BYTES = 5_000_000  # far above hand-written source; below what would stall a reader
+
+# gitignore patterns, none negated: files whose content is likely to be a secret, and folders of bookkeeping
+SECRETS = (
+    ".git/", ".hg/", ".svn/", ".ssh/", ".gnupg/", ".aws/", ".kube/", ".docker/config.json",
+    "*.env", ".env.local", ".env.*.local", ".env.dev*", ".env.prod*", ".env.stag*", ".env.test", ".envrc",
+    ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".pgpass",
+    "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
+    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
+    "credentials.json", "client_secret*.json", "service-account*.json",
+    "secret.y*ml", "secrets.y*ml", "secret.json", "secrets.json", "secrets.toml",
+)  # fmt: skip
+
+
+class Workspace:
+    """A folder. Paths that leave it are refused; paths that it hands out are relative to it, with `/`."""
+
+    def __init__(self, root: Path) -> None:
+        """Raises WorkspaceError where `root` is not a folder, or is `/`, the home folder or above it."""
+        try:
+            self.root = root.expanduser().resolve(strict=True)
+        except (OSError, RuntimeError) as error:
+            raise WorkspaceError(f"no such folder: {root}") from error
+        if not self.root.is_dir():
+            raise WorkspaceError(f"not a folder: {root}")
+        if Path.home().resolve().is_relative_to(self.root):
+            raise WorkspaceError(
+                f"{self.root} is too wide for a workspace (it is or holds your home folder): "
+                "name one project folder with --workspace"
+            )
+
+    def resolve(self, path: str) -> Path:
+        """The existing file or folder that a model's path names, links followed, inside the root.
+
+        Raises Refusal, in words for the model.
+        """
+        given = Path(path)
+        if "\0" in path or ".." in given.parts:
+            raise Refusal(f"{path!r} may not contain '..': give a path from the workspace root")
+        try:
+            real = (self.root / given).resolve(strict=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise Refusal(f"no such path: {path!r}") from error
+        if not real.is_relative_to(self.root):
+            raise Refusal(f"{path!r} is outside the workspace: give a path from its root")
+        if self.is_secret(self.relative(real)) or (not given.is_absolute() and self.is_secret(path)):
+            raise Refusal(f"{path!r} may hold secrets and is not shown: answer without it")
+        return real
+
+    def relative(self, real: Path) -> str:
+        """`real` as the tools print it: from the root, `.` for the root itself."""
+        return real.relative_to(self.root).as_posix()
+
+    def is_secret(self, relative: str) -> bool:
+        return self._secrets.match_file(relative) or self._secrets.match_file(relative + "/")
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a regular text file of at most MAX_BYTES. Raises Refusal."""
+        real = self.resolve(path)
+        if real.is_dir():
+            raise Refusal(f"{path!r} is a folder: use list")
+        try:
+            data = _read_regular(real, path)
+        except OSError as error:
+            raise Refusal(f"{path!r} cannot be read: {error.strerror}") from error
+        if b"\0" in data[:8192]:
+            raise Refusal(f"{path!r} is binary: read text files only")
+        return data
+
+    @cached_property
+    def _secrets(self) -> GitIgnoreSpec:
+        return GitIgnoreSpec.from_lines(SECRETS)
+
+
+def _read_regular(real: Path, shown: str) -> bytes:
+    """Opened so that a pipe cannot block and a link put there meanwhile is not followed."""
+    descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Refusal(f"{shown!r} is not a regular file")
+        if status.st_size > MAX_BYTES:
+            raise Refusal(f"{shown!r} has {status.st_size:,} bytes, at most {MAX_BYTES:,} are read: use search")
+        return file.read(MAX_BYTES)

@@ -1,0 +1,77 @@
+"""Every test: a home of its own, no network but loopback, the scenes that many tests share."""
+
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillstill.models.scripted import ScriptedModel
+from skillstill.registry import Registry
+from skillstill.runtime import Runtime
+from skillstill.types import Message, Model, ModelSpec
+
+ROOT = Path(__file__).parents[1]
+SHOP = Path(__file__).parent / "fixtures" / "shop"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's home, empty."""
+    folder = tmp_path_factory.mktemp("home")
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(folder if name == "HOME" else folder / name.lower()))
+    for name in ("REGISTRY", "OFFLINE", "ENDPOINT", "ENDPOINT_KEY", "GPU_LAYERS", "THREADS"):
+        monkeypatch.delenv(f"SKILLSTILL_{name}", raising=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to anywhere else fails the test that tries it."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in {"127.0.0.1", "::1", "localhost"}:
+            raise AssertionError(f"a test tried to reach {address}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def shop() -> Path:
+    """A small tree of sources in several languages; read only."""
+    return SHOP
+
+
+class ScriptedModels:
+    """Leases the same scripted model again and again, and remembers what was asked for."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.specs: list[ModelSpec] = []
+
+    def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]:
+        self.specs.append(spec)
+        return nullcontext(self.model)
+
+
+Scripted = Callable[[Iterable[Message | str | Exception]], Runtime]
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    """A runtime over the bundled registry whose model says these turns."""
+
+    def runtime(turns: Iterable[Message | str | Exception]) -> Runtime:
+        return Runtime(Registry(), ScriptedModels(ScriptedModel(turns)))
+
+    yield runtime

@@ -1,0 +1,1 @@
+"""What makes what runs: goals, traces, training, export and evaluation of the adapters that `skillstill` serves."""
