@@ -126,8 +126,6 @@ class _Run:
             await self.act(turn)
 
     async def ask(self, model: Model) -> Message:
-        if self.turns > self.limits.steps:
-            raise Stop(f"the budget of {self.limits.steps} steps is used up")
         room = self.limits.tokens - self.spent
         if room <= 0:
             raise Stop(f"the budget of {self.limits.tokens} tokens is used up")
@@ -136,6 +134,8 @@ class _Run:
         return turn
 
     async def act(self, turn: Message) -> None:
+        if self.turns > self.limits.steps:
+            raise Stop(f"the budget of {self.limits.steps} steps is used up")
         if turn.malformed:
             cut = " (it was cut off: make it shorter)" if turn.truncated else ""
             await self.reply(f"Not executed: {turn.malformed}{cut}.", note="unreadable call")

@@ -1,8 +1,8 @@
 """ChatML with Hermes-style tool calls: messages to prompt and training text, text back to a message.
 
-One renderer serves both sides. It yields segments that alternate between what a model reads and what it learns to
-write, and it only ever appends: the prompt of each turn is the beginning, segment for segment, of the finished trace.
-A tokenizer is run on each segment by itself, so what holds for segments holds for tokens.
+One renderer serves both sides. It yields segments: the system turn, then by turns what a model reads and what it learns
+to write. It only ever appends: the prompt of each turn is the beginning, segment for segment, of the finished trace. A
+tokenizer is run on each segment by itself, so what holds for segments holds for tokens.
 """
 
 import json
@@ -17,6 +17,7 @@ DIALECT = "chatml-hermes/1"
 OPEN_CALL, CLOSE_CALL = "<tool_call>", "</tool_call>"
 END = "<|im_end|>"
 HEADER = "<|im_start|>assistant\n"
+THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.S)  # a stock Qwen3 may think aloud first: not part of its answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ def render(messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> tup
         if message.role == "assistant":
             segments += [Segment(read + HEADER, learned=False), Segment(written(message) + END, learned=True)]
             read = "\n"
+        elif message.role == "system":
+            segments.append(Segment(_turn(messages, index, tools), learned=False))
         else:
             read += _turn(messages, index, tools)
     if messages[-1].role != "assistant":
@@ -53,6 +56,7 @@ def written(message: Message) -> str:
 
 def parse(text: str, *, truncated: bool = False) -> Message:
     """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read."""
+    text = THOUGHTS.sub("", text)
     before, *calls = text.split(OPEN_CALL)
     if not calls:
         return Message(role="assistant", content=text.strip(), truncated=truncated)
@@ -89,7 +93,9 @@ def _turn(messages: Sequence[Message], index: int, tools: Sequence[ToolSchema]) 
 
 
 def _call_json(call: ToolCall) -> str:
-    return json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+    """JSON has its own way to keep a marker from being one."""
+    text = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+    return text.replace("<|", "\\u003c|")
 
 
 def _function(tool: ToolSchema) -> dict[str, Any]:

@@ -31,10 +31,11 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> Ver
         return Verdict(problem="it was given without a successful tool call")
     found: dict[str, None] = {}
     for path, first, last in LOCATION.findall(answer):
+        quoted = f"{path}:{first}" + (f"-{last}" if last else "")
         if _covered(path, int(first), int(last or first), good):
             found[f"{path}:{first}"] = None
-        elif _looks_like_path(path) and not _stands_in(f"{path}:{first}", shown):
-            return Verdict(problem=f"it names {path}:{first}, which no tool has shown")
+        elif _looks_like_path(path) and not _stands_in(quoted, shown):
+            return Verdict(problem=f"it names {quoted}, which no tool has shown")
     for name in RECEIPT.findall(answer):
         if name in {receipt.id for receipt in good}:
             found[name] = None

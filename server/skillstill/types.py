@@ -125,7 +125,7 @@ class Receipt(Frozen):
 
 
 class Step(Frozen):
-    """Progress, told after each turn: `number` of at most `limit` turns."""
+    """Progress, told after each call: in turn `number`, of at most `limit` with calls."""
 
     number: int
     limit: int

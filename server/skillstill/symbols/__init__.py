@@ -1,11 +1,11 @@
-"""From the bytes of one source file to its symbols, by tree-sitter: Python, JavaScript, TypeScript, Go, Rust, Java.
+"""From the bytes of one source file to its symbols, by tree-sitter.
 
     bytes -> tree -> nodes with a rule (languages.py) -> rules (python.py, ...) -> Outline -> Symbol
 
 Facts are those of the text: nothing is imported, resolved or expanded. Source is read as UTF-8. A broken file
 gives the symbols that the parser could recover, and those may miss the name of what is around them.
-Nothing recurses; what lies in more than `MAX_DEPTH` functions and classes inside each other is left out, and a
-file that takes more than `PARSE_SECONDS` of processor time to parse has no symbols.
+Nothing recurses; what lies in more than `MAX_DEPTH` functions and classes inside each other is left out, and
+a file that takes more than `PARSE_SECONDS` of processor time to parse has no symbols.
 """
 
 from skillstill.symbols.languages import PARSE_SECONDS, SUFFIXES, grammar, language_of

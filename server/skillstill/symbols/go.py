@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from skillstill.symbols.outline import Definition, Opens, Outline, Rule
+from skillstill.symbols.outline import Outline
+from skillstill.symbols.rules import Definition, Opens, Rule
 from skillstill.symbols.symbol import Kind
 
 _KINDS: Mapping[str, Kind] = {"struct_type": "struct", "interface_type": "interface"}
@@ -21,7 +22,7 @@ def _type(node: Node, outline: Outline) -> None:
     kind = _KINDS.get(type_.type, "type")
     body = next((child for child in type_.children if child.type in ("field_declaration_list", "{")), None)
     if kind == "type" or body is None:
-        signature = f"type {outline.declaration(node, type_)}"
+        signature = outline.declaration(node, type_, "type")
     else:
         signature = outline.header(node, body, "type")
     outline.define(node, kind, outline.text(name), signature, _embedded(type_, outline))

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from tree_sitter import Node
 
-from skillstill.symbols.outline import Definition, Opens, Outline, Rule
+from skillstill.symbols.outline import Outline
+from skillstill.symbols.rules import Definition, Opens, Rule
 
 _HERITAGE = frozenset({"superclass", "super_interfaces", "extends_interfaces"})
 

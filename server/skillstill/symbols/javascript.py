@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from tree_sitter import Node
 
-from skillstill.symbols.outline import Definition, Given, Opens, Outline, Rule
+from skillstill.symbols.outline import Given, Outline
+from skillstill.symbols.rules import Definition, Opens, Rule
 from skillstill.symbols.symbol import Kind
 
 _FUNCTIONS = frozenset({"function_expression", "arrow_function", "generator_function"})
@@ -71,7 +72,7 @@ def _pair(node: Node, outline: Outline) -> None:
 
 
 def _assigned(node: Node, outline: Outline) -> None:
-    """`exports.f = function`, `Type.prototype.f = function`: taken where no named function or class is around."""
+    """`exports.f = function`, `Type.prototype.f = function`, where no named function or class is around."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None or right.type not in _NAMEABLE or outline.scope.prefix:
         return
@@ -98,9 +99,8 @@ def _value(node: Node, outline: Outline) -> None:
     if given is None:
         outline.open(node, "class" if node.type == "class" else "function")
         return
-    at, body = given.header or node, node.child_by_field_name("body")
-    signature = outline.header(at, body, given.words)
-    outline.define(node, _kind(node, given.name), given.name, signature, bases(node, outline), at=at)
+    signature = outline.header(given.header or node, node.child_by_field_name("body"), given.words)
+    outline.define(node, _kind(node, given.name), given.name, signature, bases(node, outline))
 
 
 def _kind(node: Node, name: str) -> Kind:

@@ -1,4 +1,4 @@
-"""The known languages: suffixes, grammars and rules. A grammar is imported when its language is first asked for."""
+"""The known languages: suffixes, grammars and rules. A grammar is imported when it is first asked for."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from time import thread_time
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from skillstill.symbols import go, java, javascript, python, rust, typescript
-from skillstill.symbols.outline import Rule
+from skillstill.symbols.rules import Rule
 
-# The Java grammar needs cubic time and memory for some 5 kB of `a=>a=>a=>`; 5 MB of ordinary source take less.
+# Java's grammar needs three seconds and 1 GB for 5 kB of `a=>a=>a=>`; 5 MB of ordinary source take one.
 PARSE_SECONDS = 1.0
 
 SUFFIXES: Mapping[str, str] = {

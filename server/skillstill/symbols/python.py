@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from tree_sitter import Node
 
-from skillstill.symbols.outline import Definition, Outline, Rule
+from skillstill.symbols.outline import Outline
+from skillstill.symbols.rules import Definition, Rule
 
 
 def _bases(node: Node, outline: Outline) -> Iterable[str]:
@@ -22,8 +23,9 @@ def _assignment(node: Node, outline: Outline) -> None:
 
 def _type_alias(node: Node, outline: Outline) -> None:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is not None:
-        outline.define(node, "type", outline.text(left).partition("[")[0], outline.declaration(node, right))
+    name = outline.text(left).partition("[")[0] if left is not None else ""
+    if name.isidentifier():  # the grammar takes `type(x).y = z` for an alias of that name
+        outline.define(node, "type", name, outline.declaration(node, right))
 
 
 def _raise(node: Node, outline: Outline) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from tree_sitter import Node
 
-from skillstill.symbols.outline import Definition, Opens, Outline, Rule, constant
+from skillstill.symbols.outline import Outline
+from skillstill.symbols.rules import Definition, Opens, Rule, constant
 from skillstill.symbols.text import one_line
 
 
@@ -20,7 +21,7 @@ def _supertraits(node: Node, outline: Outline) -> Iterable[str]:
 def _type(node: Node, outline: Outline) -> None:
     name = node.child_by_field_name("name")
     if name is not None and outline.takes_constants:
-        signature = outline.declaration(node, node.child_by_field_name("type")).rstrip(" ;")
+        signature = outline.declaration(node, node.child_by_field_name("type"))
         outline.define(node, "type", outline.text(name), signature)
 
 

@@ -33,7 +33,7 @@ class Symbol:
     line       where the definition itself starts, after its decorators or annotations
     end        its last line
     signature  its source on one line, without body, comments and decorators; "…" where it was cut
-    bases      extended and implemented types as written; for Rust also the traits that this file implements for it
+    bases      extended and implemented types as written; in Rust also traits that this file implements for it
     raises     what its own body raises, nested functions left out
     """
 

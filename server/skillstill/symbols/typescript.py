@@ -1,11 +1,12 @@
-"""TypeScript: JavaScript's rules, and interfaces, aliases, enums, namespaces and signatures without a body."""
+"""TypeScript: JavaScript's rules, and interfaces, aliases, enums, namespaces, signatures without a body."""
 
 from collections.abc import Mapping
 
 from tree_sitter import Node
 
 from skillstill.symbols import javascript
-from skillstill.symbols.outline import Definition, Given, Outline, Rule
+from skillstill.symbols.outline import Given, Outline
+from skillstill.symbols.rules import Definition, Rule
 
 
 def _alias(node: Node, outline: Outline) -> None:
@@ -15,8 +16,7 @@ def _alias(node: Node, outline: Outline) -> None:
     if value.type == "object_type":
         outline.given[value.id] = Given()
     words = outline.given.get(node.id, Given()).words
-    signature = f"{words} {outline.declaration(node, value)}".lstrip()
-    outline.define(node, "type", outline.text(name), signature)
+    outline.define(node, "type", outline.text(name), outline.declaration(node, value, words))
 
 
 def _object_type(node: Node, outline: Outline) -> None:

@@ -20,7 +20,7 @@ WINDOW = 30  # lines of every `read`: one size, so that a model learns one
 BEFORE = 4  # lines of it that stand before the line asked for
 SHOWN = 20  # paths of a listing
 
-FilePath = Annotated[str, Field(max_length=300, description="path from the workspace root")]
+FilePath = Annotated[str, Field(max_length=160, description="path from the workspace root")]
 
 
 async def list(workspace: Workspace, path: FilePath = ".") -> Result:
@@ -42,7 +42,7 @@ async def list(workspace: Workspace, path: FilePath = ".") -> Result:
     ))  # fmt: skip
 
 
-async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, max_length=300)]) -> Result:
+async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, max_length=120)]) -> Result:
     """Find files by name: a name, a part of one, or a glob such as `*.py` or `src/**/test_*.py`."""
     files = await visible_files(workspace)
     for pattern, remark in ((glob, ""), (f"*{glob}*", ", as a part of the name")):

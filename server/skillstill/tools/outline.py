@@ -31,7 +31,7 @@ class Definition:
 
 async def outline(
     workspace: Workspace,
-    target: Annotated[str, Field(min_length=1, max_length=300, description="a file, or a name like `Class.method`")],
+    target: Annotated[str, Field(min_length=1, max_length=160, description="a file, or a name like `Class.method`")],
 ) -> Result:
     """Show the symbols of a source file, or where an exact name is defined: signature, bases, raised exceptions."""
     if _is_path(target):
