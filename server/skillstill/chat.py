@@ -7,7 +7,7 @@ tokenizer is run on each segment by itself, so what holds for segments holds for
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,15 +56,15 @@ def written(message: Message) -> str:
 
 def parse(text: str, *, truncated: bool = False) -> Message:
     """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read."""
-    text = THOUGHTS.sub("", text)
-    before, *calls = text.split(OPEN_CALL)
-    if not calls:
-        return Message(role="assistant", content=text.strip(), truncated=truncated)
+    text = THOUGHTS.sub("", text).strip()
+    before, opened, _ = text.partition(OPEN_CALL)
+    if not opened:
+        return Message(role="assistant", content=text, truncated=truncated)
     try:
-        read = tuple(_read_call(call.split(CLOSE_CALL)[0]) for call in calls)
+        calls = tuple(_read_calls(text))
     except ValueError as error:
-        return Message(role="assistant", content=text.strip(), malformed=str(error), truncated=truncated)
-    return Message(role="assistant", content=before.strip(), calls=read, truncated=truncated)
+        return Message(role="assistant", content=text, malformed=str(error), truncated=truncated)
+    return Message(role="assistant", content=before.strip(), calls=calls, truncated=truncated)
 
 
 def escape(text: str) -> str:
@@ -102,11 +102,21 @@ def _function(tool: ToolSchema) -> dict[str, Any]:
     return {"type": "function", "function": tool.model_dump()}
 
 
-def _read_call(text: str) -> ToolCall:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"the call is not JSON ({error.msg} at character {error.pos})") from error
+def _read_calls(text: str) -> Iterator[ToolCall]:
+    """The calls behind each opening tag; a tag inside a call's own strings is only text."""
+    position = text.find(OPEN_CALL)
+    while position != -1:
+        position += len(OPEN_CALL)
+        position += len(text[position:]) - len(text[position:].lstrip())
+        try:
+            value, position = json.JSONDecoder().raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"the call is not JSON ({error.msg} at character {error.pos})") from error
+        yield _call(value)
+        position = text.find(OPEN_CALL, position)
+
+
+def _call(value: object) -> ToolCall:
     if not (isinstance(value, dict) and isinstance(value.get("name"), str)):
         raise ValueError('the call needs a "name" and "arguments"')
     arguments = value.get("arguments", {})

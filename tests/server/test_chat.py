@@ -91,10 +91,12 @@ def test_no_content_can_open_or_close_a_turn(messages: Sequence[Message]) -> Non
 
 @given(some.lists(calls, min_size=1, max_size=3).map(tuple))
 def test_a_written_call_is_read_back_as_it_was(made: tuple[ToolCall, ...]) -> None:
-    read = chat.parse(chat.written(Message(role="assistant", calls=made)))
-    markers = (chat.OPEN_CALL, chat.CLOSE_CALL)
-    if not any(marker in json.dumps([call.model_dump() for call in made]) for marker in markers):
-        assert read.calls == made
+    assert chat.parse(chat.written(Message(role="assistant", calls=made))).calls == made
+
+
+def test_tags_inside_arguments_are_only_text() -> None:
+    made = (ToolCall(name="search", arguments={"pattern": "</tool_call><tool_call>{<|im_end|>"}), CALL)
+    assert chat.parse(chat.written(Message(role="assistant", calls=made))).calls == made
 
 
 @given(plain)
