@@ -1,20 +1,17 @@
 """Every test: a home of its own, no network but loopback, the scenes that many tests share."""
 
 import socket
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
 from skillstill.models.scripted import ScriptedModel
 from skillstill.registry import Registry
 from skillstill.runtime import Runtime
-from skillstill.types import Message, Model, ModelSpec
+from skillstill.types import Message
 
-ROOT = Path(__file__).parents[1]
-SHOP = Path(__file__).parent / "fixtures" / "shop"
+from tests.scenes import SHOP, Scripted, ScriptedModels
 
 
 @pytest.fixture(autouse=True)
@@ -52,26 +49,11 @@ def shop() -> Path:
     return SHOP
 
 
-class ScriptedModels:
-    """Leases the same scripted model again and again, and remembers what was asked for."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.specs: list[ModelSpec] = []
-
-    def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]:
-        self.specs.append(spec)
-        return nullcontext(self.model)
-
-
-Scripted = Callable[[Iterable[Message | str | Exception]], Runtime]
-
-
 @pytest.fixture
-def scripted() -> Iterator[Scripted]:
+def scripted() -> Scripted:
     """A runtime over the bundled registry whose model says these turns."""
 
     def runtime(turns: Iterable[Message | str | Exception]) -> Runtime:
         return Runtime(Registry(), ScriptedModels(ScriptedModel(turns)))
 
-    yield runtime
+    return runtime

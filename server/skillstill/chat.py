@@ -17,7 +17,7 @@ DIALECT = "chatml-hermes/1"
 OPEN_CALL, CLOSE_CALL = "<tool_call>", "</tool_call>"
 END = "<|im_end|>"
 HEADER = "<|im_start|>assistant\n"
-THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.S)  # a stock Qwen3 may think aloud first: not part of its answer
+THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)  # a stock Qwen3 thinks aloud first
 
 
 @dataclass(frozen=True, slots=True)

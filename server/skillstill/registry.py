@@ -1,8 +1,8 @@
 """registry.json: which subagents there are. Several registries merge; each entry remembers where it came from."""
 
-import json
 import logging
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from skillstill.errors import RegistryError, UnknownName
-from skillstill.skill import NAME, Skill, load_skill
+from skillstill.skill import NAME, Skill, load_skill, mistake
 from skillstill.storage import data_folder, write_atomically
 from skillstill.trust import trusted
 from skillstill.types import Frozen, ModelFile
@@ -58,6 +58,14 @@ class Document(Frozen):
     version: Literal[1] = 1
     entries: tuple[Entry, ...] = ()
 
+    @field_validator("entries")
+    @classmethod
+    def distinct(cls, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        names = [entry.name for entry in entries]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"expected each name once, {twice[0]!r} stands there {names.count(twice[0])} times")
+        return entries
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -76,13 +84,11 @@ class Registry:
 
     def __init__(self, flag: Path | None = None, project: Path | None = None) -> None:
         """Raises RegistryError where a registry that was named by flag or environment cannot be read."""
-        self.named = tuple(Path(path).expanduser() for path in (flag, os.environ.get(ENVIRONMENT)) if path)
+        given = (Path(path).expanduser() for path in (flag, os.environ.get(ENVIRONMENT)) if path)
+        self.named = tuple(dict.fromkeys(given))
         self.project = project
         self.ignored: dict[Path, str] = {}
-        self._good: dict[Path, Document] = {}
-        self._seen: dict[Path, tuple[int, int]] = {}
-        for path in self.named:
-            self._good[path] = read_registry(path)
+        self._good = {path: read_registry(path) for path in self.named}
 
     def entries(self) -> Sequence[Listed]:
         """All entries by name, as the files stand now. A file that became unreadable keeps its last good state."""
@@ -104,45 +110,48 @@ class Registry:
     def _paths(self) -> Iterable[Path]:
         yield from self.named
         yield from self._project_paths()
-        yield from (path for path in (user_registry(), bundled() / FILE) if path.is_file() or path in self._good)
+        yield user_registry()
+        yield bundled() / FILE
 
     def _project_paths(self) -> Iterable[Path]:
         """The project's own registry, where its owner has pinned it: it came with the repository, not from the user."""
-        folder = self.project / PROJECT_FOLDER if self.project else None
-        if folder is None or not (folder / FILE).is_file():
+        if self.project is None:
+            return
+        folder = self.project / PROJECT_FOLDER
+        self.ignored.pop(folder, None)
+        if not _holds_registry(folder):
             return
         if trusted(folder):
-            self.ignored.pop(folder, None)
             yield folder / FILE
         else:
-            self.ignored[folder] = f"not trusted: look at it, then type `skillstill trust {self.project}`"
+            command = f"skillstill trust {shlex.quote(str(self.project))}"
+            self.ignored[folder] = f"not trusted: look at it, then type `{command}`"
 
     def _current(self, path: Path) -> Document:
+        """Read anew each time: the file is small, and its time stamp misses a change within one tick of the clock."""
         try:
-            status = path.stat()
-            stamp = (status.st_mtime_ns, status.st_size)
-            if self._seen.get(path) != stamp or path not in self._good:
-                self._seen[path] = stamp
-                self._good[path] = read_registry(path)
-                self.ignored.pop(path, None)
-        except (OSError, RegistryError) as error:
-            if self.ignored.get(path) != str(error):
-                kept = "keeping its last good state" if path in self._good else "going on without it"
-                log.warning("%s; %s", error, kept)
-                self.ignored[path] = str(error)
+            self._good[path] = read_registry(path)
+            self.ignored.pop(path, None)
+        except RegistryError as error:
+            if path in self._good or not isinstance(error.__cause__, FileNotFoundError):
+                self._ignore(path, str(error))
         return self._good.get(path, Document())
+
+    def _ignore(self, path: Path, reason: str) -> None:
+        if self.ignored.get(path) != reason:
+            kept = "keeping its last good state" if path in self._good else "going on without it"
+            log.warning("%s; %s", reason, kept)
+            self.ignored[path] = reason
 
 
 def read_registry(path: Path) -> Document:
     """Raises RegistryError: which file, which field, what was expected."""
     try:
-        return Document.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise RegistryError(f"{path} cannot be read as a registry: {error}") from error
+        return Document.model_validate_json(path.read_text(encoding="utf-8-sig"))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "file"
-        raise RegistryError(f"{path}: {field}: {first['msg']}, got {first['input']!r:.80}") from error
+        raise RegistryError(": ".join([str(path), *mistake(error)])) from error
+    except (OSError, ValueError) as error:
+        raise RegistryError(f"{path} cannot be read as a registry: {error}") from error
 
 
 def write_registry(path: Path, document: Document) -> None:
@@ -151,6 +160,13 @@ def write_registry(path: Path, document: Document) -> None:
         write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n")
     except OSError as error:
         raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _holds_registry(folder: Path) -> bool:
+    try:
+        return (folder / FILE).is_file()
+    except OSError:  # a folder that may not be looked into, a name that is too long
+        return False
 
 
 def user_registry() -> Path:

@@ -3,10 +3,7 @@
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from skillstill.errors import TraceError, UnknownName
 from skillstill.storage import state_folder, write_atomically
@@ -17,14 +14,16 @@ log = logging.getLogger(__name__)
 
 
 def store(trace: Trace) -> Path:
-    """Write the trace and drop those older than KEEP_DAYS. Raises TraceError, and then leaves no half of a file."""
+    """Write the trace and drop what is older than KEEP_DAYS. Raises TraceError, and then leaves no half of a file."""
     stamp = trace.created.strftime("%Y%m%dT%H%M%S%f")
     file = folder() / f"{stamp}-{trace.run}.jsonl"
     try:
         write_atomically(file, trace.model_dump_json() + "\n")
-        _forget_old()
     except OSError as error:
         raise TraceError(f"the trace of run {trace.run} is not stored in {folder()}: {error.strerror}") from error
+    except ValueError as error:  # half of a surrogate pair, which a model's JSON can hold and UTF-8 cannot
+        raise TraceError(f"the trace of run {trace.run} cannot be written as UTF-8") from error
+    _forget_old()
     return file
 
 
@@ -41,7 +40,7 @@ def read(file: Path) -> Trace:
     """Raises TraceError."""
     try:
         return Trace.model_validate_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
+    except (OSError, ValueError) as error:
         raise TraceError(f"{file} cannot be read as a trace") from error
 
 
@@ -59,8 +58,13 @@ def _id(file: Path) -> str:
 
 
 def _forget_old() -> None:
+    """What a killed process left half written goes too. A file that cannot go is told, and keeps no run from ending."""
     oldest = time.time() - KEEP_DAYS * 86_400
-    for file in stored():
-        with suppress(FileNotFoundError):  # another process was faster
+    for file in folder().glob("*.jsonl*"):
+        try:
             if file.stat().st_mtime < oldest:
-                file.unlink()
+                file.unlink(missing_ok=True)
+        except FileNotFoundError:  # another process was faster
+            continue
+        except OSError as error:
+            log.warning("%s is older than %s days and cannot be removed: %s", file, KEEP_DAYS, error.strerror)

@@ -99,7 +99,7 @@ def checks(found: Sequence[Check], *, as_json: bool) -> None:
     for check in found:
         mark = Text("ok   ", style="green") if check.ok else Text("FAIL ", style="red")
         _out.print(mark + Text(f"{check.name}: {check.found}"))
-        if not check.ok:
+        if check.remedy and not check.ok:
             _out.print(Text(f"     type: {check.remedy}"))
     return None
 

@@ -1,12 +1,13 @@
 """A skill folder as a value: `SKILL.md` in the open Agent Skills format and `subagent.toml`."""
 
 import re
+import reprlib
 import tomllib
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from skillstill.errors import SkillError
 from skillstill.tools import TOOLS, Tool
@@ -47,12 +48,15 @@ class Subagent(Frozen):
     def known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := [name for name in names if name not in TOOLS]:
             raise ValueError(f"no tool called {unknown[0]!r}; the tools are {', '.join(TOOLS)}")
+        if len(set(names)) < len(names):
+            raise ValueError("expected each tool once")
         return names
 
 
 class Frontmatter(BaseModel):
     """The fields of the specification; others are a skill's own business."""
 
+    model_config = ConfigDict(frozen=True, str_strip_whitespace=True)
     name: str = Field(pattern=NAME, max_length=64)
     description: str = Field(min_length=1, max_length=1_024)
     license: str | None = None
@@ -77,8 +81,8 @@ class Skill(Frozen):
 def load_skill(folder: Path) -> Skill:
     """Raises SkillError: which file, which field, what was expected."""
     head, body = _frontmatter(folder / "SKILL.md")
-    if head.name != folder.name:
-        raise SkillError(folder / "SKILL.md", "name", f"must equal the folder's name {folder.name!r}, is {head.name!r}")
+    if head.name != (expected := folder.absolute().name):
+        raise SkillError(folder / "SKILL.md", "name", f"must equal the folder's name {expected!r}, is {head.name!r}")
     return Skill(
         name=head.name,
         description=head.description,
@@ -88,22 +92,30 @@ def load_skill(folder: Path) -> Skill:
 
 
 def _frontmatter(file: Path) -> tuple[Frontmatter, str]:
-    parts = re.match(r"---[ \t]*\n(.*?\n)---[ \t]*\n(.*)", _text(file), re.DOTALL)
+    parts = re.match(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n(.*))?$", _text(file), re.DOTALL)
     if parts is None:
         raise SkillError(file, "frontmatter", "expected a first line '---', YAML fields, and a line '---'")
+    head, body = _validated(file, Frontmatter, _fields(file, parts[1])), (parts[2] or "").strip()
+    if not body:
+        raise SkillError(file, "body", "expected instructions after the frontmatter")
+    return head, body
+
+
+def _fields(file: Path, text: str) -> dict[str, Any]:
+    """Every scalar as the text that it is, as the specification's own parser has it: a version 1.10 is not 1.1."""
     try:
-        fields = yaml.safe_load(parts[1])
+        fields = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - knows texts, lists and maps and nothing else
     except yaml.YAMLError as error:
         raise SkillError(file, "frontmatter", f"is not YAML: {' '.join(str(error).split())}") from error
-    if not parts[2].strip():
-        raise SkillError(file, "body", "expected instructions after the frontmatter")
-    return _validated(file, Frontmatter, fields), parts[2].strip()
+    if not isinstance(fields, dict):
+        raise SkillError(file, "frontmatter", f"expected lines of `field: value`, got {reprlib.repr(fields)}")
+    return fields
 
 
 def _subagent(file: Path) -> Subagent:
     try:
         fields = tomllib.loads(_text(file))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of tomllib, or of an int() with too many digits
         raise SkillError(file, "file", f"is not TOML: {error}") from error
     return _validated(file, Subagent, fields)
 
@@ -112,15 +124,21 @@ def _validated(file: Path, kind: type[Value], fields: Any) -> Value:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "file"
-        raise SkillError(file, field, f"{first['msg']}, got {first['input']!r:.80}") from error
+        raise SkillError(file, *mistake(error)) from error
+
+
+def mistake(error: ValidationError) -> tuple[str, str]:
+    """The first thing that is wrong: its field; what was expected, and what came."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"])) or "file"
+    came = "" if first["type"] == "missing" else f", got {reprlib.repr(first['input'])}"
+    return field, first["msg"].removeprefix("Value error, ") + came
 
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+        return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise SkillError(file, "file", "is missing; a skill folder holds SKILL.md and subagent.toml") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError too
         raise SkillError(file, "file", f"cannot be read as UTF-8 text ({error})") from error

@@ -2,7 +2,8 @@
 
 A cloned repository must not be able to put tool descriptions into an orchestrator's context, model files into native
 code, or Python into this process. So such a folder is ignored until its owner has pinned what it holds; any change
-unpins it. Trusting is a person's look at the files; nothing here judges them.
+unpins it. Trusting is a person's look at the files; nothing here judges them. Not covered: a file that is changed after
+the look at its fingerprint and before its use, by somebody who writes to the project at that very moment.
 """
 
 import hashlib
@@ -38,18 +39,28 @@ def distrust(folder: Path) -> None:
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over the names and contents of everything in the folder.
+    """SHA-256 over the names, kinds and contents of everything in the folder.
 
-    Raises RegistryError where it holds a link: what a link leads to is not pinned.
+    Raises RegistryError where it is or holds a link, for what a link leads to is not pinned, or cannot be read.
     """
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise RegistryError(f"{path} is a link or a device: such a folder cannot be trusted")
-        name = path.relative_to(folder).as_posix().encode("utf-8", "surrogateescape")
-        content = path.read_bytes() if path.is_file() else b""
-        digest.update(hashlib.sha256(name).digest() + hashlib.sha256(content).digest())
+    try:
+        for path in (folder, *sorted(folder.rglob("*"))):
+            name = path.relative_to(folder).as_posix().encode("utf-8", "surrogateescape")
+            digest.update(hashlib.sha256(name).digest() + _content(path))
+    except OSError as error:
+        raise RegistryError(f"{folder} cannot be trusted: {error}") from error
     return digest.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    """A digest of a file's content; zeros for a folder, which no content comes to."""
+    if path.is_symlink() or not (path.is_file() or path.is_dir()):
+        raise RegistryError(f"{path} is a link or a device: such a folder cannot be trusted")
+    if path.is_dir():
+        return bytes(hashlib.sha256().digest_size)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 def _pins() -> dict[str, str]:

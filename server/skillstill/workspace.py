@@ -1,7 +1,8 @@
 """The one folder that a run may touch, and the jail around it.
 
 Holds against paths that a model makes up and against what lies in the folder (links out, devices, pipes). It does not
-hold against another process that swaps folders for links while a file is being opened.
+hold against another process that swaps folders for links while a file is being opened, nor against hard links: those
+are files of the folder. Secrets are known by their names, not by their content.
 """
 
 import os
@@ -15,11 +16,13 @@ from skillstill.errors import Refusal, WorkspaceError
 
 MAX_BYTES = 5_000_000  # far above hand-written source; below what would stall a reader
 
-# gitignore patterns, none negated: files whose content is likely to be a secret, and folders of bookkeeping
+# gitignore patterns in lower case, none negated, matched in any case and at any depth, files and folders alike:
+# what is likely to hold a secret, and folders of bookkeeping
 SECRETS = (
-    ".git/", ".hg/", ".svn/", ".ssh/", ".gnupg/", ".aws/", ".kube/", ".docker/config.json",
-    "*.env", ".env.local", ".env.*.local", ".env.dev*", ".env.prod*", ".env.stag*", ".env.test", ".envrc",
-    ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".pgpass",
+    ".git", ".hg", ".svn", ".ssh", ".gnupg", ".aws", ".kube", "**/.docker/config.json", ".dockercfg", "kubeconfig",
+    "*.env", ".env.local", ".env.*.local", ".env.dev*", ".env.prod*", ".env.stag*", ".env.test", ".env.ba*",
+    ".env.old", ".env.secret*", ".env~", ".envrc", ".vault-token", "*.tfstate", "*.tfvars",
+    ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".pgpass", ".my.cnf", ".s3cfg", ".boto",
     "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
     "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
     "credentials.json", "client_secret*.json", "service-account*.json",
@@ -34,7 +37,7 @@ class Workspace:
         """Raises WorkspaceError where `root` is not a folder, or is `/`, the home folder or above it."""
         try:
             self.root = root.expanduser().resolve(strict=True)
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             raise WorkspaceError(f"no such folder: {root}") from error
         if not self.root.is_dir():
             raise WorkspaceError(f"not a folder: {root}")
@@ -47,27 +50,30 @@ class Workspace:
     def resolve(self, path: str) -> Path:
         """The existing file or folder that a model's path names, links followed, inside the root.
 
-        Raises Refusal, in words for the model.
+        Raises Refusal, in words for the model; they are the same whether a path outside exists or not.
         """
-        given = Path(path)
-        if "\0" in path or ".." in given.parts:
-            raise Refusal(f"{path!r} may not contain '..': give a path from the workspace root")
+        if "\0" in path or ".." in Path(path).parts:
+            raise Refusal(f"{path!r} may not contain '..' or NUL: give a path from the workspace root")
         try:
-            real = (self.root / given).resolve(strict=True)
+            real = (self.root / path).resolve()
+            if not real.is_relative_to(self.root):
+                raise Refusal(f"{path!r} is outside the workspace: give a path from its root")
+            mode = real.stat().st_mode
         except (OSError, RuntimeError, ValueError) as error:
             raise Refusal(f"no such path: {path!r}") from error
-        if not real.is_relative_to(self.root):
-            raise Refusal(f"{path!r} is outside the workspace: give a path from its root")
-        if self.is_secret(self.relative(real)) or (not given.is_absolute() and self.is_secret(path)):
+        if self.is_secret(path) or self.is_secret(self.relative(real)):
             raise Refusal(f"{path!r} may hold secrets and is not shown: answer without it")
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise Refusal(f"{path!r} is neither a regular file nor a folder")
         return real
 
     def relative(self, real: Path) -> str:
-        """`real` as the tools print it: from the root, `.` for the root itself."""
-        return real.relative_to(self.root).as_posix()
+        """`real` as the tools print it: from the root, `.` for the root itself; bytes that are not UTF-8 as U+FFFD."""
+        return os.fsencode(real.relative_to(self.root)).decode("utf-8", "replace")
 
-    def is_secret(self, relative: str) -> bool:
-        return self._secrets.match_file(relative) or self._secrets.match_file(relative + "/")
+    def is_secret(self, path: str) -> bool:
+        """Whether a name in the path, which may be an absolute one inside the workspace, is that of a secret."""
+        return self._secrets.match_file(path.removeprefix(f"{self.root}/").lower())
 
     def read(self, path: str) -> bytes:
         """The bytes of a regular text file of at most MAX_BYTES. Raises Refusal."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import anyio
 import pytest
-
 from skillstill import agent
 from skillstill.errors import BaseError, ContextFull, ModelError
 from skillstill.models.scripted import ScriptedModel, call
@@ -40,7 +39,7 @@ def limited(skill: Skill, **limits: Any) -> Skill:
 
 
 async def solve(
-    skill: Skill, workspace: Workspace, turns: Iterable[Message | str | Exception], **options: Any
+    skill: Skill, workspace: Workspace, turns: Iterable[Any], **options: Any
 ) -> Trace:
     brief = agent.Brief(skill, "Where is Cart?", skill.instructions)
     return await agent.run(brief, nullcontext(ScriptedModel(turns)), workspace, **options)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-
 from skillstill import chat
 from skillstill.tools import TOOLS
 from skillstill.types import Message, ToolCall
@@ -19,10 +18,12 @@ CONVERSATION = (
     Message(role="tool", content="r1: src/a.py:3: def retry():"),
     Message(role="assistant", content="In src/a.py:3."),
 )
-plain = some.text(some.characters(blacklist_categories=("Cs",)), max_size=40)
+plain = some.text(some.characters(exclude_categories=["Cs"]), max_size=40)
 values = some.recursive(some.none() | some.booleans() | some.integers() | plain, some.lists, max_leaves=4)
-calls = some.builds(ToolCall, name=some.sampled_from(list(TOOLS)), arguments=some.dictionaries(plain, values, max_size=3))
-assistants = some.builds(Message, role=some.just("assistant"), content=plain, calls=some.lists(calls, max_size=2).map(tuple))
+arguments = some.dictionaries(plain, values, max_size=3)
+calls = some.builds(ToolCall, name=some.sampled_from(list(TOOLS)), arguments=arguments)
+call_tuples = some.lists(calls, max_size=2).map(tuple)
+assistants = some.builds(Message, role=some.just("assistant"), content=plain, calls=call_tuples)
 others = some.builds(Message, role=some.sampled_from(["user", "tool"]), content=plain)
 conversations = some.lists(assistants | others, min_size=1, max_size=6).map(
     lambda turns: (Message(role="system", content="s"), Message(role="user", content="u"), *turns)

@@ -4,7 +4,6 @@ import json
 
 import llguidance
 import pytest
-
 from skillstill.grammar import turn_grammar
 from skillstill.tools import TOOLS
 from skillstill.types import ToolSchema
@@ -21,7 +20,7 @@ def allowed(vocabulary: llguidance.LLTokenizer, text: str, *, may_answer: bool, 
     matcher = llguidance.LLMatcher(vocabulary, turn_grammar(tools, may_answer=may_answer))
     assert not matcher.is_error(), matcher.get_error()
     tokens = list(text.encode())
-    return bool(matcher.validate_tokens(tokens) == len(tokens) and matcher.consume_tokens(tokens) and matcher.is_accepting())
+    return matcher.try_consume_tokens(tokens) == len(tokens) and bool(matcher.is_accepting())
 
 
 def written(name: str, arguments: dict[str, object]) -> str:
@@ -31,7 +30,7 @@ def written(name: str, arguments: dict[str, object]) -> str:
 
 GOOD = [
     written("search", {"pattern": "def retry\\(", "path": "src"}),
-    written("search", {"pattern": "naïve \"quoted\" text"}),
+    written("search", {"pattern": 'naïve "quoted" text'}),
     written("read", {"path": "a b.py", "line": 12}),
     written("list", {}),
     "escalate: no tool can run the tests",

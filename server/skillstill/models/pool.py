@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,14 +64,15 @@ class LocalModels:
 class RemoteModels:
     """One server for everything: our own prompts for tuned subagents, its chat interface for stock models.
 
-    `address` is `URL` or `URL#MODEL`, the URL up to and without `/v1`.
+    `address` is `URL` or `URL#MODEL`, the URL with or without a final `/v1`.
     """
 
     address: str
-    key: str = ""
+    key: str = field(default="", repr=False)
 
     @asynccontextmanager
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
+        """Raises UsageError where the address or key cannot be one."""
         from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions
 
         url, _, name = self.address.partition("#")

@@ -5,8 +5,10 @@ the server render, for stock models and teachers, which know their own template 
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,27 +16,45 @@ import httpx2
 from pydantic import ValidationError
 
 from skillstill import chat
-from skillstill.errors import ContextFull, ModelError
+from skillstill.errors import ContextFull, ModelError, UsageError
 from skillstill.text import one_line
 from skillstill.types import Decision, Message, ToolCall, ToolSchema, Usage
 
 SECONDS = 600.0  # of one completion; the run's own budget ends it earlier
+# llama-server: "exceeds the available context size"; vLLM and OpenAI: "maximum context length"; others: "window".
+FULL = re.compile(r"context.?(size|length|window)", re.IGNORECASE)
+Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`url` up to and without `/v1`; the key, where there is one, is sent as a bearer token and never stored."""
+    """`url` with or without a final `/v1`; the key, where there is one, is sent as a bearer token and never shown."""
 
     url: str
     model: str = "default"
-    key: str = ""
+    key: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        """Raises UsageError, which does not repeat what might be a secret."""
+        if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#@]*)?", self.url):
+            raise UsageError(
+                "the endpoint must be an address like http://localhost:8080, without user, password or query: "
+                "a key goes into SKILLSTILL_ENDPOINT_KEY"
+            )
+        if not re.fullmatch(r"[!-~]*", self.key):
+            raise UsageError("the endpoint's key must be printable ASCII on one line, without spaces")
 
 
 class _Remote:
     def __init__(self, endpoint: Endpoint) -> None:
+        """Raises UsageError."""
         self.endpoint = endpoint
+        self.url = endpoint.url.rstrip("/").removesuffix("/v1")
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-        self._client = httpx2.AsyncClient(base_url=endpoint.url.rstrip("/"), headers=headers, timeout=SECONDS)
+        try:
+            self._client = httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=SECONDS)
+        except httpx2.InvalidURL as error:
+            raise UsageError(f"the endpoint {self.url} is no address: {error}") from error
 
     async def __aenter__(self) -> Self:
         return self
@@ -44,19 +64,30 @@ class _Remote:
     ) -> None:
         await self._client.aclose()
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer's first choice, with its usage. Raises ModelError and ContextFull."""
+    async def _turn(self, path: str, body: Body, read: Callable[[Body], Message]) -> Message:
+        """What `read` makes of the answer's first choice, with its usage. Raises ModelError and ContextFull."""
+        text = await self._post(path, body)
+        try:
+            answer = json.loads(text)
+            usage = _usage(answer.get("usage") or {})
+            return read(answer["choices"][0]).model_copy(update={"usage": usage})
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise ModelError(f"{self.url} answered {self._shown(text, 100)!r}: no completion") from error
+
+    async def _post(self, path: str, body: Body) -> str:
         try:
             response = await self._client.post(path, json={"model": self.endpoint.model, "temperature": 0, **body})
         except httpx2.HTTPError as error:
-            raise ModelError(f"no answer from {self.endpoint.url}: {one_line(str(error), 200)}") from error
-        if response.status_code != 200:
-            raise _refused(self.endpoint.url, response.status_code, response.text)
-        try:
-            value = response.json()
-            return {"usage": value.get("usage") or {}, **value["choices"][0]}
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise ModelError(f"{self.endpoint.url} answered {one_line(response.text, 100)!r}: no completion") from error
+            reason = self._shown(str(error) or type(error).__name__, 200)
+            raise ModelError(f"no answer from {self.url}: {reason}") from error
+        if response.status_code == 200:
+            return response.text
+        what = f"{self.url} answered {response.status_code}: {self._shown(_complaint(response.text), 200)}"
+        raise ContextFull(what) if _is_full(response) else ModelError(what)
+
+    def _shown(self, text: str, width: int) -> str:
+        """A line of what the server said, without the key, which some repeat when they refuse it."""
+        return one_line(text.replace(self.endpoint.key, "[key]") if self.endpoint.key else text, width)
 
 
 class RemoteCompletions(_Remote):
@@ -69,32 +100,35 @@ class RemoteCompletions(_Remote):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         prompt = "".join(segment.text for segment in chat.render(messages, () if self.taught else tools))
         body = {"prompt": prompt, "max_tokens": max_tokens, "stop": [chat.END], "logprobs": 1}
-        choice = await self._post("/v1/completions", body)
-        message = chat.parse(str(choice.get("text", "")), truncated=choice.get("finish_reason") == "length")
-        return message.model_copy(update={"usage": _usage(choice), "decisions": _decisions(choice)})
+        return await self._turn("/v1/completions", body, _read_text)
 
 
 class RemoteChat(_Remote):
-    """`/v1/chat/completions` with the tools as the server's own parameter."""
+    """`/v1/chat/completions` with the tools as the server's own parameter.
+
+    A server whose template has no place for tools leaves them out without a word, as llama-server does for SmolLM2.
+    """
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        body = {
-            "messages": list(_wire_messages(messages)),
-            "tools": [{"type": "function", "function": tool.model_dump()} for tool in tools],
-            "parallel_tool_calls": False,
-            "max_tokens": max_tokens,
-        }
-        choice = await self._post("/v1/chat/completions", body)
-        message = _read_turn(choice.get("message") or {}, truncated=choice.get("finish_reason") == "length")
-        return message.model_copy(update={"usage": _usage(choice)})
+        body = {"messages": _wire_messages(messages), "max_tokens": max_tokens, **_wire_tools(tools)}
+        return await self._turn("/v1/chat/completions", body, _read_turn)
 
 
-def _wire_messages(messages: Sequence[Message]) -> Sequence[dict[str, Any]]:
-    """OpenAI's form. Calls are numbered through the conversation; each tool message answers the next open one."""
+def _wire_tools(tools: Sequence[ToolSchema]) -> Body:
+    """Nothing without tools: OpenAI refuses an empty list."""
+    listed = [{"type": "function", "function": tool.model_dump()} for tool in tools]
+    return {"tools": listed, "parallel_tool_calls": False} if listed else {}
+
+
+def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """OpenAI's form. Calls are numbered through the conversation; each tool message answers the next open one.
+
+    Texts are escaped as `chat` does it: servers render them into one text, markers and all.
+    """
     wire: list[dict[str, Any]] = []
     open_calls: list[str] = []
     for index, message in enumerate(messages):
-        item: dict[str, Any] = {"role": message.role, "content": message.content}
+        item: dict[str, Any] = {"role": message.role, "content": chat.escape(message.content)}
         if message.calls:
             ids = [f"call_{index}_{place}" for place in range(len(message.calls))]
             item["tool_calls"] = [_wire_call(*pair) for pair in zip(ids, message.calls, strict=True)]
@@ -112,38 +146,62 @@ def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:
     return {"id": id, "type": "function", "function": function}
 
 
-def _read_turn(turn: Mapping[str, Any], *, truncated: bool) -> Message:
+def _read_text(choice: Body) -> Message:
+    message = chat.parse(choice["text"], truncated=_truncated(choice))
+    return message.model_copy(update={"decisions": _decisions(choice.get("logprobs") or {})})
+
+
+def _read_turn(choice: Body) -> Message:
     """Servers that cannot read their model's calls print them as text: `chat.parse` finds those."""
-    text = turn.get("content") or ""
+    text, wire = choice["message"].get("content") or "", choice["message"].get("tool_calls") or ()
+    if not wire:
+        return chat.parse(text, truncated=_truncated(choice))
     try:
-        calls = tuple(_read_call(call["function"]) for call in turn.get("tool_calls") or ())
-    except (ValueError, LookupError, TypeError, ValidationError) as error:
-        reason = f"the call could not be read ({one_line(str(error), 100)})"
-        return Message(role="assistant", content=text, malformed=reason, truncated=truncated)
-    if not calls:
-        return chat.parse(text, truncated=truncated)
-    return Message(role="assistant", content=text, calls=calls, truncated=truncated)
+        calls = tuple(_read_call(call["function"]) for call in wire)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        shown = "\n".join(filter(None, [text, json.dumps(wire, ensure_ascii=False)]))
+        return Message(role="assistant", content=shown, malformed=_unreadable(error), truncated=_truncated(choice))
+    return Message(role="assistant", content=text, calls=calls, truncated=_truncated(choice))
 
 
-def _read_call(function: Mapping[str, Any]) -> ToolCall:
+def _read_call(function: Body) -> ToolCall:
     arguments = function.get("arguments") or {}
     return ToolCall(name=function["name"], arguments=json.loads(arguments) if isinstance(arguments, str) else arguments)
 
 
-def _usage(choice: Mapping[str, Any]) -> Usage:
-    usage = choice["usage"]
+def _unreadable(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"the call's arguments are not JSON ({error.msg} at character {error.pos})"
+    if isinstance(error, ValidationError):
+        return 'the call needs a "name", and "arguments" that are an object'
+    return 'the call needs a "name" and "arguments"'
+
+
+def _truncated(choice: Body) -> bool:
+    return choice.get("finish_reason") == "length"
+
+
+def _usage(usage: Body) -> Usage:
     reused = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
     return Usage(prompt=usage.get("prompt_tokens") or 0, reused=reused, completion=usage.get("completion_tokens") or 0)
 
 
-def _decisions(choice: Mapping[str, Any]) -> tuple[Decision, ...]:
-    """Without a grammar every token is a decision; servers without log-probabilities give none."""
-    logprobs = choice.get("logprobs") or {}
-    pairs = zip(logprobs.get("tokens") or (), logprobs.get("token_logprobs") or (), strict=False)
+def _decisions(logprobs: Body) -> tuple[Decision, ...]:
+    """Without a grammar every token is a decision; servers without log-probabilities give none.
+
+    llama-server lists one object for each token, OpenAI and vLLM two lists side by side.
+    """
+    pairs = [(one["token"], one["logprob"]) for one in logprobs.get("content") or ()]
+    pairs += zip(logprobs.get("tokens") or (), logprobs.get("token_logprobs") or (), strict=False)
     return tuple(Decision(token=token, logprob=value) for token, value in pairs if value is not None)
 
 
-def _refused(url: str, status: int, text: str) -> ModelError:
-    what = f"{url} answered {status}: {one_line(text, 200)}"
-    full = "context" in text.lower() and status in (400, 413)
-    return ContextFull(what) if full else ModelError(what)
+def _complaint(text: str) -> str:
+    """What a refusal says: its `error.message`, where it has one."""
+    with suppress(ValueError, LookupError, TypeError):
+        return str(json.loads(text)["error"]["message"])
+    return text or "nothing"
+
+
+def _is_full(response: httpx2.Response) -> bool:
+    return response.status_code in {400, 413} and FULL.search(response.text) is not None

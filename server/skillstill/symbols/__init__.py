@@ -5,7 +5,8 @@
 Facts are those of the text: nothing is imported, resolved or expanded. Source is read as UTF-8. A broken file
 gives the symbols that the parser could recover, and those may miss the name of what is around them.
 Nothing recurses; what lies in more than `MAX_DEPTH` functions and classes inside each other is left out, and
-a file that takes more than `PARSE_SECONDS` of processor time to parse has no symbols.
+a file that takes more than `PARSE_SECONDS` of processor time to read has no symbols. Neither bounds the
+parser's memory: who indexes files that are crafted to exhaust it must run this in a process with a limit.
 """
 
 from skillstill.symbols.languages import PARSE_SECONDS, SUFFIXES, grammar, language_of

@@ -12,7 +12,8 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 from skillstill.symbols import go, java, javascript, python, rust, typescript
 from skillstill.symbols.rules import Rule
 
-# Java's grammar needs three seconds and 1 GB for 5 kB of `a=>a=>a=>`; 5 MB of ordinary source take one.
+# Enough for some 10 MB of ordinary source. The parser looks at the clock while it reads, not while it recovers at
+# the end of a file: 5 kB of `a=>a=>a=>` as Java still take it 3 s and 1 GB, and more of it exhausts memory.
 PARSE_SECONDS = 1.0
 
 SUFFIXES: Mapping[str, str] = {

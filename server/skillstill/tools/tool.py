@@ -1,7 +1,7 @@
 """A tool: an async function over a workspace whose signature and docstring are its schema."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,21 +34,32 @@ class Result:
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
-        kept: list[Line] = []
-        room = MAX_RESULT
-        for line in self.lines:
-            text = shorten(clean(line.text).replace("\n", " "), MAX_LINE)
-            room -= len(text) + 1
-            if room < 0:
-                kept.append(Line(f"… {len(self.lines) - len(kept)} more lines left out"))
-                break
-            kept.append(Line(text, line.spans))
+        kept = fitting(map(_fit_to_read, self.lines), MAX_RESULT)
+        if rest := len(self.lines) - len(kept):
+            kept.append(Line(f"… {rest} more lines left out"))
         object.__setattr__(self, "text", "\n".join(line.text for line in kept))
         object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
 
     @classmethod
     def of_text(cls, text: str) -> "Result":
         return cls((Line(text),))
+
+
+def fitting(lines: Iterable[Line], room: int) -> list[Line]:
+    """The first of the lines, as many as stay within so many characters."""
+    kept: list[Line] = []
+    for line in lines:
+        room -= len(line.text) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def _fit_to_read(line: Line) -> Line:
+    """The line cleaned and of bearable length; where it had to be cut, nobody can say what it still shows."""
+    text = clean(line.text).replace("\n", " ")
+    return Line(shorten(text, MAX_LINE), line.spans if len(text) <= MAX_LINE else ())
 
 
 Function = Callable[..., Awaitable[Result]]

@@ -1,16 +1,12 @@
-"""The local hub. pytest puts this folder on sys.path, mypy knows the same file by its path from the root."""
+"""The local hub."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.server.models.hub import Hub
-else:
-    from hub import Hub
+from tests.server.models.hub import Hub
 
 ELSEWHERE = (
     "HF_HUB_CACHE",

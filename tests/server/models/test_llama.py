@@ -7,7 +7,6 @@ import anyio
 import gguf
 import numpy as np
 import pytest
-
 from skillstill import chat
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models.engine import EngineOptions

