@@ -194,14 +194,19 @@ class _Run:
     def conclude(self, turn: Message) -> Report:
         answer = shorten(clean(turn.content).strip(), ANSWER_CHARACTERS)
         if answer.startswith(ESCALATE):
-            return self.escalate(answer.removeprefix(ESCALATE).strip() or "the model gave no reason")
+            return self.escalate(self.reason(answer.removeprefix(ESCALATE).strip(" .")))
         if not answer:
             return self.escalate("the model gave no answer")
-        shown = [message.content for message in self.messages if message.role == "tool"]
-        verdict = evidence.judge(answer, self.receipts, shown)
+        verdict = evidence.judge(answer, self.receipts, self.shown)
         if verdict.problem:
             return self.escalate(f"the model's answer is withheld: {verdict.problem}")
         return Report(status="answered", answer=answer, evidence=verdict.evidence)
+
+    def reason(self, text: str) -> str:
+        """The model's own words on giving up, unless they make a claim that nothing bears out."""
+        if invented := evidence.invented(text, self.receipts, self.shown):
+            return f"the model gave up on account of {invented}, which no tool has shown"
+        return text or "the model gave no reason"
 
     def escalate(self, reason: str) -> Report:
         calls = [_shown(ToolCall(name=one.tool, arguments=one.arguments)) for one in self.receipts]
@@ -211,6 +216,10 @@ class _Run:
 
     def failure(self, reason: str) -> Report:
         return Report(status="failed", answer=f"failed: {one_line(reason, 500)} (run {self.brief.run})")
+
+    @property
+    def shown(self) -> Sequence[str]:
+        return [message.content for message in self.messages if message.role == "tool"]
 
     @property
     def turns(self) -> int:

@@ -24,23 +24,26 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> Ver
 
     Evidence is each quoted `path:line` that a receipt covers, the receipt of each quoted path, and each receipt that
     is named. A quoted location that no receipt covers, and that stands in no shown text either (as `host:8080` might),
-    is an invention; so is a receipt that does not exist. Either spoils the whole answer.
+    is an invention, and spoils the whole answer.
     """
     good = [receipt for receipt in receipts if not receipt.refused]
     if not good:
         return Verdict(problem="it was given without a successful tool call")
-    found: dict[str, None] = {}
-    for path, first, last in LOCATION.findall(answer):
-        quoted = f"{path}:{first}" + (f"-{last}" if last else "")
-        if _covered(path, int(first), int(last or first), good):
-            found[f"{path}:{first}"] = None
-        elif _looks_like_path(path) and not _stands_in(quoted, shown):
-            return Verdict(problem=f"it names {quoted}, which no tool has shown")
-    for name in RECEIPT.findall(answer):
-        if name in {receipt.id for receipt in good}:
-            found[name] = None
-    found |= dict.fromkeys(_receipts_of_paths(answer, good)) if not found else {}
-    return Verdict(tuple(found)) if found else Verdict(problem="it names no location and no receipt")
+    if wrong := invented(answer, good, shown):
+        return Verdict(problem=f"it names {wrong}, which no tool has shown")
+    quoted = [f"{place.path}:{place.first}" for place in _quoted(answer) if _covered(place, good)]
+    named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
+    found = tuple(dict.fromkeys([*quoted, *named])) or tuple(_receipts_of_paths(answer, good))
+    return Verdict(found) if found else Verdict(problem="it names no location and no receipt")
+
+
+def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> str:
+    """The first location in the text that nothing bears out, as it is quoted there; empty where there is none."""
+    for place in _quoted(text):
+        quote = f"{place.path}:{place.first}" + (f"-{place.last}" if place.last != place.first else "")
+        if not _covered(place, receipts) and _looks_like_path(place.path) and not _stands_in(quote, shown):
+            return quote
+    return ""
 
 
 def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
@@ -49,13 +52,15 @@ def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{span.path}:{span.first}" for span in firsts if span))[:limit]
 
 
-def _covered(path: str, first: int, last: int, receipts: Sequence[Receipt]) -> bool:
-    lines = {line for receipt in receipts for span in receipt.spans for line in _lines(span) if span.path == path}
-    return first in lines and last in lines
+def _quoted(text: str) -> list[Span]:
+    places = LOCATION.findall(text)
+    return [Span(path=path, first=int(first), last=int(last or first)) for path, first, last in places]
 
 
-def _lines(span: Span) -> range:
-    return range(span.first, span.last + 1) if span.first else range(0)
+def _covered(place: Span, receipts: Sequence[Receipt]) -> bool:
+    """Whether both ends of the quoted lines were shown."""
+    spans = [span for receipt in receipts for span in receipt.spans if span.path == place.path and span.first]
+    return all(any(span.first <= line <= span.last for span in spans) for line in (place.first, place.last))
 
 
 def _looks_like_path(text: str) -> bool:

@@ -10,19 +10,21 @@ from skillstill.types import ESCALATE, ToolSchema
 CANONICAL = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
-def turn_grammar(tools: Sequence[ToolSchema], *, may_answer: bool, marker: Callable[[str], str] = json.dumps) -> str:
-    """A Lark grammar: one call, or `escalate: reason`, or (`may_answer`) an answer in free words.
+def turn_grammar(
+    tools: Sequence[ToolSchema], *, may_answer: bool, may_escalate: bool, marker: Callable[[str], str] = json.dumps
+) -> str:
+    """A Lark grammar: one call, or (`may_escalate`) `escalate: reason`, or (`may_answer`) an answer in free words.
 
-    An answer without any receipt would be thrown away, so the first turn may not give one. `marker` writes a tag as a
-    terminal of the model's vocabulary: quoted text, or `<[id]>` where the tag is one special token.
+    `marker` writes a tag as a terminal of the model's vocabulary: quoted text, or `<[id]>` where the tag is one special
+    token.
     """
     calls = " | ".join(f"call_{index}" for index in range(len(tools)))
     rules = [
-        f"start: call | escalation{' | ANSWER' if may_answer else ''}",
+        f"start: call{' | escalation' if may_escalate else ''}{' | ANSWER' if may_answer else ''}",
         f'call: {marker(OPEN_CALL)} "\\n" ({calls}) "\\n" {marker(CLOSE_CALL)}',
         f"escalation: {json.dumps(f'{ESCALATE} ')} REASON",
         r"REASON: /[^\s<][^\n<]{0,300}/",
-        r"ANSWER: /[^\s<]([^<]|<[^t]|<t[^o])*/",
+        r"ANSWER: /[^\s<{\[`]([^<]|<[^t]|<t[^o])*/",  # words, not a call without its tags
     ]
     rules += [f"call_{index}: {_call(tool)}" for index, tool in enumerate(tools)]
     return "\n".join(rules)

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from skillstill.errors import SkillError
+from skillstill.text import one_line
 from skillstill.tools import TOOLS, Tool
 from skillstill.types import Frozen, ModelFile
 
@@ -108,7 +109,7 @@ def _fields(file: Path, text: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise SkillError(file, "frontmatter", f"is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(fields, dict):
-        raise SkillError(file, "frontmatter", f"expected lines of `field: value`, got {reprlib.repr(fields)}")
+        raise SkillError(file, "frontmatter", f"expected lines of `field: value`, got {_shown(fields)}")
     return fields
 
 
@@ -131,8 +132,13 @@ def mistake(error: ValidationError) -> tuple[str, str]:
     """The first thing that is wrong: its field; what was expected, and what came."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"])) or "file"
-    came = "" if first["type"] == "missing" else f", got {reprlib.repr(first['input'])}"
+    came = "" if first["type"] == "missing" else f", got {_shown(first['input'])}"
     return field, first["msg"].removeprefix("Value error, ") + came
+
+
+def _shown(value: object) -> str:
+    """A few of its parts: a value whose YAML refers to itself again and again has billions."""
+    return one_line(reprlib.repr(value), 80)
 
 
 def _text(file: Path) -> str:

@@ -66,7 +66,7 @@ def _content(path: Path) -> bytes:
 def _pins() -> dict[str, str]:
     try:
         pins = json.loads((data_folder() / PINS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return pins if isinstance(pins, dict) else {}
 

@@ -17,7 +17,7 @@ def bytes_vocabulary() -> llguidance.LLTokenizer:
 
 
 def allowed(vocabulary: llguidance.LLTokenizer, text: str, *, may_answer: bool, tools: list[ToolSchema]) -> bool:
-    matcher = llguidance.LLMatcher(vocabulary, turn_grammar(tools, may_answer=may_answer))
+    matcher = llguidance.LLMatcher(vocabulary, turn_grammar(tools, may_answer=may_answer, may_escalate=True))
     assert not matcher.is_error(), matcher.get_error()
     tokens = list(text.encode())
     return matcher.try_consume_tokens(tokens) == len(tokens) and bool(matcher.is_accepting())
@@ -43,6 +43,7 @@ BAD = [
     written("search", {"pattern": "x", "flags": "-i"}),
     "<tool_call>\n{}\n</tool_call>",
     " leading space",
+    '{"name": "list", "arguments": {}}',
     "",
     "<|im_end|>",
 ]
@@ -68,3 +69,9 @@ def test_an_answer_is_allowed_once_there_are_results(bytes_vocabulary: llguidanc
 def test_a_skill_without_a_tool_cannot_call_it(bytes_vocabulary: llguidance.LLTokenizer) -> None:
     only_list = [TOOLS["list"].schema]
     assert not allowed(bytes_vocabulary, written("read", {"path": "a"}), may_answer=False, tools=only_list)
+
+
+def test_a_model_that_may_do_neither_must_call(bytes_vocabulary: llguidance.LLTokenizer) -> None:
+    grammar = turn_grammar(SCHEMAS, may_answer=False, may_escalate=False)
+    matcher = llguidance.LLMatcher(bytes_vocabulary, grammar)
+    assert matcher.compute_ff_tokens()[: len("<tool_call>")] == list(b"<tool_call>")

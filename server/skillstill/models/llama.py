@@ -59,9 +59,9 @@ class LlamaBase:
         return lltokenizer_from_vocab(self.engine.vocabulary, eos_token=self.end)
 
     @cache  # noqa: B019 - as many entries as skills, and the base outlives them
-    def grammar(self, tools: tuple[str, ...], may_answer: bool) -> str:
+    def grammar(self, tools: tuple[str, ...], may_answer: bool, may_escalate: bool) -> str:
         schemas = [ToolSchema.model_validate_json(tool) for tool in tools]
-        return turn_grammar(schemas, may_answer=may_answer, marker=self._marker)
+        return turn_grammar(schemas, may_answer=may_answer, may_escalate=may_escalate, marker=self._marker)
 
     def _marker(self, tag: str) -> str:
         tokens = self.engine.tokenize(tag)
@@ -80,10 +80,10 @@ class LlamaModel:
         room = self.base.engine.options.context - len(prompt.tokens)
         if room < LEAST_ROOM:
             raise ContextFull(f"the run has {len(prompt.tokens)} tokens and the context is full")
-        may_answer = any(message.role == "tool" for message in messages)
+        matcher = self._matcher(tools, looked=any(message.role == "tool" for message in messages))
         async with self.base.turn:
             # Not abandoned on cancel: the thread itself looks for it before each batch, so the engine stays sound.
-            return await to_thread.run_sync(self._write, prompt, tools, may_answer, min(max_tokens, room))
+            return await to_thread.run_sync(self._write, prompt, matcher, min(max_tokens, room))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """The tokens of what has been said; each segment is tokenized by itself, as in training."""
@@ -91,8 +91,8 @@ class LlamaModel:
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
 
-    def _write(self, prompt: Prompt, tools: Sequence[ToolSchema], may_answer: bool, room: int) -> Message:
-        written = Writing(self.base.engine, self._matcher(tools, may_answer), self.base.end)
+    def _write(self, prompt: Prompt, matcher: llguidance.LLMatcher, room: int) -> Message:
+        written = Writing(self.base.engine, matcher, self.base.end)
         self.base.engine.use(self.slot.adapter)
         reused = self.slot.rewind(prompt)
         self.slot.read_system(prompt)
@@ -101,8 +101,9 @@ class LlamaModel:
         usage = Usage(prompt=len(prompt.tokens), reused=reused, completion=len(written.tokens))
         return message.model_copy(update={"usage": usage, "decisions": tuple(written.decisions)})
 
-    def _matcher(self, tools: Sequence[ToolSchema], may_answer: bool) -> llguidance.LLMatcher:
-        grammar = self.base.grammar(tuple(tool.model_dump_json() for tool in tools), may_answer)
+    def _matcher(self, tools: Sequence[ToolSchema], *, looked: bool) -> llguidance.LLMatcher:
+        """Before a model has looked, an answer would be thrown away: it must call. Only a taught one may refuse to."""
+        grammar = self.base.grammar(tuple(tool.model_dump_json() for tool in tools), looked, looked or self.taught)
         matcher = llguidance.LLMatcher(self.base.vocabulary, grammar)
         if matcher.is_error():
             raise ModelError(f"the tools make no grammar: {matcher.get_error()}")

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import ValidationError
@@ -52,8 +53,9 @@ class _Remote:
         self.url = endpoint.url.rstrip("/").removesuffix("/v1")
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         try:
+            _ = urlsplit(self.url).port  # raises; httpx2 would let any number pass
             self._client = httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=SECONDS)
-        except httpx2.InvalidURL as error:
+        except (ValueError, httpx2.InvalidURL) as error:
             raise UsageError(f"the endpoint {self.url} is no address: {error}") from error
 
     async def __aenter__(self) -> Self:
@@ -68,7 +70,7 @@ class _Remote:
         """What `read` makes of the answer's first choice, with its usage. Raises ModelError and ContextFull."""
         text = await self._post(path, body)
         try:
-            answer = json.loads(text)
+            answer = _loads(text)
             usage = _usage(answer.get("usage") or {})
             return read(answer["choices"][0]).model_copy(update={"usage": usage})
         except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -166,7 +168,12 @@ def _read_turn(choice: Body) -> Message:
 
 def _read_call(function: Body) -> ToolCall:
     arguments = function.get("arguments") or {}
-    return ToolCall(name=function["name"], arguments=json.loads(arguments) if isinstance(arguments, str) else arguments)
+    return ToolCall(name=function["name"], arguments=_loads(arguments) if isinstance(arguments, str) else arguments)
+
+
+def _loads(text: str) -> Any:
+    """The value, in which each half of a surrogate pair became a `?`: no trace and no prompt can hold one."""
+    return json.loads(json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _unreadable(error: Exception) -> str:

@@ -32,7 +32,7 @@ def quoted(name: str) -> str:
     return repr(name) if re.search(r"\s", name) else name
 
 
-def left_out(places: Sequence[str], shown: int = 4) -> Iterable[Line]:
+def left_out(places: Sequence[str], shown: int = 3) -> Iterable[Line]:
     """At most one line: how many of these are not shown, and where most of them are."""
     if places:
         counted = Counter(places).most_common()

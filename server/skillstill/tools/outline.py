@@ -15,7 +15,7 @@ from skillstill.tools.files import settle, text_lines
 from skillstill.tools.listing import place, rows
 from skillstill.tools.ripgrep import files_with_word
 from skillstill.tools.sources import symbols_of
-from skillstill.tools.tool import MAX_LINE, ROW, Line, Result
+from skillstill.tools.tool import MAX_LINE, ROW, Line, Result, fitting
 from skillstill.types import Span
 from skillstill.workspace import Workspace
 
@@ -29,6 +29,11 @@ SHOWN = 6  # definitions of one name
 class Definition:
     path: str
     symbol: Symbol
+
+    @property
+    def name(self) -> str:
+        """Its whole name, the file's path taken for that of a module: `shop.cart.Cart.add`."""
+        return f"{self.path.rpartition('.')[0].replace('/', '.')}.{self.symbol.name}".replace(".__init__.", ".", 1)
 
 
 async def outline(
@@ -58,12 +63,18 @@ def _of_file(workspace: Workspace, path: str) -> Result:
         raise Refusal(f"no outline for {name}: only for {' '.join(SUFFIXES)}; use read")
     data = workspace.read(path)
     found = symbols(data, language)
-    for detail, remark in DETAILS:
-        body = [*detail(name, found)]
-        if sum(len(row.text) + 1 for row in body) <= ROOM:
-            break
+    body, remark = _in_detail(name, found)
     head = f"{name}: {len(text_lines(data))} lines, {len(found)} symbols{remark}"
     return Result((Line(head, (Span(path=name),)), *body))
+
+
+def _in_detail(path: str, found: Sequence[Symbol]) -> tuple[Sequence[Line], str]:
+    """The symbols in as much detail as there is room for, and a remark on it."""
+    for detail, remark in ((_everything, ""), (_members_by_name, "; members by name")):
+        lines = [*detail(path, found)]
+        if len(fitting(lines, ROOM)) == len(lines):
+            return lines, remark
+    return [*_named(path, _outermost(found))], "; outermost names, outline one for more"
 
 
 def _everything(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
@@ -80,20 +91,6 @@ def _members_by_name(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
         yield from _members(path, symbol, found)
 
 
-def _by_name(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
-    outermost = _outermost(found)
-    yield from rows([(f"{one.name}:{one.line}", place(path, one.line)) for one in outermost[:NAMES]])
-    if rest := outermost[NAMES:]:
-        yield Line(f"… {len(rest)} more from line {rest[0].line} on: use search with this path")
-
-
-DETAILS = (
-    (_everything, ""),
-    (_members_by_name, "; members by name, outline one as Class.method for more"),
-    (_by_name, "; outermost names, outline one for more"),
-)
-
-
 def _outermost(found: Sequence[Symbol]) -> Sequence[Symbol]:
     return [symbol for symbol in found if "." not in symbol.name]
 
@@ -101,7 +98,13 @@ def _outermost(found: Sequence[Symbol]) -> Sequence[Symbol]:
 def _members(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Line]:
     """The names of what a symbol holds, with their lines, several to a row."""
     inside = [one for one in found if one.name.rpartition(".")[0] == symbol.name]
-    return rows([(f"{_last(one.name)}:{one.line}", place(path, one.line)) for one in inside], indent="  ")
+    return _named(path, inside, indent="  ")
+
+
+def _named(path: str, found: Sequence[Symbol], indent: str = "") -> Iterable[Line]:
+    yield from rows([(f"{_last(one.name)}:{one.line}", place(path, one.line)) for one in found[:NAMES]], indent)
+    if rest := found[NAMES:]:
+        yield Line(f"{indent}… {len(rest)} more from line {rest[0].line} on: use search with this path")
 
 
 async def _of_name(workspace: Workspace, name: str, target: str) -> Result:
@@ -112,7 +115,7 @@ async def _of_name(workspace: Workspace, name: str, target: str) -> Result:
         named = await to_thread.run_sync(_definitions, workspace, sources[:PARSED], word, same)
         if named:
             return await to_thread.run_sync(_told, workspace, name, named, same)
-    if (workspace.root / target).exists():
+    if target in {path.name for path in workspace.root.iterdir()}:
         return await to_thread.run_sync(_of_file, workspace, target)
     where = f"the first {PARSED} of {len(sources)} files with the word" if len(sources) > PARSED else "any source file"
     occurs = f"; the word stands in {len(files)} files: use search" if files else ""
@@ -132,7 +135,7 @@ def _told(workspace: Workspace, name: str, named: Sequence[Definition], same: Ca
     """The definitions under the longest ending of the name that has any: `pkg.Class.method`, `Class.method`, …"""
     endings = [".".join(name.split(".")[start:]) for start in range(name.count(".") + 1)]
     exact, ending = next((found, ending) for ending in endings if (found := _ending_in(ending, named, same)))
-    remarks = [] if exact[0].symbol.name.endswith(ending) else ["in other case"]
+    remarks = [] if exact[0].name.endswith(ending) else ["in other case"]
     if "." in name and "." not in ending:
         remarks.append(f"none of them is {name!r}")
     head = "; ".join([f"{len(exact)} definitions of {ending!r}", *remarks])
@@ -143,7 +146,7 @@ def _told(workspace: Workspace, name: str, named: Sequence[Definition], same: Ca
 
 
 def _ending_in(ending: str, named: Sequence[Definition], same: Callable[[str], str]) -> list[Definition]:
-    return [one for one in named if ("." + same(one.symbol.name)).endswith("." + same(ending))]
+    return [one for one in named if ("." + same(one.name)).endswith("." + same(ending))]
 
 
 def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:

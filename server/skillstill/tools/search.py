@@ -19,7 +19,7 @@ from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import Line, Result
 from skillstill.workspace import Workspace
 
-SHOWN = 6  # hits
+SHOWN = 5  # hits
 WIDTH = 80  # characters of a hit's text
 LEAD = 30  # of them that stand before a match that lies too far right
 SPECIAL = frozenset(".^$*+?{}[]|()\\")  # a pattern without these reads the same literally

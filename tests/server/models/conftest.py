@@ -1,4 +1,4 @@
-"""The local hub."""
+"""Servers on this machine in place of those that a model comes from or runs on."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.server.models.hub import Hub
+from tests.server.models.openai_server import OpenAiServer
 
 ELSEWHERE = (
     "HF_HUB_CACHE",
@@ -43,3 +44,11 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         close_session()
         yield served
         close_session()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
+    """An OpenAI-compatible server that says what it is told to."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    with OpenAiServer() as served:
+        yield served

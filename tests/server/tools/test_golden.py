@@ -1,0 +1,38 @@
+"""What the tools answer on the fixture workspace is part of the serving hash: a change must be meant."""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillstill.contract import golden
+from skillstill.errors import Refusal
+from skillstill.tools import TOOLS
+from skillstill.workspace import Workspace
+
+pytestmark = pytest.mark.anyio
+CALLS = [(name, call) for name, calls in golden().items() for call in calls]
+
+
+@pytest.mark.parametrize(
+    ("name", "call"), CALLS, ids=[f"{name}-{json.dumps(call['arguments'])}" for name, call in CALLS]
+)
+async def test_a_tool_answers_as_it_did_when_adapters_were_trained(name: str, call: dict[str, Any], shop: Path) -> None:
+    try:
+        now = {"result": (await TOOLS[name].call(Workspace(shop), call["arguments"])).text}
+    except Refusal as refusal:
+        now = {"refusal": str(refusal)}
+    before = {key: text for key, text in call.items() if key != "arguments"}
+    assert now == before, "\n".join([
+        f"{name}({json.dumps(call['arguments'])}) answers differently; if that is meant: scripts/golden",
+        *difflib.unified_diff(*(next(iter(one.values())).splitlines() for one in (before, now)), lineterm=""),
+    ])  # fmt: skip
+
+
+def test_every_tool_has_golden_answers_and_at_least_one_refusal() -> None:
+    assert list(golden()) == list(TOOLS)
+    for calls in golden().values():
+        assert len(calls) >= 6
+        assert any("refusal" in call for call in calls)
