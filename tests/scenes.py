@@ -22,3 +22,6 @@ class ScriptedModels:
     def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]:
         self.specs.append(spec)
         return nullcontext(self.model)
+
+    def label(self, spec: ModelSpec) -> str:
+        return spec.base.source

@@ -56,7 +56,7 @@ def written(message: Message) -> str:
 
 def parse(text: str, *, truncated: bool = False) -> Message:
     """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read."""
-    text = THOUGHTS.sub("", text).strip()
+    text = THOUGHTS.sub("", text.encode("utf-8", "replace").decode()).strip()
     before, opened, _ = text.partition(OPEN_CALL)
     if not opened:
         return Message(role="assistant", content=text, truncated=truncated)
@@ -122,4 +122,6 @@ def _call(value: object) -> ToolCall:
     arguments = value.get("arguments", {})
     if not isinstance(arguments, dict):
         raise ValueError('"arguments" must be an object')
+    if re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False)):
+        raise ValueError("the call holds half a character (a lone surrogate)")
     return ToolCall(name=value["name"], arguments=arguments)

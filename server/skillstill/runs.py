@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from skillstill.errors import TraceError, UnknownName
@@ -42,6 +42,15 @@ def read(file: Path) -> Trace:
         return Trace.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise TraceError(f"{file} cannot be read as a trace") from error
+
+
+def readable() -> Iterator[Trace]:
+    """All traces that can be read, oldest first; the others are logged."""
+    for file in stored():
+        try:
+            yield read(file)
+        except TraceError as error:
+            log.warning("%s", error)
 
 
 def stored() -> Sequence[Path]:

@@ -36,7 +36,7 @@ class Runtime:
         skill = listed.skill()
         check_fresh(listed, skill)
         spec = self._spec(listed, skill)
-        brief = _brief(listed, skill, checked, spec.base)
+        brief = _brief(listed, skill, checked, self.models.label(spec))
         trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
         if self.keep_traces:
             _store(trace)
@@ -58,6 +58,8 @@ class Runtime:
 def check_prompt(prompt: str) -> str:
     """The prompt without surrounding space. Raises UsageError where it is empty or too long."""
     text = prompt.strip()
+    if text != text.encode("utf-8", "replace").decode():
+        raise UsageError("the prompt is not UTF-8 text")
     if not text:
         raise UsageError("the prompt is empty: say what you want to know")
     if len(text) > PROMPT_CHARACTERS:
@@ -78,14 +80,14 @@ def check_fresh(listed: Listed, skill: Skill) -> None:
         )
 
 
-def _brief(listed: Listed, skill: Skill, prompt: str, base: ModelFile) -> agent.Brief:
+def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> agent.Brief:
     entry = listed.entry
     return agent.Brief(
         skill,
         prompt,
         system=skill.subagent.system if entry.state == "released" else skill.instructions,
         release=f"{entry.name}@{(entry.serving_hash or entry.state)[:12]}",
-        model=base.source,
+        model=model,
         dialect=DIALECT,
     )
 

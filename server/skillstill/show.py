@@ -69,7 +69,7 @@ def transcript(trace: Trace, *, as_json: bool) -> None:
 
 def stored_runs(*, as_json: bool) -> None:
     """One line for each stored trace, oldest first."""
-    traces = [runs.read(file) for file in runs.stored()]
+    traces = list(runs.readable())
     if as_json:
         return _json([_summary(trace) for trace in traces])
     for trace in traces:

@@ -102,6 +102,10 @@ class Models(Protocol):
 
     def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]: ...
 
+    def label(self, spec: ModelSpec) -> str:
+        """Which model that is, for the trace."""
+        ...
+
 
 class Span(Frozen):
     """Lines that a tool has shown: 1-based, both ends included. (0, 0): only the path was shown."""

@@ -113,6 +113,7 @@ def test_parsing_never_raises(text: str) -> None:
         ("<tool_call>[1]</tool_call>", '"name"'),
         ('<tool_call>{"name": 3}</tool_call>', '"name"'),
         ('<tool_call>{"name": "search", "arguments": "x"}</tool_call>', "must be an object"),
+        (r'<tool_call>{"name": "search", "arguments": {"pattern": "\ud800"}}</tool_call>', "half a character"),
     ],
 )
 def test_a_call_that_cannot_be_read_says_why_and_keeps_its_text(text: str, why: str) -> None:

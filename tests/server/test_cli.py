@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from skillstill import cli
+from skillstill import cli, runs
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.types import Message
 
@@ -73,6 +73,7 @@ def test_a_prompt_can_come_from_standard_input(skillstill: Run, monkeypatch: pyt
     [
         (["run", "nobody", "Where?"], "no subagent called 'nobody'; there are: explore"),
         (["run", "explore", "   "], "the prompt is empty"),
+        (["run", "explore", "caf\udce9?"], "not UTF-8"),
         (["run", "explore", "x" * 20_000], "20,000 characters"),
         (["run", "explore", "Where?", "-w", "/"], "too wide for a workspace"),
         (["run", "explore", "Where?", "-w", "~"], "too wide for a workspace"),
@@ -115,7 +116,8 @@ def test_show_tells_the_last_run_or_one_by_the_beginning_of_its_id(skillstill: R
     for part in (run, "Where is Cart?", 'search {"pattern": "class Cart"}', "r1: 1 hits in 1 files", CLAIM, "answered"):
         assert part in last.out
     assert json.loads(skillstill("show", "--json").out)["run"] == run
-    assert run[:12] in skillstill("show", "--list").out
+    (runs.folder() / "20000101T000000-broken.jsonl").write_text("{", encoding="utf-8")
+    assert run[:12] in skillstill("show", "--list").out, "one broken file hides no other"
 
 
 def test_without_traces_nothing_is_kept(skillstill: Run, home: Path) -> None:

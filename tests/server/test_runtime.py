@@ -115,6 +115,7 @@ from skillstill.registry import Registry
 from skillstill.runtime import Runtime
 class Models:
     def lease(self, spec): return nullcontext(ScriptedModel([call("list"), "cart.py (r1)"]))
+    def label(self, spec): return "scripted"
 resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
 trace = anyio.run(Runtime(Registry(), Models()).run, "explore", "Which files?", Path({str(project)!r}))
 print(trace.report.answer)

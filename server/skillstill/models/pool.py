@@ -43,6 +43,10 @@ class LocalModels:
         async with base.lease(adapter=adapter, taught=spec.taught) as model:
             yield model
 
+    def label(self, spec: ModelSpec) -> str:
+        """The base, by its source."""
+        return spec.base.source
+
     async def _located(self, file: ModelFile) -> Path:
         return await to_thread.run_sync(lambda: locate(file, offline=self.options.offline))
 
@@ -79,3 +83,7 @@ class RemoteModels:
         kind = RemoteCompletions if spec.taught else RemoteChat
         async with kind(Endpoint(url, name or "default", self.key)) as model:
             yield model
+
+    def label(self, spec: ModelSpec) -> str:
+        """The server's address: which model answers there is the server's business."""
+        return f"endpoint:{self.address}"
