@@ -5,9 +5,9 @@ import runpy
 import shlex
 
 import pytest
+from skillstill.cli import app
 from typer.main import get_command
 
-from skillstill.cli import app
 from tests.scenes import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

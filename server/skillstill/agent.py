@@ -1,12 +1,9 @@
 """The loop: a model and tools in a workspace, from a brief to a trace."""
 
-import hashlib
 import json
 import logging
-import math
 import secrets
 import time
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,22 +12,11 @@ import anyio
 
 from skillstill import evidence
 from skillstill.errors import ContextFull, Refusal, SkillstillError
+from skillstill.record import Record
 from skillstill.skill import Skill
 from skillstill.text import clean, one_line, shorten
 from skillstill.tools import Result
-from skillstill.types import (
-    ESCALATE,
-    Message,
-    Model,
-    OnStep,
-    Receipt,
-    Report,
-    Step,
-    Tally,
-    ToolCall,
-    Trace,
-    Usage,
-)
+from skillstill.types import ESCALATE, Message, Model, OnStep, Receipt, Report, Step, ToolCall, Trace
 from skillstill.workspace import Workspace
 
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
@@ -74,14 +60,9 @@ class _Run:
         self.limits = brief.skill.subagent.limits
         self.tools = {tool.name: tool for tool in brief.skill.tools}
         self.schemas = tuple(tool.schema for tool in brief.skill.tools)
-        self.messages = [
-            Message(role="system", content=brief.system),
-            Message(role="user", content=brief.prompt),
-        ]
-        self.receipts: list[Receipt] = []
+        self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
-        self.started = time.monotonic()
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)
@@ -96,11 +77,11 @@ class _Run:
             workspace=str(self.workspace.root),
             prompt=self.brief.prompt,
             tools=self.schemas,
-            messages=tuple(self.messages),
-            receipts=tuple(self.receipts),
+            messages=tuple(self.record.messages),
+            receipts=tuple(self.record.receipts),
             report=report,
-            confidence=self.confidence(),
-            tally=self.tally(),
+            confidence=self.record.confidence(),
+            tally=self.record.tally(),
         )
 
     async def report(self, lease: AbstractAsyncContextManager[Model]) -> Report:
@@ -126,19 +107,22 @@ class _Run:
             await self.act(turn)
 
     async def ask(self, model: Model) -> Message:
-        room = self.limits.tokens - self.spent
+        room = self.limits.tokens - self.record.spent
         if room <= 0:
             raise Stop(f"the budget of {self.limits.tokens} tokens is used up")
-        turn = await model.complete(self.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens))
-        self.messages.append(turn)
+        turn = await model.complete(
+            self.record.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens)
+        )
+        self.record.say(turn)
         return turn
 
     async def act(self, turn: Message) -> None:
-        if self.turns > self.limits.steps:
+        if self.record.turns > self.limits.steps:
             raise Stop(f"the budget of {self.limits.steps} steps is used up")
         if turn.malformed:
             cut = " (it was cut off: make it shorter)" if turn.truncated else ""
-            await self.reply(f"Not executed: {turn.malformed}{cut}.", note="unreadable call")
+            self.record.tell(f"Not executed: {turn.malformed}{cut}.")
+            await self.report_step(note="unreadable call")
         for call in turn.calls:
             await self.execute(call)
 
@@ -148,19 +132,10 @@ class _Run:
             return await self.refuse_repeat(call, self.done[same])
         began = time.monotonic()
         result, refused = await self.result(call)
-        receipt = Receipt(
-            id=f"r{len(self.receipts) + 1}",
-            tool=call.name,
-            arguments=call.arguments,
-            refused=refused,
-            sha256=hashlib.sha256(result.text.encode()).hexdigest(),
-            excerpt=shorten(result.text, 200),
-            spans=result.spans,
-            seconds=round(time.monotonic() - began, 4),
-        )
+        seconds = time.monotonic() - began
+        receipt = self.record.file(call.name, call.arguments, result, refused=refused, seconds=seconds)
         self.done[same] = receipt.id
-        self.receipts.append(receipt)
-        return await self.reply(f"{receipt.id}: {result.text}", call=call, receipt=receipt)
+        return await self.report_step(call=call, receipt=receipt)
 
     async def result(self, call: ToolCall) -> tuple[Result, bool]:
         """What the tool answers, and whether that is a refusal."""
@@ -181,15 +156,15 @@ class _Run:
         self.repeats += 1
         if self.repeats >= MAX_REPEATS:
             raise Stop(f"the call {_shown(call)} was repeated")
-        advice = f"You made this call already: its result is {receipt}. Make another call, or answer."
-        await self.reply(advice, call=call, note="repeated call")
+        self.record.tell(f"You made this call already: its result is {receipt}. Make another call, or answer.")
+        await self.report_step(call=call, note="repeated call")
 
-    async def reply(
-        self, text: str, *, call: ToolCall | None = None, receipt: Receipt | None = None, note: str = ""
+    async def report_step(
+        self, *, call: ToolCall | None = None, receipt: Receipt | None = None, note: str = ""
     ) -> None:
-        self.messages.append(Message(role="tool", content=text))
         if self.on_step:
-            await self.on_step(Step(number=self.turns, limit=self.limits.steps, call=call, receipt=receipt, note=note))
+            number, limit = self.record.turns, self.limits.steps
+            await self.on_step(Step(number=number, limit=limit, call=call, receipt=receipt, note=note))
 
     def conclude(self, turn: Message) -> Report:
         answer = shorten(clean(turn.content).strip(), ANSWER_CHARACTERS)
@@ -197,55 +172,25 @@ class _Run:
             return self.escalate(self.reason(answer.removeprefix(ESCALATE).strip(" .")))
         if not answer:
             return self.escalate("the model gave no answer")
-        verdict = evidence.judge(answer, self.receipts, self.shown)
+        verdict = evidence.judge(answer, self.record.receipts, self.record.shown)
         if verdict.problem:
             return self.escalate(f"the model's answer is withheld: {verdict.problem}")
         return Report(status="answered", answer=answer, evidence=verdict.evidence)
 
     def reason(self, text: str) -> str:
         """The model's own words on giving up, unless they make a claim that nothing bears out."""
-        if invented := evidence.invented(text, self.receipts, self.shown):
+        if invented := evidence.invented(text, self.record.receipts, self.record.shown):
             return f"the model gave up on account of {invented}, which no tool has shown"
         return text or "the model gave no reason"
 
     def escalate(self, reason: str) -> Report:
-        calls = [_shown(ToolCall(name=one.tool, arguments=one.arguments)) for one in self.receipts]
+        calls = [_shown(ToolCall(name=one.tool, arguments=one.arguments)) for one in self.record.receipts]
         tried = shorten("; ".join(calls), 400) if calls else "nothing"
         text = f"escalate: {shorten(reason, 300)}. Tried: {tried}. Run {self.brief.run}."
-        return Report(status="escalate", answer=text, evidence=evidence.partial(self.receipts))
+        return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts))
 
     def failure(self, reason: str) -> Report:
         return Report(status="failed", answer=f"failed: {one_line(reason, 500)} (run {self.brief.run})")
-
-    @property
-    def shown(self) -> Sequence[str]:
-        return [message.content for message in self.messages if message.role == "tool"]
-
-    @property
-    def turns(self) -> int:
-        return sum(message.role == "assistant" for message in self.messages)
-
-    @property
-    def usages(self) -> Sequence[Usage]:
-        return [message.usage for message in self.messages if message.usage]
-
-    @property
-    def spent(self) -> int:
-        return sum(usage.prompt - usage.reused + usage.completion for usage in self.usages)
-
-    def tally(self) -> Tally:
-        return Tally(
-            turns=self.turns,
-            seconds=round(time.monotonic() - self.started, 3),
-            prompt_tokens=sum(usage.prompt for usage in self.usages),
-            reused_tokens=sum(usage.reused for usage in self.usages),
-            completion_tokens=sum(usage.completion for usage in self.usages),
-        )
-
-    def confidence(self) -> float | None:
-        """Geometric mean probability of the decision tokens, in 0..1; not calibrated."""
-        logprobs = [one.logprob for message in self.messages for one in message.decisions]
-        return round(math.exp(sum(logprobs) / len(logprobs)), 4) if logprobs else None
 
 
 def _shown(call: ToolCall) -> str:

@@ -30,8 +30,7 @@ app = typer.Typer(
 
 Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
 RegistryFile = Annotated[
-    Path | None,
-    typer.Option("--registry", envvar="SKILLSTILL_REGISTRY", help="A registry.json that comes first."),
+    Path | None, typer.Option("--registry", help="A registry.json that comes first, like SKILLSTILL_REGISTRY.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
 Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch nothing from a hub.")]

@@ -124,17 +124,14 @@ def _summary(trace: Trace) -> dict[str, object]:
 
 
 def _step(step: Step) -> str:
-    if step.call is None or step.receipt is None:
-        return f"{step.number}/{step.limit} {step.note}"
-    arguments = ", ".join(f"{name}={value!r}" for name, value in step.call.arguments.items())
-    first = step.receipt.excerpt.partition("\n")[0]
-    return f"{step.number}/{step.limit} {step.call.name}({shorten(arguments, 70)}) -> {shorten(first, 70)}"
+    arguments = ", ".join(f"{name}={value!r}" for name, value in step.call.arguments.items()) if step.call else ""
+    call = f"{step.call.name}({shorten(arguments, 70)})" if step.call else ""
+    outcome = step.note or (step.receipt.excerpt.partition("\n")[0] if step.receipt else "")
+    return f"{step.number}/{step.limit} {call} -> {shorten(outcome, 70)}"
 
 
 def _cost(trace: Trace) -> str:
     tally = trace.tally
     read = tally.prompt_tokens - tally.reused_tokens
-    return (
-        f"{trace.report.status}: {len(trace.receipts)} calls, {tally.seconds:.1f} s, {read} tokens read and "
-        f"{tally.completion_tokens} written here; transcript: skillstill show {trace.run[:12]}"
-    )
+    tokens = f"{read} tokens read and {tally.completion_tokens} written here"
+    return f"{trace.report.status}: {len(trace.receipts)} calls, {tally.seconds:.1f} s, {tokens}; run {trace.run[:12]}"

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from skillstill import contract
 from skillstill.contract import golden, serving_hash
 from skillstill.skill import Skill, load_skill
 from skillstill.tools import TOOLS
 from skillstill.types import ModelFile
+
 from tests.scenes import ROOT
 
 BASE = ModelFile(source="file:base.gguf", sha256="1" * 64)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from skillstill import runs
 from skillstill.contract import serving_hash
 from skillstill.errors import ModelError, SkillError, UsageError
@@ -17,6 +16,7 @@ from skillstill.models.scripted import ScriptedModel, call
 from skillstill.registry import Registry
 from skillstill.runtime import Runtime
 from skillstill.types import ModelFile
+
 from tests.scenes import ROOT, Scripted, ScriptedModels
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from skillstill.contract import golden
 from skillstill.errors import Refusal
 from skillstill.tools import TOOLS

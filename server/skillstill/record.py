@@ -1,0 +1,76 @@
+"""What has happened in a run so far. It is only ever appended to: trace, prompt and training sample are one text."""
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skillstill.text import shorten
+from skillstill.tools import Result
+from skillstill.types import Message, Receipt, Tally, Usage
+
+EXCERPT = 200  # characters
+
+
+class Record:
+    def __init__(self, system: str, prompt: str) -> None:
+        self.messages = [Message(role="system", content=system), Message(role="user", content=prompt)]
+        self.receipts: list[Receipt] = []
+        self._started = time.monotonic()
+
+    def say(self, turn: Message) -> None:
+        """The model's turn."""
+        self.messages.append(turn)
+
+    def tell(self, text: str) -> None:
+        """What the model is told in answer to a call."""
+        self.messages.append(Message(role="tool", content=text))
+
+    def file(self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float) -> Receipt:
+        """The receipt of an executed call, whose result the model is told under the receipt's id."""
+        receipt = Receipt(
+            id=f"r{len(self.receipts) + 1}",
+            tool=tool,
+            arguments=dict(arguments),
+            refused=refused,
+            sha256=hashlib.sha256(result.text.encode()).hexdigest(),
+            excerpt=shorten(result.text, EXCERPT),
+            spans=result.spans,
+            seconds=round(seconds, 4),
+        )
+        self.receipts.append(receipt)
+        self.tell(f"{receipt.id}: {result.text}")
+        return receipt
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """Everything that the model was told."""
+        return [message.content for message in self.messages if message.role == "tool"]
+
+    @property
+    def turns(self) -> int:
+        return sum(message.role == "assistant" for message in self.messages)
+
+    @property
+    def spent(self) -> int:
+        """Tokens that were read anew or written."""
+        return sum(usage.prompt - usage.reused + usage.completion for usage in self._usages)
+
+    def tally(self) -> Tally:
+        return Tally(
+            turns=self.turns,
+            seconds=round(time.monotonic() - self._started, 3),
+            prompt_tokens=sum(usage.prompt for usage in self._usages),
+            reused_tokens=sum(usage.reused for usage in self._usages),
+            completion_tokens=sum(usage.completion for usage in self._usages),
+        )
+
+    def confidence(self) -> float | None:
+        """Geometric mean probability of the decision tokens, in 0..1; not calibrated."""
+        logprobs = [one.logprob for message in self.messages for one in message.decisions]
+        return round(math.exp(sum(logprobs) / len(logprobs)), 4) if logprobs else None
+
+    @property
+    def _usages(self) -> Sequence[Usage]:
+        return [message.usage for message in self.messages if message.usage]
