@@ -51,7 +51,7 @@ def probe(path: str) -> None:
     from skillstill.models.engine import Engine, EngineOptions, free_cores
 
     began = time.perf_counter()
-    engine = Engine(Path(path), EngineOptions(context=512))
+    engine = Engine(Path(path), EngineOptions(context=512, threads=free_cores()))
     loaded = time.perf_counter()
     logits = engine.decode(engine.tokenize("def main():" * 24), 0, 0, lambda: None)
     facts = f"loaded in {loaded - began:.2f} s, 100 tokens read in {time.perf_counter() - loaded:.2f} s"

@@ -54,11 +54,15 @@ class Workspace:
         """
         if "\0" in path or ".." in Path(path).parts:
             raise Refusal(f"{path!r} may not contain '..' or NUL: give a path from the workspace root")
+        real = self.root / path
         try:
-            real = (self.root / path).resolve()
-            if not real.is_relative_to(self.root):
-                raise Refusal(f"{path!r} is outside the workspace: give a path from its root")
-            mode = real.stat().st_mode
+            # Not strict: says the same of a path outside whether it exists or not, but leaves unresolved what lies
+            # behind a loop of links. Strict: no link is left in what comes back.
+            for strict in (False, True):
+                real = real.resolve(strict=strict)
+                if not real.is_relative_to(self.root):
+                    raise Refusal(f"{path!r} is outside the workspace: give a path from its root")
+            mode = real.lstat().st_mode
         except (OSError, RuntimeError, ValueError) as error:
             raise Refusal(f"no such path: {path!r}") from error
         if self.is_secret(path) or self.is_secret(self.relative(real)):

@@ -87,7 +87,7 @@ async def test_a_missing_model_is_a_failed_report_that_says_what_to_type(tmp_pat
 
 
 async def test_a_skill_that_cannot_be_read_is_named(tmp_path: Path, project: Path) -> None:
-    with pytest.raises(SkillError, match="SKILL.md"):
+    with pytest.raises(SkillError, match=r"SKILL\.md"):
         await Runtime(registry(tmp_path, skill="nowhere"), ScriptedModels(ScriptedModel([]))).run(
             "explore", "Where is Cart?", project
         )

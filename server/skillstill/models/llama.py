@@ -93,6 +93,7 @@ class LlamaModel:
 
     def _write(self, prompt: Prompt, matcher: llguidance.LLMatcher, room: int) -> Message:
         written = Writing(self.base.engine, matcher, self.base.end)
+        self.base.engine.settle_threads()
         self.base.engine.use(self.slot.adapter)
         reused = self.slot.rewind(prompt)
         self.slot.read_system(prompt)

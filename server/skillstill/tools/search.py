@@ -104,7 +104,7 @@ def _row(hit: Hit) -> Line:
 
 
 def _around(hit: Hit) -> str:
-    """The line, from shortly before the match where that lies too far right to be seen."""
+    """The line, from shortly before the match where that lies too far right to be seen, yet in what we have of it."""
     text = hit.text.lstrip()
     column = hit.column - (len(hit.text) - len(text))
-    return text if column < WIDTH - LEAD or len(text) <= WIDTH else "…" + text[column - LEAD :]
+    return "…" + text[column - LEAD :] if len(text) > WIDTH and WIDTH - LEAD <= column < len(text) else text

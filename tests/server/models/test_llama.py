@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from skillstill import chat
 from skillstill.errors import ContextFull, ModelError
-from skillstill.models.engine import EngineOptions
+from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.llama import LlamaBase
 from skillstill.models.slot import Prompt
 from skillstill.packages import installed_file
@@ -159,6 +159,18 @@ async def test_a_turn_that_is_cut_off_is_marked(base: LlamaBase) -> None:
         turn = await model.complete(ASKED, [TOOLS["search"].schema], max_tokens=16)
     assert turn.truncated
     assert turn.malformed
+
+
+def test_the_number_of_threads_changes_no_logit(gguf_file: Path) -> None:
+    """So that a busy machine answers as an idle one does."""
+    logits = []
+    for threads in (1, 2):
+        engine = Engine(gguf_file, EngineOptions(context=512, threads=threads))
+        tokens = engine.tokenize("def retry(delay):\n    return delay * 2\n" * 12)
+        engine.decode(tokens, 0, 0, lambda: None)
+        logits.append([engine.decode([tokens[at]], len(tokens) + at, 0, lambda: None).copy() for at in range(4)])
+        engine.close()
+    assert np.array_equal(*logits)
 
 
 async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(

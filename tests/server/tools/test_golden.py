@@ -24,10 +24,14 @@ async def test_a_tool_answers_as_it_did_when_adapters_were_trained(name: str, ca
     except Refusal as refusal:
         now = {"refusal": str(refusal)}
     before = {key: text for key, text in call.items() if key != "arguments"}
-    assert now == before, "\n".join([
-        f"{name}({json.dumps(call['arguments'])}) answers differently; if that is meant: scripts/golden",
-        *difflib.unified_diff(*(next(iter(one.values())).splitlines() for one in (before, now)), lineterm=""),
-    ])  # fmt: skip
+    assert now == before, (
+        f"{name}({json.dumps(call['arguments'])}) answers differently; if that is meant, run scripts/golden\n"
+        + "\n".join(difflib.ndiff(lines_of(before), lines_of(now)))
+    )
+
+
+def lines_of(answer: dict[str, str]) -> list[str]:
+    return [line for kind, text in answer.items() for line in (f"[{kind}]", *text.split("\n"))]
 
 
 def test_every_tool_has_golden_answers_and_at_least_one_refusal() -> None:

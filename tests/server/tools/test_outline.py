@@ -1,0 +1,155 @@
+"""outline: a file's symbols, or where an exact name is defined."""
+
+import re
+from pathlib import Path
+
+import pytest
+from skillstill.errors import Refusal
+from skillstill.tools import TOOLS, Result
+from skillstill.workspace import Workspace
+
+pytestmark = pytest.mark.anyio
+
+
+async def outline(root: Path, target: str) -> Result:
+    return await TOOLS["outline"].call(Workspace(root), {"target": target})
+
+
+async def lines(root: Path, target: str) -> list[str]:
+    return (await outline(root, target)).text.split("\n")
+
+
+async def refused(root: Path, target: str) -> str:
+    with pytest.raises(Refusal) as caught:
+        await outline(root, target)
+    return str(caught.value)
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+async def test_a_name_that_is_defined_once_is_told_with_signature_raised_exceptions_and_members(shop: Path) -> None:
+    assert await lines(shop, "CardGateway.charge") == [
+        "shop/payments.py:32: CardGateway.charge: def charge(self, cents: int) -> str (to line 41)",
+        "shop/payments.py:35: raises ValueError",
+        "shop/payments.py:39: raises PaymentDeclined",
+    ]
+    assert await lines(shop, "MemberDiscount") == [
+        "shop/pricing.py:26: class MemberDiscount(PercentDiscount) (to line 30)",
+        "  __init__:29",
+    ]
+
+
+@pytest.mark.parametrize(
+    "target", ["Cart.add", "Cart::add", "Cart#add", "Cart.add()", ".Cart.add", "cart.Cart.add", "shop.cart.Cart.add"]
+)
+async def test_a_method_is_known_under_the_ways_to_write_it(shop: Path, target: str) -> None:
+    assert (await lines(shop, target))[0].startswith("shop/cart.py:23: Cart.add: def add(")
+
+
+async def test_a_module_tells_definitions_of_the_same_name_apart(shop: Path) -> None:
+    assert (await lines(shop, "total"))[0] == "3 definitions of 'total'"
+    assert (await lines(shop, "pricing.total"))[0].startswith("shop/pricing.py:33: def total(")
+    assert (await lines(shop, "shop.cart.total"))[0].startswith("shop/cart.py:39: def total(")
+
+
+async def test_a_package_is_known_by_its_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"package/__init__.py": "def load(): ...\n", "other.py": "def load(): ...\n"})
+    assert await lines(tmp_path, "package.load") == ["package/__init__.py:1: def load()"]
+
+
+async def test_an_unknown_owner_is_said_and_the_name_told(shop: Path) -> None:
+    assert (await lines(shop, "Basket.add"))[0] == "1 definitions of 'add'; none of them is 'Basket.add'"
+
+
+async def test_the_exact_case_hides_other_cases(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "class Timer: ...\ntimer = 1\n"})
+    assert await lines(tmp_path, "Timer") == ["a.py:1: class Timer"]
+    assert (await lines(tmp_path, "TIMER"))[0] == "2 definitions of 'TIMER'; in other case"
+
+
+async def test_a_name_without_definition_tells_where_the_word_stands(shop: Path) -> None:
+    assert await lines(shop, "dataclass") == [
+        "no definition of 'dataclass' in any source file; the word stands in 1 files: use search"
+    ]
+    assert await lines(shop, "coupon") == ["no definition of 'coupon' in any source file"]
+
+
+async def test_many_definitions_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, {f"m{n:02}.py": "def run(): ...\n" for n in range(20)})
+    shown = await lines(tmp_path, "run")
+    assert shown[0] == "20 definitions of 'run'"
+    assert shown[-1] == "… 14 more: name one as Class.method"
+
+
+async def test_a_file_is_told_in_full_then_by_members_then_by_outermost_names(tmp_path: Path) -> None:
+    method = "    def method{0}(self, argument: int) -> int:\n        raise KeyError\n"
+    small = "class A:\n" + method.format(0)
+    write(tmp_path, {"full.py": small, "members.py": "class A:\n" + "".join(map(method.format, range(20)))})
+    write(tmp_path, {"names.py": "".join(f"class A{n}:\n{method.format(0)}" for n in range(60))})
+    assert await lines(tmp_path, "full.py") == [
+        "full.py: 3 lines, 2 symbols",
+        "1: class A",
+        "2:   def method0(self, argument: int) -> int",
+        "3:     raises KeyError",
+    ]
+    members = await lines(tmp_path, "members.py")
+    assert members[:2] == ["members.py: 41 lines, 21 symbols; members by name", "1: class A"]
+    assert members[2].startswith("  method0:2 method1:4 ")
+    names = await lines(tmp_path, "names.py")
+    assert names[0] == "names.py: 180 lines, 120 symbols; outermost names, outline one for more"
+    assert names[1].startswith("A0:1 A1:4 ")
+    assert names[-1] == "… 20 more from line 121 on: use search with this path"
+
+
+async def test_every_place_stands_in_the_text(shop: Path) -> None:
+    targets = ["Cart", "total", "Cart.add", "shop/payments.py", "stock.go", "lib.rs", "Invoice.java", "checkout.ts"]
+    for target in targets:
+        result = await outline(shop, target)
+        assert result == await outline(shop, target)
+        for span in (span for span in result.spans if span.first):
+            assert re.search(rf"(^|[\w:]){span.first}(:| |$)", result.text, re.MULTILINE), (target, span)
+            assert (shop / span.path).is_file()
+
+
+async def test_a_file_may_be_named_by_its_ending(shop: Path) -> None:
+    assert (await lines(shop, "payments.py"))[0].startswith("shop/payments.py: 57 lines")
+
+
+async def test_what_has_no_outline_is_answered_with_what_to_use(shop: Path) -> None:
+    assert "use read" in await refused(shop, "docs/guide.md")
+    assert "use read" in await refused(shop, "shop.toml")
+    assert "use list" in await refused(shop, "services")
+    assert "use list" in await refused(shop, "services/stock")
+    assert "use search" in await refused(shop, "class Cart")
+    assert "there is shop/cart.py" in await refused(shop, "lib/cart.py")
+
+
+@pytest.mark.parametrize("target", ["..", ".", "::", "#", " ", "a\nb", "()"])
+async def test_a_target_that_names_nothing_is_refused(shop: Path, target: str) -> None:
+    assert "neither a file nor a name" in await refused(shop, target)
+
+
+@pytest.mark.parametrize("target", ["--files", "-e", "--pre=sh", "$(id)", "*", "[", "\\", "é", "x" * 160])
+async def test_odd_names_are_only_names(shop: Path, target: str) -> None:
+    assert (await lines(shop, target))[0].startswith("no definition of ")
+
+
+async def test_ignored_secret_binary_and_large_files_define_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {".gitignore": "made/\n", "made/a.py": "def load(): ...\n", "id_rsa.py": "def load(): ...\n"})
+    (tmp_path / "binary.py").write_bytes(b"def load(): ...\n\0")
+    (tmp_path / "large.py").write_bytes(b"def load(): ...\n" + b"#" * 5_000_000)
+    assert (await lines(tmp_path, "load"))[0].startswith("no definition of 'load'")
+
+
+async def test_lines_are_those_of_read_in_odd_files(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_bytes(b"\xef\xbb\xbfa = 1\r\n# \x0c \xe2\x80\xa8\r\ndef caf\xc3\xa9(): ...\r\n")
+    (tmp_path / "latin.py").write_bytes(b"# caf\xe9\ndef latin(): ...\n")
+    (tmp_path / "empty.py").write_bytes(b"")
+    assert (await lines(tmp_path, "odd.py"))[1:] == ["1: a = 1", "3: def café()"]
+    assert await lines(tmp_path, "latin") == ["latin.py:2: def latin()"]
+    assert await lines(tmp_path, "empty.py") == ["empty.py: 0 lines, 0 symbols"]
