@@ -110,9 +110,7 @@ class _Run:
         room = self.limits.tokens - self.record.spent
         if room <= 0:
             raise Stop(f"the budget of {self.limits.tokens} tokens is used up")
-        turn = await model.complete(
-            self.record.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens)
-        )
+        turn = await model.complete(self.record.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens))
         self.record.say(turn)
         return turn
 

@@ -27,7 +27,9 @@ class Record:
         """What the model is told in answer to a call."""
         self.messages.append(Message(role="tool", content=text))
 
-    def file(self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float) -> Receipt:
+    def file(
+        self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float
+    ) -> Receipt:
         """The receipt of an executed call, whose result the model is told under the receipt's id."""
         receipt = Receipt(
             id=f"r{len(self.receipts) + 1}",

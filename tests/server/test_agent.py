@@ -38,9 +38,7 @@ def limited(skill: Skill, **limits: Any) -> Skill:
     return skill.model_copy(update={"subagent": skill.subagent.model_copy(update={"limits": Limits(**limits)})})
 
 
-async def solve(
-    skill: Skill, workspace: Workspace, turns: Iterable[Any], **options: Any
-) -> Trace:
+async def solve(skill: Skill, workspace: Workspace, turns: Iterable[Any], **options: Any) -> Trace:
     brief = agent.Brief(skill, "Where is Cart?", skill.instructions)
     return await agent.run(brief, nullcontext(ScriptedModel(turns)), workspace, **options)
 
