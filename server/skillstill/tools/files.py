@@ -21,7 +21,7 @@ BEFORE = 4  # lines of it that stand before the line asked for
 LISTED = 60  # names of a folder
 SHOWN = 10  # paths that match
 
-FilePath = Annotated[str, Field(max_length=300, description="path from the workspace root")]
+FilePath = Annotated[str, Field(max_length=200, description="path from the workspace root")]
 
 
 async def list(workspace: Workspace, path: FilePath = ".") -> Result:
@@ -47,7 +47,7 @@ async def list(workspace: Workspace, path: FilePath = ".") -> Result:
     ))  # fmt: skip
 
 
-async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, max_length=300)]) -> Result:
+async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, max_length=120)]) -> Result:
     """Find files by name: a name, a part of one, or a glob such as `*.py` or `src/**/test_*.py`."""
     bare = glob.removeprefix("./").strip("/")
     if not bare.strip():

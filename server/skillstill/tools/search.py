@@ -28,7 +28,7 @@ PARSED = 100  # files that are parsed to tell definitions from other hits
 
 async def search(
     workspace: Workspace,
-    pattern: Annotated[str, Field(min_length=1, max_length=200, description="text or regular expression")],
+    pattern: Annotated[str, Field(min_length=1, max_length=120, description="text or regular expression")],
     path: FilePath = ".",
 ) -> Result:
     """Search file contents. Shows definitions of the name first, then other lines, each as `path:line: text`."""
