@@ -28,9 +28,10 @@ ARROWS = {
     "runs": set(),
     "runtime": {"agent", "chat", "contract", "registry", "runs", "skill", "workspace"},
     "server": {"registry", "runtime"},
+    "clients": set(),
     "doctor": {"contract", "models", "registry", "symbols", "tools"},
     "show": {"doctor", "registry", "runs"},
-    "cli": {"doctor", "models", "registry", "runs", "runtime", "server", "show", "trust", "workspace"},
+    "cli": {"clients", "doctor", "models", "registry", "runs", "runtime", "server", "show", "trust", "workspace"},
     "__init__": {"models", "registry", "runtime"},
 }
 

@@ -1,4 +1,4 @@
-"""The MCP front: each registry entry is a tool. It translates; `Runtime` works."""
+"""Requests to runs and runs to results, in both protocol eras."""
 
 from importlib.metadata import version
 from pathlib import Path
