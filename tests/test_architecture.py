@@ -27,7 +27,7 @@ ARROWS = {
     "contract": {"chat", "skill"},
     "runs": set(),
     "runtime": {"agent", "chat", "contract", "registry", "runs", "skill", "workspace"},
-    "server": {"registry", "runtime"},
+    "server": {"registry", "runtime", "workspace"},
     "clients": set(),
     "doctor": {"contract", "models", "registry", "symbols", "tools"},
     "show": {"doctor", "registry", "runs"},

@@ -109,12 +109,12 @@ def serve(
 
     Example: claude mcp add skillstill -- skillstill serve
     """
-    from skillstill.server import serve_stdio
+    from skillstill.server import build, serve_stdio
     from skillstill.workspace import Workspace as Folder
 
     folder = Folder(workspace).root
     models = _models(endpoint, offline, gpu_layers, threads, slots)
-    serve_stdio(_runtime(registry, folder, models, base, trace), folder)
+    serve_stdio(build(_runtime(registry, folder, models, base, trace), folder, slots))
     return 0
 
 

@@ -13,13 +13,21 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skill import NAME, Skill, load_skill, mistake
 from skillstill.storage import data_folder, write_atomically
-from skillstill.trust import trusted
+from skillstill.trust import PINS, trusted
 from skillstill.types import Frozen, ModelFile
 
 FILE = "registry.json"
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = ".skillstill"
 log = logging.getLogger(__name__)
+
+
+class Measured(Frozen):
+    """What an evaluation found: the share of `n` held-out goals solved and verified, and the mean seconds of one."""
+
+    success: float = Field(ge=0, le=1)
+    n: int = Field(ge=1)
+    seconds: float = Field(ge=0)
 
 
 class Entry(Frozen):
@@ -36,6 +44,8 @@ class Entry(Frozen):
     skill: str
     base: ModelFile
     adapter: ModelFile | None = None
+    measured: Measured | None = None
+    search_hint: str = Field(default="", max_length=200)
     serving_hash: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
 
     @field_validator("skill")
@@ -107,6 +117,12 @@ class Registry:
         known = ", ".join(listed.entry.name for listed in entries) or "none"
         raise UnknownName(f"no subagent called {name!r}; there are: {known}")
 
+    def stamp(self) -> tuple[object, ...]:
+        """Changes whenever entries may have changed; looks at times and sizes only, so it is cheap to ask for often."""
+        own = sorted((self.project / PROJECT_FOLDER).rglob("*")) if self.project else []
+        files = [*self.named, *own, data_folder() / PINS, user_registry(), bundled() / FILE]
+        return tuple((file, *_stamp(file)) for file in files)
+
     def _paths(self) -> Iterable[Path]:
         yield from self.named
         yield from self._project_paths()
@@ -160,6 +176,14 @@ def write_registry(path: Path, document: Document) -> None:
         write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n")
     except OSError as error:
         raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    try:
+        status = file.stat()
+    except OSError:
+        return ()
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def _holds_registry(folder: Path) -> bool:

@@ -2,20 +2,23 @@
 
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import PromptReference, ResourceTemplateReference
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.registry import Registry
 from skillstill.runtime import Runtime
 from skillstill.server import build
+from skillstill.storage import data_folder
 from skillstill.types import Message
 
-from tests.scenes import Scripted, ScriptedModels
+from tests.scenes import ROOT, Scripted, ScriptedModels
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "2026-07-28"]
@@ -56,7 +59,7 @@ async def test_a_call_gives_a_lean_structured_report_and_the_rest_in_meta(
     assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
     assert not result.is_error
     assert result.meta
-    assert len(result.meta["skillstill/run"]) == 32
+    assert result.meta["skillstill/run"].startswith("run://")
     assert result.meta["skillstill/release"] == "explore@untrained"
 
 
@@ -85,7 +88,8 @@ async def test_a_hand_off_is_a_result_and_a_failure_an_error(scripted: Scripted,
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [({}, "expected"), ({"prompt": 3}, "expected"), ({"prompt": "a", "x": 1}, "expected"), ({"prompt": " "}, "empty"),
-     ({"prompt": "x" * 20_000}, "20,000 characters")],
+     ({"prompt": "x" * 20_000}, "at most 8000 characters"), ({"prompt": "a", "path": "../x"}, "'..'"),
+     ({"prompt": "a", "path": "nowhere"}, "no such path")],
 )  # fmt: skip
 async def test_a_bad_call_is_a_tool_error_in_one_sentence(
     scripted: Scripted, project: Path, arguments: dict[str, object], says: str
@@ -124,19 +128,134 @@ async def test_a_client_that_cancels_stops_the_run(project: Path) -> None:
             await stopped.wait()
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_transcript_of_a_run_is_a_resource(scripted: Scripted, project: Path, era: str) -> None:
+    async with connected(scripted([LOOK, CLAIM]), project, era) as client:
+        result = await client.call_tool("explore", {"prompt": "Where is Cart?"})
+        assert result.meta
+        uri = result.meta["skillstill/run"]
+        contents = (await client.read_resource(uri)).contents[0]
+        with pytest.raises(MCPError, match="no such resource"):
+            await client.read_resource("run://" + "0" * 32)
+        found = await client.complete(ResourceTemplateReference(uri="run://{id}"), {"name": "id", "value": ""})
+    trace = json.loads(contents.text)  # type: ignore[union-attr]
+    assert (f"run://{trace['run']}", trace["report"]["status"]) == (uri, "answered")
+    assert found.completion.values == [trace["run"]]
+
+
+async def test_a_path_says_where_to_look(scripted: Scripted, project: Path) -> None:
+    async with connected(scripted([LOOK, CLAIM]), project, "2026-07-28") as client:
+        result = await client.call_tool("explore", {"prompt": "Where is Cart?", "path": "cart.py"})
+        assert result.meta
+        text = (await client.read_resource(result.meta["skillstill/run"])).contents[0].text  # type: ignore[union-attr]
+    assert json.loads(text)["prompt"] == "In cart.py: Where is Cart?"
+
+
+async def test_a_prompt_delegates_and_its_names_complete(scripted: Scripted, project: Path) -> None:
+    async with connected(scripted([]), project, "2026-07-28") as client:
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["delegate"]
+        told = await client.get_prompt("delegate", {"subagent": "explore", "request": "Where is Cart?"})
+        found = await client.complete(PromptReference(name="delegate"), {"name": "subagent", "value": "ex"})
+        with pytest.raises(MCPError):
+            await client.get_prompt("delegate", {})
+    assert "Where is Cart?" in told.messages[0].content.text  # type: ignore[union-attr]
+    assert found.completion.values == ["explore"]
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_instructions_fit_and_say_when_to_delegate(scripted: Scripted, project: Path, era: str) -> None:
+    async with connected(scripted([]), project, era) as client:
+        assert client.instructions
+        assert len(client.instructions) < 2_000
+        assert "escalate" in client.instructions
+
+
+class Gate:
+    """A model that answers when it is let; it counts how many wait in it."""
+
+    def __init__(self) -> None:
+        self.open, self.entered = anyio.Event(), 0
+        self.stopped = anyio.Event()
+
+    async def complete(self, messages: Sequence[Message], *_: object, **__: object) -> Message:
+        self.entered += 1
+        try:
+            await self.open.wait()
+        except anyio.get_cancelled_exc_class():
+            self.stopped.set()
+            raise
+        return LOOK if messages[-1].role == "user" else Message(role="assistant", content=CLAIM)
+
+
+async def test_those_who_wait_are_told_their_place(project: Path) -> None:
+    gate, told = Gate(), []
+    someone_waits = anyio.Event()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+        if message and message.startswith("waiting"):
+            someone_waits.set()
+
+    server = build(Runtime(Registry(), ScriptedModels(gate)), project, places=1)
+    async with Client(server, mode="2026-07-28") as client, anyio.create_task_group() as group:
+        group.start_soon(client.call_tool, "explore", {"prompt": "first"})
+        while not gate.entered:
+            await anyio.lowlevel.checkpoint()
+        group.start_soon(lambda: client.call_tool("explore", {"prompt": "second"}, progress_callback=on_progress))
+        await someone_waits.wait()
+        gate.open.set()
+    assert told == ["waiting, 0 before you", "search"]
+
+
+async def test_a_client_that_goes_frees_its_run(project: Path) -> None:
+    gate = Gate()
+    server = build(Runtime(Registry(), ScriptedModels(gate)), project, places=1)
+    async with Client(server, mode="2026-07-28") as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "explore", {"prompt": "first"})
+            while not gate.entered:
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+        with anyio.fail_after(5):
+            await gate.stopped.wait()
+        gate.open.set()
+        result = await client.call_tool("explore", {"prompt": "second"})
+    assert (result.structured_content or {})["status"] == "answered"
+
+
+async def test_clients_of_both_eras_are_told_that_the_list_changed(scripted: Scripted, project: Path) -> None:
+    server, heard = build(scripted([]), project), anyio.Event()
+
+    async def on_message(message: object) -> None:
+        if "list_changed" in str(getattr(message, "method", "")):
+            heard.set()
+
+    async with (
+        Client(server, mode="legacy", message_handler=on_message) as old,
+        Client(server, mode="2026-07-28") as new,
+        new.listen(tools_list_changed=True) as events,
+    ):
+        assert len((await old.list_tools()).tools) == len((await new.list_tools()).tools) == 1
+        add_entry("second")
+        with anyio.fail_after(10):
+            await anext(aiter(events))
+            await heard.wait()
+        assert [tool.name for tool in (await old.list_tools()).tools] == ["explore", "second"]
+
+
+def add_entry(name: str) -> None:
+    document = json.loads((ROOT / "registry.json").read_text(encoding="utf-8"))
+    document["entries"][0]["name"] = name
+    data_folder().mkdir(parents=True)
+    (data_folder() / "registry.json").write_text(json.dumps(document), encoding="utf-8")
+
+
 async def test_an_entry_that_is_added_while_serving_is_a_tool_at_once(
     scripted: Scripted, project: Path, home: Path, tmp_path: Path
 ) -> None:
-    from skillstill.storage import data_folder
-
-    from tests.scenes import ROOT
-
     async with connected(scripted([]), project, "2026-07-28") as client:
         assert len((await client.list_tools()).tools) == 1
-        document = json.loads((ROOT / "registry.json").read_text(encoding="utf-8"))
-        document["entries"][0]["name"] = "second"
-        data_folder().mkdir(parents=True)
-        (data_folder() / "registry.json").write_text(json.dumps(document), encoding="utf-8")
+        add_entry("second")
         assert [tool.name for tool in (await client.list_tools()).tools] == ["explore", "second"]
 
 

@@ -1,0 +1,72 @@
+"""Transcripts of this server's runs, `run://{id}`: for who asked for the run, and nobody else."""
+
+import hashlib
+from collections import OrderedDict
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from skillstill.types import Trace
+
+KEPT = 200  # runs; a trace is some 10 kB
+Context = ServerRequestContext[Any, Any]
+TEMPLATE = ResourceTemplate(
+    name="run",
+    title="Transcript of a run",
+    uri_template="run://{id}",
+    description="Every call, result and token count of one run of this server, as one line of JSON",
+    mime_type="application/json",
+)
+
+
+class Transcripts:
+    """The last KEPT traces, each under its id and its owner."""
+
+    def __init__(self) -> None:
+        self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
+
+    def keep(self, trace: Trace, context: Context) -> None:
+        self._traces[owner(context), trace.run] = trace
+        while len(self._traces) > KEPT:
+            self._traces.popitem(last=False)
+
+    async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        """The same refusal for what does not exist and for what is another's."""
+        scheme, _, run = str(params.uri).partition("://")
+        trace = self._traces.get((owner(context), run.rstrip("/"))) if scheme == "run" else None
+        if trace is None:
+            raise MCPError(INVALID_PARAMS, f"no such resource: {params.uri}")
+        text = trace.model_dump_json()
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=params.uri, mime_type="application/json", text=text)]
+        )
+
+    async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
+        """None: a list must be the same for every connection, and transcripts are not."""
+        return ListResourcesResult(resources=[])
+
+    async def templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
+
+    def runs(self, context: Context) -> list[str]:
+        """Ids for completion, the latest first."""
+        return [run for whose, run in reversed(self._traces) if whose == owner(context)]
+
+
+def owner(context: Context) -> str:
+    """Who asks: over HTTP the bearer of a token, over a pipe the one client that there is."""
+    headers = getattr(context.request, "headers", None)
+    if headers is None:
+        return "pipe"
+    return hashlib.sha256(headers.get("authorization", "").encode()).hexdigest()

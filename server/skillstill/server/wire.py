@@ -1,0 +1,99 @@
+"""Our values in MCP's words, and a caller's arguments in ours."""
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import Tool as McpTool
+from pydantic import Field, ValidationError
+
+from skillstill.errors import UsageError
+from skillstill.registry import Entry
+from skillstill.runtime import PROMPT_CHARACTERS
+from skillstill.text import one_line
+from skillstill.types import Frozen, Report, Trace
+
+ALWAYS_LOADED = 5  # subagents; of more than these, a client should load only what it searches for
+
+
+class Request(Frozen):
+    """What a caller sends. `path`, inside the workspace, is where to look."""
+
+    prompt: str = Field(min_length=1, max_length=PROMPT_CHARACTERS, description="One self-contained question")
+    path: str = Field(default="", max_length=300, description="File or folder inside the workspace to look in")
+
+    @property
+    def question(self) -> str:
+        """The prompt as a model gets it."""
+        return f"In {PurePosixPath(self.path)}: {self.prompt}" if self.path not in {"", "."} else self.prompt
+
+
+def request(arguments: dict[str, Any]) -> Request:
+    """Raises UsageError in one sentence."""
+    try:
+        return Request.model_validate(arguments)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "arguments"
+        raise UsageError(one_line(f"{where}: {first['msg']}; expected a prompt and perhaps a path", 200)) from error
+
+
+def tool(entry: Entry, *, always: bool) -> McpTool:
+    """One subagent as a client lists it."""
+    meta: dict[str, Any] = {"anthropic/searchHint": entry.search_hint or f"{entry.title} {entry.name}"}
+    if always:
+        meta["anthropic/alwaysLoad"] = True
+    return McpTool(
+        name=entry.name,
+        title=entry.title,
+        description=described(entry),
+        input_schema=_lean(Request.model_json_schema()),
+        output_schema=_lean(Report.model_json_schema()),
+        annotations=ToolAnnotations(
+            title=entry.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+        _meta=meta,
+    )
+
+
+def described(entry: Entry) -> str:
+    """The task first, then what was measured, so that an orchestrator can tell when to delegate."""
+    if entry.measured is None:
+        return f"{entry.description} Not trained yet: expect `escalate`."
+    measured = entry.measured
+    return (
+        f"{entry.description} Measured: {measured.success:.0%} of {measured.n} verified, {measured.seconds:.1f} s each."
+    )
+
+
+def result(trace: Trace) -> CallToolResult:
+    """Lean for the caller's context; what only a program wants travels in `_meta`."""
+    report, tally = trace.report, trace.tally
+    return CallToolResult(
+        content=[TextContent(type="text", text=report.model_dump_json())],
+        structured_content=report.model_dump(mode="json"),
+        is_error=report.status == "failed",
+        _meta={
+            "skillstill/run": f"run://{trace.run}",
+            "skillstill/release": trace.release,
+            "skillstill/confidence": trace.confidence,
+            "skillstill/steps": len(trace.receipts),
+            "skillstill/seconds": tally.seconds,
+            "skillstill/tokens": tally.prompt_tokens - tally.reused_tokens + tally.completion_tokens,
+        },
+    )
+
+
+def failure(sentence: str) -> CallToolResult:
+    """An error that the caller's model can read and act on."""
+    return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
+
+
+def _lean(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without titles and our own docstrings: every word here costs the caller's context."""
+    schema = {key: value for key, value in schema.items() if key not in {"title", "description"}}
+    schema["properties"] = {
+        name: {key: value for key, value in field.items() if key != "title"}
+        for name, field in schema["properties"].items()
+    }
+    return schema
