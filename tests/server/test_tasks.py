@@ -1,6 +1,6 @@
 """The Tasks extension through a client that declares it, and through one that does not."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -77,7 +77,7 @@ class Gate:
     def __init__(self) -> None:
         self.open, self.stopped = anyio.Event(), anyio.Event()
 
-    async def complete(self, messages: list[Message], *_: object, **__: object) -> Message:
+    async def complete(self, messages: Sequence[Message], *_: object, **__: object) -> Message:
         try:
             await self.open.wait()
         except anyio.get_cancelled_exc_class():
