@@ -6,6 +6,7 @@ SkillstillError                 its text is one sentence for a person: what was 
 │   └── WorkspaceError          this folder cannot be a workspace
 ├── SkillError                  a skill folder cannot be read: file, field, what was expected
 ├── RegistryError               registry.json cannot be read or written
+├── ClientError                 the configuration of a program that calls us cannot be read or changed
 ├── BaseError                   a model file is missing, altered or cannot be fetched
 ├── ModelError                  a loaded or remote model failed
 │   └── ContextFull             the run no longer fits the model's context
@@ -40,6 +41,10 @@ class SkillError(SkillstillError):
 
 class RegistryError(SkillstillError):
     """registry.json cannot be read or written."""
+
+
+class ClientError(SkillstillError):
+    """The configuration of a program that calls us cannot be read or changed."""
 
 
 class BaseError(SkillstillError):

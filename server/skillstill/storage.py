@@ -1,5 +1,6 @@
 """Where the user's things are kept, and how they are written: all or nothing."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -18,7 +19,12 @@ def state_folder() -> Path:
 
 
 def write_atomically(file: Path, text: str) -> None:
-    """A reader sees the old file or the new one, which only its owner may read. Raises OSError, the old one kept."""
+    """A reader sees the old file or the new one, which only its owner may read. Raises OSError, the old one kept.
+
+    What stands there and is no regular file is never replaced: root could, and a device would be gone.
+    """
+    if file.exists() and not file.is_file():
+        raise OSError(errno.EINVAL, "not a regular file", str(file))
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")
     try:

@@ -1,0 +1,216 @@
+"""The MCP front over streamable HTTP: who may call, from where, how much and how often.
+
+    authentication -> rate limit -> hang-ups -> the SDK: 401, Host 421, Origin 403, body limit 413, both protocol eras
+
+Not covered: encryption (put a TLS proxy or an ssh tunnel before it), and connections that are opened and never used;
+CONNECTIONS bounds their number.
+"""
+
+import asyncio
+import ipaddress
+import re
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
+from mcp.server.auth.provider import AccessToken
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.types import ASGIApp
+
+from skillstill.errors import UsageError
+from skillstill.server.guards import Clock, HangUps, RateLimit
+
+PATH = "/mcp"
+TOKEN = re.compile(r"[\x21-\x7e]{16,}")
+HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+CONNECTIONS = 200
+SESSIONS = 1_000  # of the 2025 era; a forgotten one ends after half an hour
+GRACE = 3  # seconds that open requests have when the server stops
+Announce = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """Where to listen and whom to answer. Port 0: any free one. `allowed_hosts`: as in a Host header, port optional.
+
+    `max_body` is in bytes; `calls_per_minute` counts every POST of one address, and a task that a client polls twice a
+    second makes 120 of them; `patience` is how many seconds a client may leave an answer unread.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    token: str = field(default="", repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    max_body: int = 1_000_000
+    calls_per_minute: int = 600
+    patience: float = 30.0
+
+    @property
+    def loopback(self) -> bool:
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def check(options: HttpOptions) -> None:
+    """Raises UsageError where the options would let strangers in."""
+    if not options.loopback and not (options.token and options.allowed_hosts):
+        raise UsageError(
+            f"other machines can reach {options.host}, so it needs a token and the names that clients call it by: type "
+            "`SKILLSTILL_TOKEN=$(openssl rand -hex 32) skillstill serve --http PORT --host HOST --allowed-host NAME`"
+        )
+    if not TOKEN.fullmatch(options.token):
+        raise UsageError("the token must be 16 or more printable ASCII characters without spaces: set SKILLSTILL_TOKEN")
+    for name in options.allowed_hosts:
+        if not HOST.fullmatch(name):
+            raise UsageError(f"{name!r} is no host name: expected one such as build.lan or build.lan:8443")
+
+
+def application(server: Server[Any], options: HttpOptions, clock: Clock = time.monotonic) -> Starlette:
+    """The guarded ASGI application. Raises UsageError, also where there is no token."""
+    check(options)
+    one_token = _OneToken(options.token)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=options.max_body,
+        max_sessions=SESSIONS,
+        transport_security=_security(options),
+        token_verifier=one_token,
+    )
+    app.add_middleware(HangUps, patience=options.patience)
+    app.add_middleware(RateLimit, per_minute=options.calls_per_minute, clock=clock)
+    app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(one_token))  # added last: comes first
+    return app
+
+
+def say(text: str) -> None:
+    """Not through the log, which never holds a token."""
+    sys.stderr.write(f"{text}\n")
+
+
+async def serve_http(
+    server: Server[Any], options: HttpOptions, *, announce: Announce = say, clock: Clock = time.monotonic
+) -> None:
+    """Serve until SIGINT, SIGTERM or cancellation. Once it listens, announces its address and how to add it.
+
+    Raises UsageError where the options are unsafe or the address cannot be had.
+    """
+    token = options.token or (secrets.token_urlsafe(32) if options.loopback else "")
+    app = application(server, replace(options, token=token), clock)
+    with _bound(options) as listening:
+        url = _url(options, listening.getsockname()[1])
+        await _serve(_Listener(app, lambda: announce(_welcome(url, options.token or token, options))), listening)
+
+
+async def _serve(listener: "_Listener", listening: socket.socket) -> None:
+    """Cancelled, it still stops as it does on a signal: uvicorn alone would leave everything open."""
+    stopped = anyio.Event()
+
+    async def serve() -> None:
+        with anyio.CancelScope(shield=True):
+            await listener.serve(sockets=[listening])
+        stopped.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(serve)
+        try:
+            await stopped.wait()
+        finally:
+            listener.should_exit = True
+
+
+class _Listener(uvicorn.Server):
+    def __init__(self, app: ASGIApp, on_ready: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http="h11",
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,  # whoever may name its own address evades the rate limit
+                limit_concurrency=CONNECTIONS,
+                timeout_graceful_shutdown=GRACE + 2,
+            )
+        )
+        self.on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Streams on which clients listen for changes never end by themselves: after GRACE they are hung up."""
+        timer = asyncio.get_running_loop().call_later(GRACE, self._hang_up)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            timer.cancel()
+
+    def _hang_up(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+
+def _bound(options: HttpOptions) -> socket.socket:
+    host = "127.0.0.1" if options.host == "localhost" else options.host
+    try:
+        return socket.create_server((host, options.port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot listen on {options.host} port {options.port}: {reason}") from error
+
+
+def _url(options: HttpOptions, port: int) -> str:
+    """Off loopback under the first name that clients may use; its port, where it has one, is that of a proxy."""
+    name = _bracketed(options.host) if options.loopback else options.allowed_hosts[0]
+    return f"http://{name if re.search(r':[0-9]+$', name) else f'{name}:{port}'}{PATH}"
+
+
+def _welcome(url: str, token: str, options: HttpOptions) -> str:
+    """A token that the user gave is not repeated; one that was made up is shown here and nowhere else."""
+    shown = "$SKILLSTILL_TOKEN" if options.token else token
+    return (
+        f"skillstill: serving on {url}\n"
+        f'skillstill: claude mcp add --transport http skillstill {url} --header "Authorization: Bearer {shown}"'
+    )
+
+
+def _security(options: HttpOptions) -> TransportSecuritySettings:
+    """Which Host and Origin headers are answered; a name without a port stands for all of its ports."""
+    own = (*LOOPBACK, _bracketed(options.host)) if options.loopback else ()
+    hosts = [*own, *(name.lower() for name in options.allowed_hosts)]
+    return TransportSecuritySettings(
+        allowed_hosts=[*hosts, *(f"{name}:*" for name in hosts)],
+        allowed_origins=[*(f"http://{name}:*" for name in own), *options.allowed_origins],
+    )
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+class _OneToken:
+    """The SDK's token verifier for the one token that there is."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        right = secrets.compare_digest(token.encode(), self._token)
+        return AccessToken(token="", client_id="skillstill", scopes=[]) if right else None
