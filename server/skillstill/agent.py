@@ -96,7 +96,7 @@ class _Run:
         except SkillstillError as error:
             return self.failure(str(error))
         except Exception as error:
-            log.exception("run %s failed", self.brief.run)
+            log.debug("run %s failed", self.brief.run, exc_info=True)
             return self.failure(f"{type(error).__name__}: {error}")
 
     async def solve(self, model: Model) -> Report:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skillstill.clients.commands import install, uninstall
 from skillstill.errors import SkillstillError, UsageError
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Small local models as subagents: run one here, or serve them all as MCP tools.",
-    epilog="Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage.",
+    epilog="Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage, 130 interrupted.",
 )
+app.command()(install)
+app.command()(uninstall)
 
 Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
 RegistryFile = Annotated[
@@ -61,6 +64,17 @@ Endpoint = Annotated[
 Traces = Annotated[bool, typer.Option("--trace/--no-trace", help="Keep a trace of the run for `show`, for 30 days.")]
 
 
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"skillstill {installed('skillstill')}")
+        raise typer.Exit
+
+
 @app.command()
 def run(
     subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
@@ -86,6 +100,7 @@ def run(
     project = workspace.expanduser()
     models = _models(endpoint, offline, gpu_layers, threads, slots=1)
     runtime = _runtime(registry, project, models, base, trace)
+    show.untrusted(runtime.registry)
     text = sys.stdin.read() if prompt == "-" else prompt
     with show.steps_on_terminal() as on_step:
         finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step))
@@ -102,19 +117,38 @@ def serve(
     offline: Offline = False,
     gpu_layers: GpuLayers = "auto",
     threads: Threads = None,
-    slots: Annotated[int, typer.Option(min=1, max=64, help="Runs whose context is kept in memory at once.")] = 2,
+    slots: Annotated[int, typer.Option(min=1, max=64, help="Runs at once; each keeps its context in memory.")] = 2,
+    http: Annotated[
+        int | None,
+        typer.Option(min=0, max=65_535, help="Serve streamable HTTP on this port (0: a free one) instead."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; others than loopback need a token.")
+    ] = "127.0.0.1",
+    allowed_host: Annotated[list[str] | None, typer.Option(help="A name that clients call this machine by.")] = None,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Log one JSON object a line.")] = False,
     trace: Traces = True,
 ) -> int:
-    """Serve every subagent as an MCP tool over standard input and output.
+    """Serve every subagent as an MCP tool over standard input and output, or over HTTP.
+
+    HTTP clients must bear the token in SKILLSTILL_TOKEN; on loopback one is made up where there is none.
 
     Example: claude mcp add skillstill -- skillstill serve
     """
-    from skillstill.server import build, serve_stdio
+    import anyio
+
+    from skillstill.server import HttpOptions, build, logs, serve_http, serve_stdio
     from skillstill.workspace import Workspace as Folder
 
+    logs.configure(as_json=log_json, level=logging.INFO if log_json else logging.WARNING)
     folder = Folder(workspace).root
     models = _models(endpoint, offline, gpu_layers, threads, slots)
-    serve_stdio(build(_runtime(registry, folder, models, base, trace), folder, slots))
+    server = build(_runtime(registry, folder, models, base, trace), folder, slots)
+    if http is None:
+        serve_stdio(server)
+    else:
+        token = os.environ.get("SKILLSTILL_TOKEN", "")
+        anyio.run(serve_http, server, HttpOptions(host, http, token, tuple(allowed_host or ())))
     return 0
 
 
@@ -183,17 +217,21 @@ def _exit_code() -> int:
     try:
         return app(standalone_mode=False) or 0
     except typer.TyperException as error:
-        return _complain(f"{error.format_message()} (see `skillstill --help`)", USAGE)
+        return _complain(error.format_message(), USAGE)
     except UsageError as error:
         return _complain(str(error), USAGE)
     except SkillstillError as error:
         return _complain(str(error), FAILED)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
+    except OSError as error:  # standard output is full or nobody reads it; Python would complain again at its end
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        return FAILED if isinstance(error, BrokenPipeError) else _complain(f"cannot write: {error.strerror}", FAILED)
 
 
 def _complain(sentence: str, code: int) -> int:
-    typer.echo(f"skillstill: {sentence}", err=True)
+    if sentence:  # empty where the help was shown instead
+        typer.echo(f"skillstill: {sentence}", err=True)
     return code
 
 

@@ -80,7 +80,9 @@ def _entry(listed: Listed) -> Iterator[Check]:
 
 def _ignored(registry: Registry) -> Iterator[Check]:
     for path, reason in registry.ignored.items():
-        yield Check(name=str(path), ok=False, found="ignored", remedy=reason)
+        yield Check(name=str(path), ok=False, found=f"ignored: {reason}")
+    if reason := registry.untrusted():
+        yield Check(name="project", ok=True, found=f"ignored {reason}")
 
 
 def _try(name: str, remedy: str, look: Callable[[], str]) -> Check:
@@ -123,6 +125,7 @@ def _skill(listed: Listed) -> str:
 def _probed(path: str) -> str:
     command = [
         sys.executable,
+        "-P",  # the current folder may be somebody else's code, which must not be imported
         "-c",
         "import sys; from skillstill.doctor import probe; probe(sys.argv[1])",
         path,

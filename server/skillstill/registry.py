@@ -129,19 +129,25 @@ class Registry:
         yield user_registry()
         yield bundled() / FILE
 
+    def untrusted(self) -> str:
+        """Why the project's own registry does not count; empty where it does, or where there is none.
+
+        It came with the repository, not from the user, so it counts only as its owner has pinned it.
+        """
+        folder = self._own_folder()
+        if folder is None or trusted(folder):
+            return ""
+        command = f"skillstill trust {shlex.quote(str(self.project))}"
+        return f"{folder}: not trusted; look at it, then type `{command}`"
+
     def _project_paths(self) -> Iterable[Path]:
-        """The project's own registry, where its owner has pinned it: it came with the repository, not from the user."""
-        if self.project is None:
-            return
-        folder = self.project / PROJECT_FOLDER
-        self.ignored.pop(folder, None)
-        if not _holds_registry(folder):
-            return
-        if trusted(folder):
+        folder = self._own_folder()
+        if folder is not None and trusted(folder):
             yield folder / FILE
-        else:
-            command = f"skillstill trust {shlex.quote(str(self.project))}"
-            self.ignored[folder] = f"not trusted: look at it, then type `{command}`"
+
+    def _own_folder(self) -> Path | None:
+        folder = self.project / PROJECT_FOLDER if self.project else None
+        return folder if folder is not None and _holds_registry(folder) else None
 
     def _current(self, path: Path) -> Document:
         """Read anew each time: the file is small, and its time stamp misses a change within one tick of the clock."""

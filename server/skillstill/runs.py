@@ -31,6 +31,8 @@ def load(run: str) -> Trace:
     """A trace by its run id, the beginning of one, or `last`. Raises UnknownName and TraceError."""
     found = stored()[-1:] if run == "last" else [file for file in stored() if _id(file).startswith(run)]
     if len(found) != 1:
+        if not stored():
+            raise UnknownName("no run is stored yet: `skillstill run` makes one")
         what = f"{len(found)} runs begin with {run!r}" if found else f"no run {run!r} is stored"
         raise UnknownName(f"{what}: `skillstill show --list` names them")
     return read(found[0])

@@ -12,7 +12,7 @@ from rich.text import Text
 from skillstill import runs
 from skillstill.doctor import Check
 from skillstill.registry import Registry
-from skillstill.text import one_line, shorten
+from skillstill.text import clean, one_line, shorten
 from skillstill.types import OnStep, Step, Trace
 
 STYLES = {"answered": "green", "escalate": "yellow", "failed": "red"}
@@ -56,12 +56,9 @@ def transcript(trace: Trace, *, as_json: bool) -> None:
     _out.print(Text(f"model {trace.model}  dialect {trace.dialect}"))
     for message in trace.messages[1:]:
         calls = "\n".join(f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.calls)
+        text = clean("\n".join(filter(None, [message.content, calls])))
         _out.print()
-        _out.print(
-            Text(message.role, style="bold"),
-            Text("\n".join(filter(None, [message.content, calls]))),
-            sep="\n",
-        )
+        _out.print(Text(message.role, style="bold"), Text(text), sep="\n")
     _out.print()
     _out.print(Text(trace.report.status, style=STYLES[trace.report.status]), Text(trace.report.answer), sep="\n")
     _out.print(Text(_cost(trace)))
@@ -88,8 +85,13 @@ def entries(registry: Registry, *, as_json: bool) -> None:
         for one in listed:
             _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
             _out.print(Text(f"  {one.entry.description}\n  base {one.entry.base.source}\n  from {one.origin}"))
-    for path, reason in registry.ignored.items():
-        _err.print(Text(f"ignored {path}: {reason}", style="yellow"))
+    untrusted(registry)
+
+
+def untrusted(registry: Registry) -> None:
+    """On standard error: that the project has subagents of its own which do not count."""
+    if reason := registry.untrusted():
+        _err.print(Text(f"ignored {reason}", style="yellow"))
 
 
 def checks(found: Sequence[Check], *, as_json: bool) -> None:
@@ -134,4 +136,5 @@ def _cost(trace: Trace) -> str:
     tally = trace.tally
     read = tally.prompt_tokens - tally.reused_tokens
     tokens = f"{read} tokens read and {tally.completion_tokens} written here"
-    return f"{trace.report.status}: {len(trace.receipts)} calls, {tally.seconds:.1f} s, {tokens}; run {trace.run[:12]}"
+    calls = f"{len(trace.receipts)} call{'' if len(trace.receipts) == 1 else 's'}"
+    return f"{trace.report.status}: {calls}, {tally.seconds:.1f} s, {tokens}; run {trace.run[:12]}"

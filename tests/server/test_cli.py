@@ -1,6 +1,8 @@
 """The command line as a user meets it: what it prints, where, and with which exit code."""
 
 import json
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 from skillstill import cli, runs
 from skillstill.models.scripted import ScriptedModel, call
-from skillstill.types import Message
+from skillstill.types import Message, Model
 
 from tests.scenes import ROOT, ScriptedModels
 
@@ -33,8 +35,10 @@ def project(tmp_path: Path) -> Path:
 def skillstill(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], project: Path) -> Run:
     """The command in this process and in the project's folder, its model scripted."""
 
-    def run(*arguments: str, turns: list[Message | str | Exception] | None = None) -> Outcome:
-        models = ScriptedModels(ScriptedModel(turns or [LOOK, CLAIM]))
+    def run(
+        *arguments: str, turns: list[Message | str | Exception] | None = None, model: Model | None = None
+    ) -> Outcome:
+        models = ScriptedModels(model or ScriptedModel(turns or [LOOK, CLAIM]))
         monkeypatch.setattr("skillstill.models.pool.LocalModels", lambda _: models)
         monkeypatch.setattr(sys, "argv", ["skillstill", *arguments])
         monkeypatch.chdir(project)
@@ -84,7 +88,7 @@ def test_a_prompt_can_come_from_standard_input(skillstill: Run, monkeypatch: pyt
         (["run", "explore"], "Missing argument"),
         (["run", "explore", "Where?", "--frobnicate"], "No such option"),
         (["frobnicate"], "No such command"),
-        (["show", "abcdef"], "no run 'abcdef' is stored"),
+        (["show", "abcdef"], "no run is stored yet"),
         (["list", "--registry", "cart.py"], "Invalid JSON"),
         (["trust"], "nothing to trust"),
     ],
@@ -165,6 +169,65 @@ def test_a_run_never_loads_mcp_and_serving_never_loads_torch() -> None:
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", look], check=True)
+
+
+def test_doctor_imports_nothing_from_the_current_folder(skillstill: Run, project: Path) -> None:
+    for name in ("json.py", "types.py", "skillstill.py"):
+        (project / name).write_text(f"open({str(project / 'ran')!r}, 'w')", encoding="utf-8")
+    assert skillstill("doctor").code == 0
+    assert not (project / "ran").exists()
+
+
+def test_an_untrusted_project_is_named_on_standard_error_only(skillstill: Run, project: Path) -> None:
+    (project / ".skillstill").mkdir()
+    (project / ".skillstill" / "registry.json").write_text('{"entries": []}', encoding="utf-8")
+    outcome = skillstill("run", "explore", "Where is Cart?")
+    assert outcome.out == f"{CLAIM}\n  cart.py:3\n"
+    assert "not trusted" in outcome.err
+
+
+def test_what_a_prompt_hides_is_not_shown(skillstill: Run) -> None:
+    skillstill("run", "explore", "Where is \x1b[31mCart\u202e?")
+    assert "Where is Cart?" in skillstill("show").out
+
+
+def test_a_workspace_that_vanishes_is_one_sentence(skillstill: Run, project: Path) -> None:
+    class Vanishing:
+        async def complete(self, *_: object, **__: object) -> Message:
+            shutil.rmtree(project)
+            return LOOK
+
+    outcome = skillstill("run", "explore", "Where is Cart?", "--no-trace", model=Vanishing())
+    assert outcome.code == 1
+    assert "is gone (run" in outcome.out
+    assert outcome.err == ""
+
+
+def test_a_full_standard_output_is_one_sentence() -> None:
+    command = str(Path(sys.executable).with_name("skillstill"))
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run([command, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "skillstill: cannot write: No space left on device\n"
+
+
+def test_serving_over_a_closed_pipe_is_one_sentence() -> None:
+    command = str(Path(sys.executable).with_name("skillstill"))
+    done = subprocess.run(["sh", "-c", f"{command} serve -w {ROOT} <&-"], capture_output=True, text=True, check=False)
+    assert done.returncode == 64
+    assert done.stderr == "skillstill: serve speaks over standard input and output, and one of them is closed\n"
+
+
+def test_an_interrupt_ends_serving_at_once() -> None:
+    command = [str(Path(sys.executable).with_name("skillstill")), "serve", "-w", str(ROOT)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as served:
+        assert served.stdin
+        assert served.stdout
+        served.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}\n')
+        served.stdin.flush()
+        served.stdout.readline()
+        served.send_signal(signal.SIGINT)
+        assert served.wait(timeout=10) == 130
 
 
 def test_doctor_tries_everything_for_real(skillstill: Run) -> None:

@@ -130,7 +130,7 @@ def test_another_beginning_is_one_sentence(run: str, expected: str) -> None:
 
 
 def test_there_is_no_last_run_before_the_first() -> None:
-    with pytest.raises(UnknownName, match=r"^no run 'last' is stored: "):
+    with pytest.raises(UnknownName, match=r"^no run is stored yet: "):
         runs.load("last")
 
 

@@ -30,11 +30,11 @@ def own(project: Path) -> bool:
 def test_a_project_s_registry_is_ignored_until_it_is_trusted(project: Path) -> None:
     registry = Registry(None, project)
     assert registry.entry("explore").origin == bundled() / "registry.json"
-    reason = f"not trusted: look at it, then type `skillstill trust '{project}'`"
-    assert registry.ignored == {project / ".skillstill": reason}
+    reason = f"not trusted; look at it, then type `skillstill trust '{project}'`"
+    assert registry.untrusted() == f"{project / '.skillstill'}: {reason}"
     trust(project / ".skillstill")
     assert registry.entry("explore").origin == project / ".skillstill" / "registry.json"
-    assert registry.ignored == {}
+    assert registry.untrusted() == ""
 
 
 def test_trust_is_for_this_folder_alone(project: Path, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_removed_registry_is_neither_read_nor_told(project: Path) -> None:
     (project / ".skillstill" / "registry.json").unlink()
     trust(project / ".skillstill")
     assert registry.entry("explore").origin == bundled() / "registry.json"
-    assert registry.ignored == {}
+    assert registry.untrusted() == ""
 
 
 @pytest.mark.parametrize("target", ["registry.json", "/etc/passwd", "nowhere", "skills", "."])

@@ -65,8 +65,8 @@ def snippet(
     place, command = _place(scope, project, name), serving(workspace)
     typed = shlex.join(["claude", "mcp", "add", name, "--scope", scope, "--", *command])
     written = document.text({"mcpServers": {name: entry(command, always_load=always_load)}})
-    where = "".join(f"{key} > " for key in place.keys[:-2]) + f"{place.keys[-2]} in {place.file}"
-    return f"Type in {_folder(project)}:\n\n{typed}\n\nOr add to {where}:\n\n{written}"
+    under = ", under " + " > ".join(place.keys[:-2]) if place.keys[:-2] else ""
+    return f"Type in {_folder(project)}:\n\n{typed}\n\nOr add to {place.file}{under}:\n\n{written}"
 
 
 def install(

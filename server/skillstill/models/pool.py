@@ -15,6 +15,7 @@ from skillstill.types import Model, ModelFile, ModelSpec
 # llama.cpp and an HTTP client cost most of a second to import: each is loaded by the first lease that needs it.
 if TYPE_CHECKING:
     from skillstill.models.llama import LlamaBase
+    from skillstill.models.remote import Endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +75,23 @@ class RemoteModels:
     address: str
     key: str = field(default="", repr=False)
 
+    def __post_init__(self) -> None:
+        """Raises UsageError where the address or key cannot be one."""
+        self._endpoint()
+
     @asynccontextmanager
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
-        """Raises UsageError where the address or key cannot be one."""
-        from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions
+        from skillstill.models.remote import RemoteChat, RemoteCompletions
+
+        kind = RemoteCompletions if spec.taught else RemoteChat
+        async with kind(self._endpoint()) as model:
+            yield model
+
+    def _endpoint(self) -> "Endpoint":
+        from skillstill.models.remote import Endpoint
 
         url, _, name = self.address.partition("#")
-        kind = RemoteCompletions if spec.taught else RemoteChat
-        async with kind(Endpoint(url, name or "default", self.key)) as model:
-            yield model
+        return Endpoint(url, name or "default", self.key)
 
     def label(self, spec: ModelSpec) -> str:
         """The server's address: which model answers there is the server's business."""

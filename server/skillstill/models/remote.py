@@ -39,7 +39,7 @@ class Endpoint:
         """Raises UsageError, which does not repeat what might be a secret."""
         if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#@]*)?", self.url):
             raise UsageError(
-                "the endpoint must be an address like http://localhost:8080, without user, password or query: "
+                "the endpoint must be an address like http://localhost:8080#MODEL, without user, password or query: "
                 "a key goes into SKILLSTILL_ENDPOINT_KEY"
             )
         if not re.fullmatch(r"[!-~]*", self.key):

@@ -16,7 +16,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from skillstill.errors import BaseError
+from skillstill.errors import BaseError, UsageError
 from skillstill.packages import installed_file
 from skillstill.types import ModelFile
 
@@ -58,8 +58,11 @@ def locate(file: ModelFile, *, offline: bool = False) -> Path:
 
 
 def given(path: Path) -> ModelFile:
-    """A file of the user's own choice, hashed as it is now. Raises BaseError."""
-    found = _given(str(path))
+    """A file of the user's own choice, hashed as it is now. Raises UsageError."""
+    try:
+        found = _given(str(path))
+    except BaseError as error:
+        raise UsageError(str(error)) from error
     with found.open("rb") as content:
         return ModelFile(source=f"file:{found}", sha256=hashlib.file_digest(content, "sha256").hexdigest())
 

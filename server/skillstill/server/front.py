@@ -1,6 +1,9 @@
 """Requests to runs and runs to results, in both protocol eras (2025-11-25 and 2026-07-28)."""
 
 import logging
+import os
+import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -23,7 +26,7 @@ from mcp.types import (
     PaginatedRequestParams,
 )
 
-from skillstill.errors import Refusal, SkillstillError, UnknownName
+from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
 from skillstill.runtime import Runtime
 from skillstill.server import wire
 from skillstill.server.live import Announcer
@@ -34,6 +37,7 @@ from skillstill.server.tasks import GRACE, Tasks
 from skillstill.types import Step, Trace
 from skillstill.workspace import Workspace
 
+INTERRUPTED = 130  # exit code
 PLACES = 2  # runs at once; the same number of contexts that `skillstill serve` keeps in memory
 INSTRUCTIONS = (
     "Each tool is a small model on this machine that does one narrow job in the folder this server was started for. "
@@ -100,13 +104,25 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
 
 
 def serve_stdio(server: Server[TaskGroup]) -> None:
-    """Serve one client over standard input and output until it hangs up."""
+    """Serve one client over standard input and output until it hangs up. Raises UsageError where one is closed."""
+    if sys.stdin is None or sys.stdout is None:
+        raise UsageError("serve speaks over standard input and output, and one of them is closed")
+    # A thread waits in read() and cannot be woken: an orderly end would wait for the client's next line.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
 
     async def main() -> None:
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
-    anyio.run(main)
+    try:
+        anyio.run(main)
+    except BaseExceptionGroup as group:
+        if rest := group.split(_hung_up)[1]:
+            raise rest from None
+
+
+def _hung_up(error: BaseException) -> bool:
+    return isinstance(error, BrokenPipeError | anyio.BrokenResourceError | anyio.ClosedResourceError)
 
 
 class Calls:
@@ -136,8 +152,19 @@ class Calls:
         progress = Progress(context)
         async with self.queue.place(progress.position):
             trace = await self.runtime.run(name, request.question, self.workspace, progress.step)
-        log.info("run %s of %s: %s", trace.run, trace.release, trace.report.status)
+        log.info("run over", extra=_logged(trace))
         return trace
+
+
+def _logged(trace: Trace) -> dict[str, object]:
+    """What a log may hold of a run: neither prompt nor answer."""
+    return {
+        "run": trace.run,
+        "release": trace.release,
+        "status": trace.report.status,
+        "seconds": trace.tally.seconds,
+        "steps": len(trace.receipts),
+    }
 
 
 class Progress:

@@ -129,4 +129,4 @@ def _request_id(body: bytes) -> Any:
         request = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return request.get("id") if isinstance(request, dict) else None
+    return request.get("id") if isinstance(request, dict) and "method" in request else None

@@ -172,7 +172,7 @@ def _bound(options: HttpOptions) -> socket.socket:
     try:
         return socket.create_server((host, options.port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
+        reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]  # Python repeats the address
         raise UsageError(f"cannot listen on {options.host} port {options.port}: {reason}") from error
 
 

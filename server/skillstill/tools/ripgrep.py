@@ -11,7 +11,7 @@ from typing import Literal
 import anyio
 from anyio.abc import Process
 
-from skillstill.errors import Refusal, SkillstillError
+from skillstill.errors import Refusal, SkillstillError, WorkspaceError
 from skillstill.packages import installed_file
 from skillstill.workspace import SECRETS, Workspace
 
@@ -128,6 +128,8 @@ async def _run(workspace: Workspace, limit: int, *arguments: str) -> tuple[bytes
     if any("\0" in argument for argument in arguments):
         raise Refusal("a NUL character cannot be searched for")
     command = [rg_path(), *COMMON, *arguments]
+    if not workspace.root.is_dir():
+        raise WorkspaceError(f"the workspace {workspace.root} is gone")
     with anyio.move_on_after(SECONDS):
         async with await anyio.open_process(command, stdin=subprocess.DEVNULL, cwd=workspace.root) as rg:
             return await _collect(rg, limit)

@@ -405,7 +405,7 @@ def test_the_snippet_is_what_install_writes_and_what_a_shell_reads(project: Path
     assert not mcp.exists()
     install("project", project, workspace=project)
     assert json.loads(said[said.index("{") :]) == read(mcp)
-    assert f"projects > {project} > mcpServers in {home / '.claude.json'}" in snippet("local", project)
+    assert f"{home / '.claude.json'}, under projects > {project}:" in snippet("local", project)
 
 
 app = typer.Typer()
