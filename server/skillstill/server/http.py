@@ -170,10 +170,12 @@ class _Listener(uvicorn.Server):
 def _bound(options: HttpOptions) -> socket.socket:
     host = "127.0.0.1" if options.host == "localhost" else options.host
     try:
-        return socket.create_server((host, options.port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        bound = socket.create_server((host, options.port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
         reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]  # Python repeats the address
         raise UsageError(f"cannot listen on {options.host} port {options.port}: {reason}") from error
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio leaves it out here: 47 ms a call
+    return bound
 
 
 def _url(options: HttpOptions, port: int) -> str:

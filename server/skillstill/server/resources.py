@@ -46,7 +46,7 @@ class Transcripts:
         scheme, _, run = str(params.uri).partition("://")
         trace = self._traces.get((owner(context), run.rstrip("/"))) if scheme == "run" else None
         if trace is None:
-            raise MCPError(INVALID_PARAMS, f"no such resource: {params.uri}")
+            raise MCPError(INVALID_PARAMS, f"no such resource: {params.uri}", {"uri": str(params.uri)})
         text = trace.model_dump_json()
         return ReadResourceResult(
             contents=[TextResourceContents(uri=params.uri, mime_type="application/json", text=text)]
