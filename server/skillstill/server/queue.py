@@ -22,7 +22,7 @@ class Queue:
     @asynccontextmanager
     async def place(self, on_position: OnPosition) -> AsyncIterator[None]:
         """Wait for a place, telling the caller how many wait before it. Raises UsageError where the line is full."""
-        if len(self._line) >= self.waiting:
+        if self._inside >= self.places and len(self._line) >= self.waiting:
             raise UsageError(f"{self.waiting} runs are waiting already: try again later")
         await self._wait(on_position)
         try:
@@ -32,12 +32,14 @@ class Queue:
             self._stir()
 
     async def _wait(self, on_position: OnPosition) -> None:
-        ticket = object()
+        ticket, told = object(), -1
         self._line.append(ticket)
         try:
             while self._inside >= self.places or self._line[0] is not ticket:
                 changed = self._changed  # before telling: what changes meanwhile must not be missed
-                await on_position(self._line.index(ticket))
+                if (before := self._line.index(ticket)) != told:
+                    told = before
+                    await on_position(before)
                 await changed.wait()
             self._inside += 1
         finally:
