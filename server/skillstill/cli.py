@@ -140,7 +140,7 @@ def serve(
     from skillstill.server import HttpOptions, build, logs, serve_http, serve_stdio
     from skillstill.workspace import Workspace as Folder
 
-    logs.configure(as_json=log_json, level=logging.INFO if log_json else logging.WARNING)
+    logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
     folder = Folder(workspace).root
     models = _models(endpoint, offline, gpu_layers, threads, slots)
     server = build(_runtime(registry, folder, models, base, trace), folder, slots)
@@ -209,7 +209,7 @@ def trust(
 
 def main() -> None:
     """The console script."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
+    logging.basicConfig(stream=sys.stderr, level=_log_level(logging.WARNING), format="skillstill: %(message)s")
     sys.exit(_exit_code())
 
 
@@ -227,6 +227,11 @@ def _exit_code() -> int:
     except OSError as error:  # standard output is full or nobody reads it; Python would complain again at its end
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
         return FAILED if isinstance(error, BrokenPipeError) else _complain(f"cannot write: {error.strerror}", FAILED)
+
+
+def _log_level(default: int) -> int:
+    """That of SKILLSTILL_LOG (debug, info, warning), else the default. At debug, logs tell exceptions in full."""
+    return logging.getLevelNamesMapping().get(os.environ.get("SKILLSTILL_LOG", "").upper(), default)
 
 
 def _complain(sentence: str, code: int) -> int:
