@@ -209,7 +209,8 @@ def trust(
 
 def main() -> None:
     """The console script."""
-    logging.basicConfig(stream=sys.stderr, level=_log_level(logging.WARNING), format="skillstill: %(message)s")
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
+    logging.getLogger("skillstill").setLevel(_log_level(logging.WARNING))
     sys.exit(_exit_code())
 
 
