@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import secrets
 import time
 from contextlib import AbstractAsyncContextManager
@@ -21,6 +22,7 @@ from skillstill.workspace import Workspace
 
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
 ANSWER_CHARACTERS = 1_200  # a backstop behind the token limit of a turn
+GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
 
@@ -97,7 +99,7 @@ class _Run:
             return self.failure(str(error))
         except Exception as error:
             log.debug("run %s failed", self.brief.run, exc_info=True)
-            return self.failure(f"{type(error).__name__}: {error}")
+            return self.failure(f"unexpected {type(error).__name__}; SKILLSTILL_LOG=debug tells more")
 
     async def solve(self, model: Model) -> Report:
         while True:
@@ -165,20 +167,22 @@ class _Run:
             await self.on_step(Step(number=number, limit=limit, call=call, receipt=receipt, note=note))
 
     def conclude(self, turn: Message) -> Report:
-        answer = shorten(clean(turn.content).strip(), ANSWER_CHARACTERS)
-        if answer.startswith(ESCALATE):
-            return self.escalate(self.reason(answer.removeprefix(ESCALATE).strip(" .")))
+        answer = clean(turn.content).strip()
+        if turn.truncated:
+            answer = answer.rpartition(" ")[0]  # half a word may be half a number
+        if found := GIVES_UP.match(answer):
+            return self.escalate(self.reason(answer[found.end() :].strip(" .*_")))
         if not answer:
             return self.escalate("the model gave no answer")
-        verdict = evidence.judge(answer, self.record.receipts, self.record.shown)
+        verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
         if verdict.problem:
             return self.escalate(f"the model's answer is withheld: {verdict.problem}")
-        return Report(status="answered", answer=answer, evidence=verdict.evidence)
+        return Report(status="answered", answer=shorten(answer, ANSWER_CHARACTERS), evidence=verdict.evidence)
 
     def reason(self, text: str) -> str:
         """The model's own words on giving up, unless they make a claim that nothing bears out."""
-        if invented := evidence.invented(text, self.record.receipts, self.record.shown):
-            return f"the model gave up on account of {invented}, which no tool has shown"
+        if wrong := evidence.invented(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
+            return f"the model gave up on account of {wrong}, which no tool has shown"
         return text or "the model gave no reason"
 
     def escalate(self, reason: str) -> Report:

@@ -17,7 +17,8 @@ DIALECT = "chatml-hermes/1"
 OPEN_CALL, CLOSE_CALL = "<tool_call>", "</tool_call>"
 END = "<|im_end|>"
 HEADER = "<|im_start|>assistant\n"
-THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)  # a stock Qwen3 thinks aloud first
+TAGS = re.compile(r"<(?=/?tool_(?:call|response)>)")  # in what a model reads, only we may write these
+THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)  # a stock Qwen3 thinks aloud first
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def teach(tools: Sequence[ToolSchema]) -> str:
 
 
 def _turn(messages: Sequence[Message], index: int, tools: Sequence[ToolSchema]) -> str:
-    message, text = messages[index], escape(messages[index].content)
+    message, text = messages[index], TAGS.sub("< ", escape(messages[index].content))
     if message.role == "tool":
         opens = messages[index - 1].role != "tool"
         closes = index + 1 == len(messages) or messages[index + 1].role != "tool"
@@ -112,6 +113,8 @@ def _read_calls(text: str) -> Iterator[ToolCall]:
             value, position = json.JSONDecoder().raw_decode(text, position)
         except json.JSONDecodeError as error:
             raise ValueError(f"the call is not JSON ({error.msg} at character {error.pos})") from error
+        except RecursionError as error:
+            raise ValueError("the call is nested too deeply") from error
         yield _call(value)
         position = text.find(OPEN_CALL, position)
 

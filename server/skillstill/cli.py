@@ -254,7 +254,7 @@ def _models(endpoint: str | None, offline: bool, gpu_layers: str, threads: int |
 
     if endpoint:
         return RemoteModels(endpoint, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
-    if gpu_layers != "auto" and not gpu_layers.isdigit():
+    if gpu_layers != "auto" and not gpu_layers.isdecimal():
         raise UsageError(f"--gpu-layers is `auto` or a number, not {gpu_layers!r}")
     return LocalModels(LocalOptions(offline, None if gpu_layers == "auto" else int(gpu_layers), threads, slots))
 

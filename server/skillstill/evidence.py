@@ -1,14 +1,25 @@
 """No claim without a receipt: what an answer quotes must have been shown by a tool of the same run."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from skillstill.types import Receipt, Span
 
-# `src/app.py:12` or `Makefile:3-9`: something like a path, a colon, a line or a range of lines.
-LOCATION = re.compile(r"(?<![\w/.:-])((?:[\w.@+-]+/)*[\w.@+-]*\w):(\d{1,7})(?:-(\d{1,7}))?(?![\w:])")
-RECEIPT = re.compile(r"\br\d{1,3}\b")
+BEFORE = r"(?<![A-Za-z0-9_/.@+-])"  # where a path can begin; a letter of another script may stand before one
+LINES = r":(\d{1,9})(?:-(\d{1,9}))?(?::\d+)?(?!\d)"  # a line or a range, and perhaps a column
+LOCATION = re.compile(rf"{BEFORE}((?:~?/|\.{{1,2}}/)?[\w.@+/-]*\w){LINES}")
+RECEIPT = re.compile(r"(?<![\w/.-])r\d{1,3}(?![\w/-]|\.\w)")
+CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
+# Other ways to write `path:line`, each with what stands for it.
+SPELLINGS = (
+    (re.compile(r"https?://\S+"), " "),
+    (re.compile(r"[–—]"), "-"),
+    (re.compile(r"[`*]"), ""),
+    (re.compile(r"(?<=\w)(?:#|::?)L?(?=\d)"), ":"),
+    (re.compile(r"(?<=[\w/]),? \(?lines? (?=\d)", re.IGNORECASE), ":"),
+    (re.compile(r"(?<=\d)-L(?=\d)"), "-"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +30,36 @@ class Verdict:
     problem: str = ""
 
 
-def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> Verdict:
-    """What in the answer is vouched for. `shown` are the texts that the tools gave.
+def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> Verdict:
+    """What in the answer is vouched for. `shown` are the results of tools, `root` is the workspace's path.
 
-    Evidence is each quoted `path:line` that a receipt covers, the receipt of each quoted path, and each receipt that
-    is named. A quoted location that no receipt covers, and that stands in no shown text either (as `host:8080` might),
-    is an invention, and spoils the whole answer.
+    Evidence is each quoted `path:line` that a receipt covers, and each receipt that is named; without either, the
+    receipt of each quoted path. A quoted location that no receipt covers, and that stands in no result either (as
+    `host:8080` might), is an invention, and spoils the whole answer; so does a receipt that does not exist.
     """
     good = [receipt for receipt in receipts if not receipt.refused]
     if not good:
         return Verdict(problem="it was given without a successful tool call")
-    if wrong := invented(answer, good, shown):
+    if wrong := invented(answer, good, shown, root):
         return Verdict(problem=f"it names {wrong}, which no tool has shown")
-    quoted = [f"{place.path}:{place.first}" for place in _quoted(answer) if _covered(place, good)]
+    known = {receipt.id for receipt in receipts}
+    if wrong := next((name for name in CITED.findall(answer) if name not in known), ""):
+        return Verdict(problem=f"it names {wrong}, which is no result")
+    places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0]]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
-    found = tuple(dict.fromkeys([*quoted, *named])) or tuple(_receipts_of_paths(answer, good))
+    found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
     return Verdict(found) if found else Verdict(problem="it names no location and no receipt")
 
 
-def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> str:
+def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> str:
     """The first location in the text that nothing bears out, as it is quoted there; empty where there is none."""
-    for place in _quoted(text):
-        quote = f"{place.path}:{place.first}" + (f"-{place.last}" if place.last != place.first else "")
-        if not _covered(place, receipts) and _looks_like_path(place.path) and not _stands_in(quote, shown):
-            return quote
-    return ""
+    places, rest = _known(text, receipts, root)
+    wrong = [place for place in places if not _covered(place, receipts)]
+    others = [
+        Span(path=path, first=int(first), last=int(last or first)) for path, first, last in LOCATION.findall(rest)
+    ]
+    wrong += [place for place in others if _looks_like_path(place.path) and not _stands_in(_quote(place), shown)]
+    return _quote(wrong[0]) if wrong else ""
 
 
 def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
@@ -52,9 +68,22 @@ def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{span.path}:{span.first}" for span in firsts if span))[:limit]
 
 
-def _quoted(text: str) -> list[Span]:
-    places = LOCATION.findall(text)
-    return [Span(path=path, first=int(first), last=int(last or first)) for path, first, last in places]
+def _known(text: str, receipts: Sequence[Receipt], root: str) -> tuple[list[Span], str]:
+    """The quoted places in files that a tool has named, whatever characters their paths have; the text without them."""
+    places: list[Span] = []
+    rest = _spelled(text)
+    for path in sorted({span.path for receipt in receipts for span in receipt.spans}, key=len, reverse=True):
+        prefix = f"(?:\\./|{re.escape(root)}/)?" if root else r"(?:\./)?"
+        quote = re.compile(f"{BEFORE}{prefix}{re.escape(path)}{LINES}")
+        places += [Span(path=path, first=int(first), last=int(last or first)) for first, last in quote.findall(rest)]
+        rest = quote.sub(" ", rest)
+    return places, rest
+
+
+def _spelled(text: str) -> str:
+    for pattern, plain in SPELLINGS:
+        text = pattern.sub(plain, text)
+    return text
 
 
 def _covered(place: Span, receipts: Sequence[Receipt]) -> bool:
@@ -63,14 +92,24 @@ def _covered(place: Span, receipts: Sequence[Receipt]) -> bool:
     return all(any(span.first <= line <= span.last for span in spans) for line in (place.first, place.last))
 
 
+def _quote(place: Span) -> str:
+    return f"{place.path}:{place.first}" + (f"-{place.last}" if place.last != place.first else "")
+
+
 def _looks_like_path(text: str) -> bool:
     return "/" in text or re.search(r"\.[A-Za-z]\w*$", text) is not None
 
 
-def _stands_in(text: str, shown: Sequence[str]) -> bool:
-    return any(re.search(rf"(?<![\w/.]){re.escape(text)}(?!\d)", one) for one in shown)
+def _stands_in(text: str, shown: Iterable[str]) -> bool:
+    return any(re.search(rf"{BEFORE}{re.escape(text)}(?!\d)", one) for one in shown)
 
 
 def _receipts_of_paths(answer: str, receipts: Sequence[Receipt]) -> list[str]:
-    words = set(re.findall(r"[\w./@+-]*\w", answer))
-    return [receipt.id for receipt in receipts if any(span.path in words for span in receipt.spans)]
+    """The receipts that showed a path which the answer quotes: one with a folder or suffix, or any in backticks."""
+    return [receipt.id for receipt in receipts if any(_names(answer, span.path) for span in receipt.spans)]
+
+
+def _names(answer: str, path: str) -> bool:
+    if not _looks_like_path(path):
+        return f"`{path}`" in answer
+    return re.search(rf"{BEFORE}(?:\./)?{re.escape(path)}(?![\w/-]|\.\w)", answer) is not None

@@ -24,7 +24,8 @@ def turn_grammar(
         f'call: {marker(OPEN_CALL)} "\\n" ({calls}) "\\n" {marker(CLOSE_CALL)}',
         f"escalation: {json.dumps(f'{ESCALATE} ')} REASON",
         r"REASON: /[^\s<][^\n<]{0,300}/",
-        r"ANSWER: /[^\s<{\[`]([^<]|<[^t]|<t[^o])*/",  # words, not a call without its tags
+        # words, not a call without its tags, and no call further on
+        r"ANSWER: /[^\s<{\[](.|\n)*/ & ~/(.|\n)*<tool_call>(.|\n)*/",
     ]
     rules += [f"call_{index}: {_call(tool)}" for index, tool in enumerate(tools)]
     return "\n".join(rules)

@@ -17,6 +17,7 @@ class Record:
     def __init__(self, system: str, prompt: str) -> None:
         self.messages = [Message(role="system", content=system), Message(role="user", content=prompt)]
         self.receipts: list[Receipt] = []
+        self.shown: list[str] = []  # what tools have shown, without the model's own words
         self._started = time.monotonic()
 
     def say(self, turn: Message) -> None:
@@ -43,12 +44,9 @@ class Record:
         )
         self.receipts.append(receipt)
         self.tell(f"{receipt.id}: {result.text}")
+        if not refused:
+            self.shown.append(_without_echo(result.text, arguments))
         return receipt
-
-    @property
-    def shown(self) -> Sequence[str]:
-        """Everything that the model was told."""
-        return [message.content for message in self.messages if message.role == "tool"]
 
     @property
     def turns(self) -> int:
@@ -76,3 +74,10 @@ class Record:
     @property
     def _usages(self) -> Sequence[Usage]:
         return [message.usage for message in self.messages if message.usage]
+
+
+def _without_echo(text: str, arguments: Mapping[str, Any]) -> str:
+    """A result often repeats what was asked for; that must not bear out an answer."""
+    for value in arguments.values():
+        text = text.replace(str(value), " ") if len(str(value)) > 1 else text
+    return text

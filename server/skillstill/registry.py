@@ -19,6 +19,7 @@ from skillstill.types import Frozen, ModelFile
 FILE = "registry.json"
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = ".skillstill"
+WATCHED = 2_000  # files of a project's own folder that are looked at for changes
 log = logging.getLogger(__name__)
 
 
@@ -115,12 +116,17 @@ class Registry:
             if listed.entry.name == name:
                 return listed
         known = ", ".join(listed.entry.name for listed in entries) or "none"
-        raise UnknownName(f"no subagent called {name!r}; there are: {known}")
+        raise UnknownName(f"no subagent called {name[:64]!r}; there are: {known}")
 
     def stamp(self) -> tuple[object, ...]:
         """Changes whenever entries may have changed; looks at times and sizes only, so it is cheap to ask for often."""
-        own = sorted((self.project / PROJECT_FOLDER).rglob("*")) if self.project else []
-        files = [*self.named, *own, data_folder() / PINS, user_registry(), bundled() / FILE]
+        folder = self._own_folder()
+        own = (
+            [file for top, _, names in os.walk(folder) for file in (Path(top) / name for name in names)]
+            if folder
+            else []
+        )
+        files = [*self.named, *sorted(own[:WATCHED]), data_folder() / PINS, user_registry(), bundled() / FILE]
         return tuple((file, *_stamp(file)) for file in files)
 
     def _paths(self) -> Iterable[Path]:
@@ -194,7 +200,7 @@ def _stamp(file: Path) -> tuple[int, ...]:
 
 def _holds_registry(folder: Path) -> bool:
     try:
-        return (folder / FILE).is_file()
+        return not folder.is_symlink() and (folder / FILE).is_file()
     except OSError:  # a folder that may not be looked into, a name that is too long
         return False
 

@@ -32,6 +32,8 @@ def write_atomically(file: Path, text: str) -> None:
             part.write(text)
             part.flush()
             os.fsync(part.fileno())
+        if file.exists() and (old := file.stat()).st_uid != os.geteuid():
+            os.chown(name, old.st_uid, old.st_gid)  # as root: it stays its owner's
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -19,7 +19,8 @@ PINS = "trusted.json"
 def trusted(folder: Path) -> bool:
     """Whether this folder holds exactly what was pinned."""
     try:
-        return _pins().get(str(folder.resolve())) == fingerprint(folder)
+        pin = _pins().get(str(folder.resolve()))
+        return pin is not None and pin == fingerprint(folder)  # what nobody trusted is not even read
     except RegistryError:
         return False
 

@@ -6,6 +6,7 @@ prompt -> Message, ToolCall <-> Receipt -> Report, all of it in a Trace
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -86,6 +87,13 @@ class Model(Protocol):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """The assistant's next message, of at most `max_tokens` tokens."""
         ...
+
+
+class Adapter(Frozen):
+    """A LoRA file on this machine; equal only to one of the same content."""
+
+    path: Path
+    sha256: str
 
 
 class ModelSpec(Frozen):

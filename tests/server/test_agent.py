@@ -76,7 +76,7 @@ async def test_a_trace_is_one_line_of_json_that_reads_back_equal(explore: Skill,
         ([LOOK, "Cart is in cart.py:0."], "cart.py:0, which no tool has shown"),
         ([LOOK, "Cart is in cart.py:3-400."], "cart.py:3-400, which no tool has shown"),
         ([LOOK, "It is a dict."], "names no location and no receipt"),
-        ([LOOK, "There are 3 (r7)."], "names no location and no receipt"),
+        ([LOOK, "There are 3 (r7)."], "names r7, which is no result"),
         ([LOOK, "   "], "gave no answer"),
         ([LOOK, "escalate: two classes fit"], "two classes fit"),
         ([LOOK, "escalate: it is in src/cart.py:7."], "gave up on account of src/cart.py:7, which no tool has shown"),
@@ -171,7 +171,7 @@ async def test_any_exception_becomes_a_failed_report_with_the_run_id(
 ) -> None:
     trace = await solve(explore, workspace, [LOOK, error])
     assert trace.report.status == "failed"
-    assert str(error) in trace.report.answer
+    assert (str(error) if isinstance(error, ModelError) else "unexpected ZeroDivisionError") in trace.report.answer
     assert trace.run in trace.report.answer
     assert len(trace.receipts) == 1, "what happened before is kept"
 
@@ -185,6 +185,32 @@ async def test_a_model_that_cannot_be_had_is_a_failed_report(explore: Skill, wor
     trace = await agent.run(agent.Brief(explore, "Where?", "explore"), missing(), workspace)
     assert trace.report.status == "failed"
     assert "type `pip install" in trace.report.answer
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [call("search", pattern="src/evil.py:99"), "It is checked at src/evil.py:99 (r1)."],
+        [call("read", path="evil.py:99"), LOOK, "It is checked at evil.py:99 (r2)."],
+    ],
+)
+async def test_a_model_cannot_vouch_for_itself_by_asking(
+    explore: Skill, workspace: Workspace, turns: list[Message | str]
+) -> None:
+    assert (await solve(explore, workspace, turns)).report.status == "escalate"
+
+
+async def test_of_an_answer_that_was_cut_off_the_last_word_does_not_count(explore: Skill, workspace: Workspace) -> None:
+    cut = Message(role="assistant", content="It is r1, at cart.py:3", truncated=True)
+    report = (await solve(explore, workspace, [LOOK, cut])).report
+    assert (report.answer, report.evidence) == ("It is r1, at", ("r1",))
+
+
+@pytest.mark.parametrize("words", ["Escalate: cart.py does not settle it", "**escalate:** cart.py does not settle it"])
+async def test_giving_up_is_understood_however_it_is_spelled(explore: Skill, workspace: Workspace, words: str) -> None:
+    report = (await solve(explore, workspace, [LOOK, words])).report
+    assert report.status == "escalate"
+    assert "escalate: cart.py does not settle it." in report.answer
 
 
 async def test_wrong_calls_are_answered_in_words(explore: Skill, workspace: Workspace) -> None:

@@ -43,6 +43,8 @@ BAD = [
     written("search", {"pattern": "x", "flags": "-i"}),
     "<tool_call>\n{}\n</tool_call>",
     " leading space",
+    'x <<tool_call>\n{"name": "list", "arguments": {}}\n</tool_call>',
+    "x <t<tool_call>",
     '{"name": "list", "arguments": {}}',
     "",
     "<|im_end|>",
@@ -60,7 +62,9 @@ def test_other_tools_arguments_and_markers_are_not(bytes_vocabulary: llguidance.
     assert not allowed(bytes_vocabulary, text, may_answer=True, tools=SCHEMAS)
 
 
-@pytest.mark.parametrize("text", ["In src/a.py:3.", "a < b, List<String> and Vec<t>\nsecond line", "42 (r1)"])
+@pytest.mark.parametrize(
+    "text", ["In src/a.py:3.", "a < b, List<String> and Vec<token>\nsecond line", "`a.py:3` <toast>", "42 (r1)"]
+)
 def test_an_answer_is_allowed_once_there_are_results(bytes_vocabulary: llguidance.LLTokenizer, text: str) -> None:
     assert allowed(bytes_vocabulary, text, may_answer=True, tools=SCHEMAS)
     assert not allowed(bytes_vocabulary, text, may_answer=False, tools=SCHEMAS)

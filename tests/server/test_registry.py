@@ -288,3 +288,11 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RegistryError, match=r"file/registry\.json cannot be written: (Not a directory|File exists)$"):
         write_registry(tmp_path / "file" / "registry.json", Document())
+
+
+def test_looking_for_changes_never_follows_a_link_and_survives_what_vanishes(tmp_path: Path) -> None:
+    (tmp_path / ".skillstill").symlink_to("/usr")
+    registry = Registry(None, tmp_path)
+    assert len(registry.stamp()) < 10
+    (tmp_path / ".skillstill").unlink()
+    assert len(registry.stamp()) < 10

@@ -145,3 +145,12 @@ async def test_a_forged_task_id_is_unknown(tmp_path: Path) -> None:
     async with connected(Gate(), tmp_path, Patient()) as client:
         with pytest.raises(MCPError, match="unknown task"):
             await client.session.send_request(asked("tasks/get", "A" * 24), Polled)
+
+
+async def test_a_run_that_nobody_asks_about_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillstill.server.tasks.FORGOTTEN", -1)  # seconds: whoever has not asked yet is too late
+    gate, patient = Gate(), Patient()
+    async with connected(gate, tmp_path, patient) as client:
+        await client.call_tool("explore", {"prompt": "What is there?"})
+    assert patient.seen[-1] == "cancelled"
+    assert gate.stopped.is_set()

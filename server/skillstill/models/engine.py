@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skillstill.errors import ModelError
+from skillstill.types import Adapter
 
 # Tokens of one llama_decode: the unit of cancellation. On a CPU, 128 read as fast as 512 (reference measurement);
 # a graphics processor wants more and needs no patience.
@@ -52,8 +53,8 @@ class Engine:
         self._context = self._new_context(on_gpu)
         self._memory = llama.llama_get_memory(self._context)
         self._batch = llama.llama_batch_init(self._capacity, 0, 1)
-        self._adapters: dict[Path, Any] = {}
-        self._active: Path | None = None
+        self._adapters: dict[Adapter, Any] = {}
+        self._active: Adapter | None = None
 
     def tokenize(self, text: str) -> list[int]:
         """Tokens without BOS; `<|im_start|>` and its like become special tokens wherever they stand."""
@@ -94,7 +95,7 @@ class Engine:
         """Drop what a sequence holds from this position on."""
         llama.llama_memory_seq_rm(self._memory, sequence, position, -1)
 
-    def use(self, adapter: Path | None) -> None:
+    def use(self, adapter: Adapter | None) -> None:
         """Decode with this LoRA adapter from now on, or with the bare base. Raises ModelError.
 
         Keys and values computed under one adapter are wrong under another: a sequence keeps to one.
@@ -105,7 +106,7 @@ class Engine:
         array = (llama.llama_adapter_lora_p_ctypes * len(chosen))(*chosen)
         scales = (ctypes.c_float * len(chosen))(*[1.0] * len(chosen))
         if llama.llama_set_adapters_lora(self._context, array, len(chosen), scales):
-            raise ModelError(f"llama.cpp could not switch to the adapter {adapter}")
+            raise ModelError(f"llama.cpp could not switch to the adapter {adapter.path if adapter else None}")
         self._active = adapter
 
     def close(self) -> None:
@@ -130,6 +131,7 @@ class Engine:
         params.flash_attn_type = -1 if on_gpu else 0
         if context := llama.llama_init_from_model(self._model, params):
             return context
+        llama.llama_model_free(self._model)
         raise ModelError(f"no memory for a context of {params.n_ctx} tokens: serve fewer slots or lower limits.context")
 
     def _fill(self, tokens: Sequence[int], position: int, sequence: int, *, wants_last: bool) -> None:
@@ -140,13 +142,13 @@ class Engine:
             batch.n_seq_id[index], batch.seq_id[index][0] = 1, sequence
             batch.logits[index] = wants_last and index == len(tokens) - 1
 
-    def _adapter(self, path: Path) -> Any:
-        if path not in self._adapters:
-            adapter = llama.llama_adapter_lora_init(self._model, str(path).encode())
-            if not adapter:
-                raise ModelError(f"{path} is not a LoRA adapter for this base")
-            self._adapters[path] = adapter
-        return self._adapters[path]
+    def _adapter(self, file: Adapter) -> Any:
+        if file not in self._adapters:
+            loaded = llama.llama_adapter_lora_init(self._model, str(file.path).encode())
+            if not loaded:
+                raise ModelError(f"{file.path} is not a LoRA adapter for this base")
+            self._adapters[file] = loaded
+        return self._adapters[file]
 
 
 def free_cores() -> int:

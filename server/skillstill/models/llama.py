@@ -17,7 +17,7 @@ from skillstill.grammar import turn_grammar
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
-from skillstill.types import Message, ToolSchema, Usage
+from skillstill.types import Adapter, Message, ToolSchema, Usage
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
 
@@ -33,11 +33,12 @@ class LlamaBase:
         self._slots = anyio.Semaphore(options.slots)
         end = self.engine.tokenize(chat.END)
         if len(end) != 1:
+            self.engine.close()
             raise ModelError(f"{path} is no ChatML model: {chat.END} is not one token of its vocabulary")
         self.end = end[0]
 
     @asynccontextmanager
-    async def lease(self, *, adapter: Path | None = None, taught: bool) -> AsyncIterator["LlamaModel"]:
+    async def lease(self, *, adapter: Adapter | None = None, taught: bool) -> AsyncIterator["LlamaModel"]:
         """A model for one run. `taught`: it carries the tools in its weights, so prompts leave their schemas out."""
         async with self._slots:
             slot = self._take(adapter)
@@ -46,7 +47,7 @@ class LlamaBase:
             finally:
                 self._free.append(slot)
 
-    def _take(self, adapter: Path | None) -> Slot:
+    def _take(self, adapter: Adapter | None) -> Slot:
         """The slot that this adapter used last, whose system turn it may find again; else the one longest unused."""
         slot = next((slot for slot in reversed(self._free) if slot.adapter == adapter), self._free[0])
         self._free.remove(slot)

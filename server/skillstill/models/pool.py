@@ -10,7 +10,7 @@ import anyio
 from anyio import to_thread
 
 from skillstill.models.sources import locate
-from skillstill.types import Model, ModelFile, ModelSpec
+from skillstill.types import Adapter, Model, ModelFile, ModelSpec
 
 # llama.cpp and an HTTP client cost most of a second to import: each is loaded by the first lease that needs it.
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class LocalModels:
 
     def __init__(self, options: LocalOptions) -> None:
         self.options = options
-        self._bases: dict[tuple[Path, int], LlamaBase] = {}
+        self._bases: dict[tuple[str, int], LlamaBase] = {}
         self._loading = anyio.Lock()
 
     @asynccontextmanager
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
         """Raises BaseError and ModelError."""
-        adapter = await self._located(spec.adapter) if spec.adapter else None
-        base = await self._base(await self._located(spec.base), spec.context)
+        adapter = Adapter(path=await self._located(spec.adapter), sha256=spec.adapter.sha256) if spec.adapter else None
+        base = await self._base(spec.base, spec.context)
         async with base.lease(adapter=adapter, taught=spec.taught) as model:
             yield model
 
@@ -51,11 +51,13 @@ class LocalModels:
     async def _located(self, file: ModelFile) -> Path:
         return await to_thread.run_sync(lambda: locate(file, offline=self.options.offline))
 
-    async def _base(self, path: Path, context: int) -> "LlamaBase":
+    async def _base(self, file: ModelFile, context: int) -> "LlamaBase":
+        """By hash: another file under the same path is another base."""
+        path, key = await self._located(file), (file.sha256, context)
         async with self._loading:
-            if (path, context) not in self._bases:
-                self._bases[path, context] = await to_thread.run_sync(self._load, path, context)
-            return self._bases[path, context]
+            if key not in self._bases:
+                self._bases[key] = await to_thread.run_sync(self._load, path, context)
+            return self._bases[key]
 
     def _load(self, path: Path, context: int) -> "LlamaBase":
         from skillstill.models.engine import EngineOptions

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from anyio import from_thread
 from numpy.typing import NDArray
 
 from skillstill.models.engine import Engine
+from skillstill.types import Adapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Slot:
 
     def __init__(self, engine: Engine, sequence: int) -> None:
         self.engine, self.sequence = engine, sequence
-        self.adapter: Path | None = None
+        self.adapter: Adapter | None = None
         self.tokens: list[int] = []
         self._system = 0
 
-    def begin(self, adapter: Path | None) -> None:
-        """Make ready for another run."""
-        self._keep(self._system if adapter == self.adapter else 0)
+    def begin(self, adapter: Adapter | None) -> None:
+        """Make ready for another run. The engine hears of it when the run reads: until then another one decodes."""
+        del self.tokens[self._system if adapter == self.adapter else 0 :]
         self.adapter = adapter
 
     def rewind(self, prompt: Prompt) -> int:

@@ -69,4 +69,5 @@ def owner(context: Context) -> str:
     headers = getattr(context.request, "headers", None)
     if headers is None:
         return "pipe"
-    return hashlib.sha256(headers.get("authorization", "").encode()).hexdigest()
+    token = headers.get("authorization", "").partition(" ")[2]  # however the scheme before it is spelled
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -35,6 +35,7 @@ ID = "io.modelcontextprotocol/tasks"
 GRACE = 2.0  # seconds in which a call is still answered at once
 POLL = 500  # milliseconds between polls that we ask for
 KEPT = 3_600.0  # seconds that a finished task can still be asked about
+FORGOTTEN = 60.0  # seconds without a poll after which a run is stopped: nobody waits for it, others do
 Context = ServerRequestContext[Any, Any]
 Call = Callable[[Context, CallToolRequestParams], Awaitable[CallToolResult]]
 log = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ class Task:
     created: str = field(default_factory=lambda: _now())
     updated: str = field(default_factory=lambda: _now())
     ended: float | None = None
+    asked: float = field(default_factory=time.monotonic)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     done: anyio.Event = field(default_factory=anyio.Event)
 
@@ -125,41 +127,46 @@ class Tasks:
         return {"resultType": "complete"}
 
     async def _work(self, task: Task, context: Context, params: CallToolRequestParams) -> None:
-        with task.scope:
-            try:
+        try:
+            with task.scope:
                 result = await self._call(context, params)
                 task.end("completed", result=result.model_dump(by_alias=True, mode="json", exclude_none=True))
-            except MCPError as error:
-                task.end("failed", error=error.error.model_dump(mode="json", exclude_none=True))
-            except Exception:  # must not take the server's task group down
-                log.exception("a task failed")
-                task.end("failed", error={"code": INTERNAL_ERROR, "message": "internal error"})
-        if task.scope.cancelled_caught:
-            task.end("cancelled")
+        except MCPError as error:
+            task.end("failed", error=error.error.model_dump(mode="json", exclude_none=True))
+        except Exception:  # must not take the server's task group down
+            log.exception("a task failed")
+            task.end("failed", error={"code": INTERNAL_ERROR, "message": "internal error"})
+        finally:
+            task.end("cancelled")  # the first end counts
 
     def _answer(self, task: Task) -> dict[str, Any]:
         """What was over within the grace is no task."""
         del self._tasks[task.id]
-        if error := task.outcome.get("error"):
-            raise MCPError(error["code"], error["message"])
-        return dict(task.outcome["result"])
+        if "result" in task.outcome:
+            return dict(task.outcome["result"])
+        error = task.outcome.get("error", {"code": INTERNAL_ERROR, "message": "the run was stopped"})
+        raise MCPError(error["code"], error["message"])
 
     def _find(self, context: Context, task_id: str) -> Task:
         """The same refusal for what does not exist and for what is another's."""
         _require(context)
+        self._expire()
         headers = getattr(context.request, "headers", None)
         if headers is not None and headers.get("mcp-name") not in {None, task_id}:
             raise MCPError(HEADER_MISMATCH, "the header Mcp-Name does not match params.taskId")
         task = self._tasks.get(task_id)
         if task is None or task.owner != owner(context):
             raise MCPError(INVALID_PARAMS, "unknown task")
+        task.asked = time.monotonic()
         return task
 
     def _expire(self) -> None:
-        oldest = time.monotonic() - KEPT
-        gone = [task.id for task in self._tasks.values() if task.ended is not None and task.ended < oldest]
-        for task_id in gone:
-            del self._tasks[task_id]
+        now = time.monotonic()
+        for task in list(self._tasks.values()):
+            if task.ended is None and now - task.asked > FORGOTTEN:
+                task.scope.cancel()
+            elif task.ended is not None and now - task.ended > KEPT:
+                del self._tasks[task.id]
 
 
 def _declared(context: Context) -> bool:

@@ -57,9 +57,13 @@ def fitting(lines: Iterable[Line], room: int) -> list[Line]:
 
 
 def _fit_to_read(line: Line) -> Line:
-    """The line cleaned and of bearable length; where it had to be cut, nobody can say what it still shows."""
+    """The line cleaned and of bearable length; where it had to be cut, nobody can say what it still shows.
+
+    A path that a reader cannot see whole is no evidence: it would reach the caller as it is.
+    """
     text = clean(line.text).replace("\n", " ")
-    return Line(shorten(text, MAX_LINE), line.spans if len(text) <= MAX_LINE else ())
+    spans = tuple(span for span in line.spans if clean(span.path) == span.path and "\n" not in span.path)
+    return Line(shorten(text, MAX_LINE), spans if len(text) <= MAX_LINE else ())
 
 
 Function = Callable[..., Awaitable[Result]]

@@ -14,7 +14,7 @@ from skillstill.models.llama import LlamaBase
 from skillstill.models.slot import Prompt
 from skillstill.packages import installed_file
 from skillstill.tools import TOOLS
-from skillstill.types import Message, ToolCall
+from skillstill.types import Adapter, Message, ToolCall
 
 pytestmark = pytest.mark.anyio
 SCHEMAS = [tool.schema for tool in TOOLS.values()]
@@ -176,10 +176,10 @@ def test_the_number_of_threads_changes_no_logit(gguf_file: Path) -> None:
 async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(
     base: LlamaBase, gguf_file: Path, tmp_path: Path
 ) -> None:
-    adapter = random_adapter(gguf_file, tmp_path / "adapter.gguf")
+    adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "adapter.gguf"), sha256="a" * 64)
     prompt = base.engine.tokenize("Where is the cart?")
 
-    def last_logits(use: Path | None) -> np.ndarray:
+    def last_logits(use: Adapter | None) -> np.ndarray:
         base.engine.use(use)
         base.engine.forget(0, 0)
         return base.engine.decode(prompt, 0, 0, lambda: None).copy()
@@ -200,7 +200,7 @@ def test_a_file_that_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> N
 def test_an_adapter_for_another_base_is_refused(base: LlamaBase, tmp_path: Path) -> None:
     (tmp_path / "other.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(ModelError, match="not a LoRA adapter"):
-        base.engine.use(tmp_path / "other.gguf")
+        base.engine.use(Adapter(path=tmp_path / "other.gguf", sha256="b" * 64))
 
 
 def random_adapter(base: Path, file: Path) -> Path:
