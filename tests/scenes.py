@@ -25,3 +25,11 @@ class ScriptedModels:
 
     def label(self, spec: ModelSpec) -> str:
         return spec.base.source
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    """A tree of files by name and text; its root."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root

@@ -29,7 +29,7 @@ ARROWS = {
     "runtime": {"agent", "chat", "contract", "registry", "runs", "skill", "workspace"},
     "server": {"registry", "runtime", "workspace"},
     "clients": set(),
-    "doctor": {"contract", "models", "registry", "symbols", "tools"},
+    "doctor": {"models", "registry", "runtime", "symbols", "tools"},
     "show": {"doctor", "registry", "runs"},
     "cli": {"clients", "doctor", "models", "registry", "runs", "runtime", "server", "show", "trust", "workspace"},
     "__init__": {"models", "registry", "runtime"},

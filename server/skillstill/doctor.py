@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from skillstill.contract import serving_hash
 from skillstill.errors import SkillstillError
 from skillstill.models.sources import locate
 from skillstill.registry import Listed, Registry
+from skillstill.runtime import check_fresh
 from skillstill.storage import state_folder
 from skillstill.symbols import symbols
 from skillstill.tools.ripgrep import rg_path
@@ -116,10 +116,9 @@ def _state() -> str:
 
 
 def _skill(listed: Listed) -> str:
-    skill, entry = listed.skill(), listed.entry
-    if entry.serving_hash and entry.serving_hash != serving_hash(skill, entry.base, entry.adapter):
-        raise SkillstillError("stale: what its adapter depends on has changed")
-    return f"{entry.state}, {len(skill.tools)} tools"
+    skill = listed.skill()
+    check_fresh(listed, skill)
+    return f"{listed.entry.state}, {len(skill.tools)} tools"
 
 
 def _probed(path: str) -> str:

@@ -121,11 +121,7 @@ class Registry:
     def stamp(self) -> tuple[object, ...]:
         """Changes whenever entries may have changed; looks at times and sizes only, so it is cheap to ask for often."""
         folder = self._own_folder()
-        own = (
-            [file for top, _, names in os.walk(folder) for file in (Path(top) / name for name in names)]
-            if folder
-            else []
-        )
+        own = [Path(top) / name for top, _, names in os.walk(folder or "") for name in names]
         files = [*self.named, *sorted(own[:WATCHED]), data_folder() / PINS, user_registry(), bundled() / FILE]
         return tuple((file, *_stamp(file)) for file in files)
 

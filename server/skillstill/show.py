@@ -134,7 +134,6 @@ def _step(step: Step) -> str:
 
 def _cost(trace: Trace) -> str:
     tally = trace.tally
-    read = tally.prompt_tokens - tally.reused_tokens
-    tokens = f"{read} tokens read and {tally.completion_tokens} written here"
+    tokens = f"{tally.read_tokens} tokens read and {tally.completion_tokens} written here"
     calls = f"{len(trace.receipts)} call{'' if len(trace.receipts) == 1 else 's'}"
     return f"{trace.report.status}: {calls}, {tally.seconds:.1f} s, {tokens}; run {trace.run[:12]}"

@@ -21,6 +21,21 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a flat model, without titles and our own docstring: a model reads it, and each word costs."""
+    schema = model.model_json_schema()
+    properties = {
+        name: {key: value for key, value in field.items() if key != "title"}
+        for name, field in schema["properties"].items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": schema.get("required", []),
+        "additionalProperties": False,
+    }
+
+
 class ModelFile(Frozen):
     """A GGUF file: where it comes from and what it must hash to.
 
@@ -162,6 +177,11 @@ class Tally(Frozen):
     prompt_tokens: int = 0
     reused_tokens: int = 0
     completion_tokens: int = 0
+
+    @property
+    def read_tokens(self) -> int:
+        """Those of the prompts that were read anew."""
+        return self.prompt_tokens - self.reused_tokens
 
 
 class Trace(Frozen):

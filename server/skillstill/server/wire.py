@@ -11,7 +11,7 @@ from skillstill.errors import UsageError
 from skillstill.registry import Entry
 from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.text import one_line
-from skillstill.types import Frozen, Report, Trace
+from skillstill.types import Frozen, Report, Trace, lean_schema
 
 ALWAYS_LOADED = 5  # subagents; of more than these, a client should load only what it searches for
 
@@ -47,8 +47,8 @@ def tool(entry: Entry, *, always: bool) -> McpTool:
         name=entry.name,
         title=entry.title,
         description=described(entry),
-        input_schema=_lean(Request.model_json_schema()),
-        output_schema=_lean(Report.model_json_schema()),
+        input_schema=lean_schema(Request),
+        output_schema=lean_schema(Report),
         annotations=ToolAnnotations(
             title=entry.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
@@ -79,7 +79,7 @@ def result(trace: Trace) -> CallToolResult:
             "skillstill/confidence": trace.confidence,
             "skillstill/steps": len(trace.receipts),
             "skillstill/seconds": tally.seconds,
-            "skillstill/tokens": tally.prompt_tokens - tally.reused_tokens + tally.completion_tokens,
+            "skillstill/tokens": tally.read_tokens + tally.completion_tokens,
         },
     )
 
@@ -87,13 +87,3 @@ def result(trace: Trace) -> CallToolResult:
 def failure(sentence: str) -> CallToolResult:
     """An error that the caller's model can read and act on."""
     return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
-
-
-def _lean(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without titles and our own docstrings: every word here costs the caller's context."""
-    schema = {key: value for key, value in schema.items() if key not in {"title", "description"}}
-    schema["properties"] = {
-        name: {key: value for key, value in field.items() if key != "title"}
-        for name, field in schema["properties"].items()
-    }
-    return schema

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
 from skillstill.text import clean, one_line, shorten
-from skillstill.types import Span, ToolSchema
+from skillstill.types import Span, ToolSchema, lean_schema
 from skillstill.workspace import Workspace
 
 MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
@@ -113,20 +113,6 @@ def tool(function: Function) -> Tool:
     schema = ToolSchema(
         name=function.__name__,
         description=" ".join((inspect.getdoc(function) or "").split()),
-        parameters=_lean(model.model_json_schema()),
+        parameters=lean_schema(model),
     )
     return Tool(schema, function, model)
-
-
-def _lean(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without what a model does not need: titles are the names again."""
-    properties = {
-        name: {key: value for key, value in parameter.items() if key != "title"}
-        for name, parameter in schema["properties"].items()
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": schema.get("required", []),
-        "additionalProperties": False,
-    }

@@ -9,6 +9,8 @@ from skillstill.errors import Refusal
 from skillstill.tools import TOOLS, Result
 from skillstill.workspace import Workspace
 
+from tests.scenes import write
+
 pytestmark = pytest.mark.anyio
 
 
@@ -24,13 +26,6 @@ async def refused(name: str, root: Path, **arguments: Any) -> str:
     with pytest.raises(Refusal) as caught:
         await call(name, root, **arguments)
     return str(caught.value)
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
 
 
 async def test_list_shows_folders_with_counts_then_files_without_ignored_and_secret_ones(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from skillstill.errors import Refusal
 from skillstill.tools import TOOLS, Result
 from skillstill.workspace import Workspace
 
+from tests.scenes import write
+
 pytestmark = pytest.mark.anyio
 
 
@@ -23,13 +25,6 @@ async def refused(root: Path, target: str) -> str:
     with pytest.raises(Refusal) as caught:
         await outline(root, target)
     return str(caught.value)
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
 
 
 async def test_a_name_that_is_defined_once_is_told_with_signature_raised_exceptions_and_members(shop: Path) -> None:

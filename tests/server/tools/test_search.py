@@ -11,6 +11,8 @@ from skillstill.errors import Refusal
 from skillstill.tools import TOOLS, Result, ripgrep
 from skillstill.workspace import Workspace
 
+from tests.scenes import write
+
 pytestmark = pytest.mark.anyio
 
 
@@ -20,13 +22,6 @@ async def search(root: Path, pattern: str, **arguments: Any) -> Result:
 
 async def lines(root: Path, pattern: str, **arguments: Any) -> list[str]:
     return (await search(root, pattern, **arguments)).text.split("\n")
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
 
 
 async def test_definitions_come_before_other_hits(tmp_path: Path) -> None:
