@@ -7,6 +7,7 @@ Only typer is loaded here; each command imports what it needs, so that `--help` 
 import logging
 import os
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,8 @@ app = typer.Typer(
 )
 app.command()(install)
 app.command()(uninstall)
+for _command in entry_points(group="skillstill.commands"):  # the pipeline's, which the runtime does not know
+    app.command(_command.name)(_command.load())
 
 Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
 RegistryFile = Annotated[

@@ -9,8 +9,16 @@ SkillstillError                 its text is one sentence for a person: what was 
 ├── ClientError                 the configuration of a program that calls us cannot be read or changed
 ├── BaseError                   a model file is missing, altered or cannot be fetched
 ├── ModelError                  a loaded or remote model failed
-│   └── ContextFull             the run no longer fits the model's context
-└── TraceError                  a trace cannot be stored
+│   ├── ContextFull             the run no longer fits the model's context
+│   └── ModelBusy               the model may answer the same request later: busy, broken down or out of reach
+├── TraceError                  a trace cannot be stored
+└── StageError                  a stage of the pipeline cannot go on
+    ├── MaterialError           a workspace's source cannot be had or read
+    ├── GoalsError              a skill's families, wordings or recipe cannot be used
+    ├── PlanError               a plan did not find what it looks for
+    ├── TeacherError            a teacher cannot be used, or is too weak
+    │   └── BudgetSpent         its budget is used up; what is done stays
+    └── GateError               what was made is not fit for the next stage
 
 Refusal                         not an error of ours: a tool says no, in words for the model
 """
@@ -59,8 +67,44 @@ class ContextFull(ModelError):
     """The run no longer fits the model's context."""
 
 
+class ModelBusy(ModelError):
+    """The model may answer the same request later; `after` so many seconds, where its server says so."""
+
+    def __init__(self, text: str, after: float | None = None) -> None:
+        super().__init__(text)
+        self.after = after
+
+
 class TraceError(SkillstillError):
     """A trace cannot be stored."""
+
+
+class StageError(SkillstillError):
+    """A stage of the pipeline cannot go on."""
+
+
+class MaterialError(StageError):
+    """A workspace's source cannot be had or read."""
+
+
+class GoalsError(StageError):
+    """A skill's families, wordings or recipe cannot be used."""
+
+
+class PlanError(StageError):
+    """A plan did not find what it looks for: its goal fails, and the others go on."""
+
+
+class TeacherError(StageError):
+    """A teacher cannot be used, or is too weak."""
+
+
+class BudgetSpent(TeacherError):
+    """A teacher's budget is used up; what is done stays, and a larger budget goes on from there."""
+
+
+class GateError(StageError):
+    """What was made is not fit for the next stage: which measure, what was expected, what came."""
 
 
 class Refusal(Exception):

@@ -55,11 +55,17 @@ def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root:
     """The first location in the text that nothing bears out, as it is quoted there; empty where there is none."""
     places, rest = _known(text, receipts, root)
     wrong = [place for place in places if not _covered(place, receipts)]
-    others = [
-        Span(path=path, first=int(first), last=int(last or first)) for path, first, last in LOCATION.findall(rest)
-    ]
-    wrong += [place for place in others if _looks_like_path(place.path) and not _stands_in(_quote(place), shown)]
+    wrong += [place for place in quoted(rest)[0] if not _stands_in(_quote(place), shown)]
     return _quote(wrong[0]) if wrong else ""
+
+
+def quoted(text: str) -> tuple[list[Span], str]:
+    """The places that a text names as `path:line`, whether a tool has shown them or not, and the text without them."""
+    spelled = _spelled(text)
+    found = [match for match in LOCATION.finditer(spelled) if _looks_like_path(match[1])]
+    for match in reversed(found):
+        spelled = f"{spelled[: match.start()]} {spelled[match.end() :]}"
+    return [_span(*match.groups()) for match in found], spelled
 
 
 def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
@@ -75,9 +81,13 @@ def _known(text: str, receipts: Sequence[Receipt], root: str) -> tuple[list[Span
     for path in sorted({span.path for receipt in receipts for span in receipt.spans}, key=len, reverse=True):
         prefix = f"(?:\\./|{re.escape(root)}/)?" if root else r"(?:\./)?"
         quote = re.compile(f"{BEFORE}{prefix}{re.escape(path)}{LINES}")
-        places += [Span(path=path, first=int(first), last=int(last or first)) for first, last in quote.findall(rest)]
+        places += [_span(path, *lines) for lines in quote.findall(rest)]
         rest = quote.sub(" ", rest)
     return places, rest
+
+
+def _span(path: str, first: str, last: str | None) -> Span:
+    return Span(path=path, first=int(first), last=int(last or first))
 
 
 def _spelled(text: str) -> str:

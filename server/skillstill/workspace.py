@@ -79,13 +79,13 @@ class Workspace:
         """Whether a name in the path, which may be an absolute one inside the workspace, is that of a secret."""
         return self._secrets.match_file(path.removeprefix(f"{self.root}/").lower())
 
-    def read(self, path: str) -> bytes:
-        """The bytes of a regular text file of at most MAX_BYTES. Raises Refusal."""
+    def read(self, path: str, limit: int = MAX_BYTES) -> bytes:
+        """The bytes of a regular text file of at most `limit`. Raises Refusal."""
         real = self.resolve(path)
         if real.is_dir():
             raise Refusal(f"{path!r} is a folder: use list")
         try:
-            data = _read_regular(real, path)
+            data = _read_regular(real, path, limit)
         except OSError as error:
             raise Refusal(f"{path!r} cannot be read: {error.strerror}") from error
         if b"\0" in data[:8192]:
@@ -97,13 +97,13 @@ class Workspace:
         return GitIgnoreSpec.from_lines(SECRETS)
 
 
-def _read_regular(real: Path, shown: str) -> bytes:
+def _read_regular(real: Path, shown: str, limit: int) -> bytes:
     """Opened so that a pipe cannot block and a link put there meanwhile is not followed."""
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise Refusal(f"{shown!r} is not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise Refusal(f"{shown!r} has {status.st_size:,} bytes, at most {MAX_BYTES:,} are read: use search")
-        return file.read(MAX_BYTES)
+        if status.st_size > limit:
+            raise Refusal(f"{shown!r} has {status.st_size:,} bytes, at most {limit:,} are read: use search")
+        return file.read(limit)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -17,13 +19,17 @@ import httpx2
 from pydantic import ValidationError
 
 from skillstill import chat
-from skillstill.errors import ContextFull, ModelError, UsageError
+from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
 from skillstill.text import one_line
 from skillstill.types import Decision, Message, ToolCall, ToolSchema, Usage
 
 SECONDS = 600.0  # of one completion; the run's own budget ends it earlier
 # llama-server: "exceeds the available context size"; vLLM and OpenAI: "maximum context length"; others: "window".
 FULL = re.compile(r"context.?(size|length|window)", re.IGNORECASE)
+# Refusals of the moment. 408 and 425: too slow, too early; 429: too many. From 500 on all of them: servers and the
+# proxies before them have more numbers for "not now" than the standard (529, 520 to 524).
+BUSY = frozenset({408, 425, 429, *range(500, 600)})
+PASSING = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
 Body = Mapping[str, Any]
 
 
@@ -46,15 +52,30 @@ class Endpoint:
             raise UsageError("the endpoint's key must be printable ASCII on one line, without spaces")
 
 
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a server picks tokens. Temperature 0: always the likeliest. A `seed` makes other picks repeatable."""
+
+    temperature: float = 0
+    seed: int | None = None
+
+    @property
+    def fields(self) -> Body:
+        return {"temperature": self.temperature, **({} if self.seed is None else {"seed": self.seed})}
+
+
+GREEDY = Sampling()
+
+
 class _Remote:
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Raises UsageError."""
-        self.endpoint = endpoint
+    def __init__(self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, seconds: float = SECONDS) -> None:
+        """`seconds`: how long one request may take. Raises UsageError."""
+        self.endpoint, self.sampling = endpoint, sampling
         self.url = endpoint.url.rstrip("/").removesuffix("/v1")
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         try:
             _ = urlsplit(self.url).port  # raises; httpx2 would let any number pass
-            self._client = httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=SECONDS)
+            self._client = httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=seconds)
         except (ValueError, httpx2.InvalidURL) as error:
             raise UsageError(f"the endpoint {self.url} is no address: {error}") from error
 
@@ -67,7 +88,7 @@ class _Remote:
         await self._client.aclose()
 
     async def _turn(self, path: str, body: Body, read: Callable[[Body], Message]) -> Message:
-        """What `read` makes of the answer's first choice, with its usage. Raises ModelError and ContextFull."""
+        """What `read` makes of the answer's first choice, with its usage. Raises ModelError, its children too."""
         text = await self._post(path, body)
         try:
             answer = _loads(text)
@@ -78,14 +99,21 @@ class _Remote:
 
     async def _post(self, path: str, body: Body) -> str:
         try:
-            response = await self._client.post(path, json={"model": self.endpoint.model, "temperature": 0, **body})
+            response = await self._client.post(
+                path, json={"model": self.endpoint.model, **self.sampling.fields, **body}
+            )
         except httpx2.HTTPError as error:
             reason = self._shown(str(error) or type(error).__name__, 200)
-            raise ModelError(f"no answer from {self.url}: {reason}") from error
+            kind = ModelBusy if isinstance(error, PASSING) else ModelError
+            raise kind(f"no answer from {self.url}: {reason}") from error
         if response.status_code == 200:
             return response.text
         what = f"{self.url} answered {response.status_code}: {self._shown(_complaint(response.text), 200)}"
-        raise ContextFull(what) if _is_full(response) else ModelError(what)
+        if _is_full(response):
+            raise ContextFull(what)
+        if response.status_code in BUSY:
+            raise ModelBusy(what, _retry_after(response.headers.get("Retry-After", "")))
+        raise ModelError(what)
 
     def _shown(self, text: str, width: int) -> str:
         """A line of what the server said, without the key, which some repeat when they refuse it."""
@@ -95,8 +123,8 @@ class _Remote:
 class RemoteCompletions(_Remote):
     """`/v1/completions` with prompts rendered here. `taught`: schemas are left out, they are in the weights."""
 
-    def __init__(self, endpoint: Endpoint, *, taught: bool = True) -> None:
-        super().__init__(endpoint)
+    def __init__(self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, taught: bool = True) -> None:
+        super().__init__(endpoint, sampling)
         self.taught = taught
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
@@ -155,7 +183,8 @@ def _read_text(choice: Body) -> Message:
 
 def _read_turn(choice: Body) -> Message:
     """Servers that cannot read their model's calls print them as text: `chat.parse` finds those."""
-    text, wire = choice["message"].get("content") or "", choice["message"].get("tool_calls") or ()
+    text = chat.THOUGHTS.sub("", choice["message"].get("content") or "").lstrip()
+    wire = choice["message"].get("tool_calls") or ()
     if not wire:
         return chat.parse(text, truncated=_truncated(choice))
     try:
@@ -208,6 +237,16 @@ def _complaint(text: str) -> str:
     with suppress(ValueError, LookupError, TypeError):
         return str(json.loads(text)["error"]["message"])
     return text or "nothing"
+
+
+def _retry_after(text: str) -> float | None:
+    """Seconds from now, of a number of them or of a date; None where it is neither."""
+    with suppress(ValueError):
+        return max(0.0, float(text))
+    with suppress(ValueError):
+        when = parsedate_to_datetime(text)
+        return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return None
 
 
 def _is_full(response: httpx2.Response) -> bool:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from skillstill.tools.files import find, list, read
+from skillstill.tools.logs import entries, tally
 from skillstill.tools.outline import outline
 from skillstill.tools.search import search
+from skillstill.tools.tables import describe, sql
 from skillstill.tools.tool import Line, Result, Tool, tool
 
 __all__ = ["TOOLS", "Line", "Result", "Tool", "tool"]
 
-_built_in = [tool(function) for function in (list, find, search, outline, read)]
+_built_in = [tool(function) for function in (list, find, search, outline, read, tally, entries, describe, sql)]
 TOOLS: Mapping[str, Tool] = MappingProxyType({one.name: one for one in _built_in})

@@ -16,8 +16,8 @@ from skillstill.tools.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.types import Span
 from skillstill.workspace import Workspace
 
-WINDOW = 20  # lines of every `read`: one size, so that a model learns one; some 250 tokens of source
-BEFORE = 4  # lines of it that stand before the line asked for
+WINDOW = 12  # lines of every `read`: one size, so that a model learns one; some 150 tokens of source
+BEFORE = 2  # lines of it that stand before the line asked for
 LISTED = 60  # names of a folder
 SHOWN = 10  # paths that match
 
@@ -67,7 +67,7 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
 
 
 async def read(workspace: Workspace, path: FilePath, line: Annotated[int, Field(ge=1)] = 1) -> Result:
-    """Read 20 numbered lines of a file, from 4 lines before `line` on."""
+    """Read 12 numbered lines of a file, from 2 lines before `line` on."""
     path = await settle(workspace, path)
     lines = await to_thread.run_sync(lambda: text_lines(workspace.read(path)))
     name = workspace.relative(workspace.resolve(path))

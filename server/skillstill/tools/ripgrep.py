@@ -3,7 +3,8 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from skillstill.workspace import SECRETS, Workspace
 SECONDS = 20.0
 MAX_OUTPUT = 4_000_000  # bytes of matching lines; a pattern that matches more than this is no search
 MAX_NAMES = 64_000_000  # bytes of file names, about a million files
+MAX_NUMBERS = 64_000_000  # bytes that name matching lines without their text, about a million
 MAX_COLUMNS = 2_000  # bytes of a matching line; minified files have lines of megabytes
 NOISE = ("__pycache__", "*.py[co]", ".ds_store", ".mypy_cache", ".ruff_cache", ".pytest_cache")  # made, not written
 # Nothing outside the workspace may change a result: no configuration, no ignore files of parents or of the user.
@@ -34,6 +36,7 @@ _HIT = re.compile(
     rb"(?:[^\0]*?: (?:WARNING: stopped searching binary file after match|binary file matches) [^\0\n]*\n)*"
     rb"([^\0]+)\0(\d+):(\d+):(.*)\n"
 )
+_NUMBER = re.compile(rb"([^\0]+)\0(\d+):[^\n]*\n")
 
 
 class BadPattern(Refusal):
@@ -86,6 +89,24 @@ async def matching_lines(workspace: Workspace, pattern: str, under: Path, case: 
     scope = _scope(os.fspath(under.relative_to(workspace.root)), is_folder=under.is_dir())
     output, complete = await _run(workspace, MAX_OUTPUT, *options, f"--regexp={pattern}", *scope)
     return Hits(tuple(_hit(*found.groups()) for found in _HIT.finditer(output)), complete)
+
+
+async def matching_numbers(
+    workspace: Workspace, pattern: str, files: Sequence[str], case: Case, *, literal: bool = False
+) -> Mapping[str, set[int]]:
+    """The numbers of the lines that match in each of these files, taken as text throughout. Raises BadPattern."""
+    options = ["--line-number", "--with-filename", "--no-heading", "--null", "--crlf", "--text", case]
+    options += [
+        "--max-columns=1",
+        *(["--fixed-strings"] if literal else []),
+    ]  # says of longer lines only that they match
+    output, complete = await _run(workspace, MAX_NUMBERS, *options, f"--regexp={pattern}", "--", *files)
+    if not complete:
+        raise Refusal(f"{pattern!r} matches too many lines: give a more telling pattern or a smaller path")
+    numbers: dict[str, set[int]] = defaultdict(set)
+    for path, line in _NUMBER.findall(output):
+        numbers[_path(path)].add(int(line))
+    return numbers
 
 
 def rg_path() -> str:

@@ -114,20 +114,20 @@ async def test_a_glob_of_nothing_is_refused(shop: Path, glob: str) -> None:
     assert "names nothing" in await refused("find", shop, glob=glob)
 
 
-async def test_read_shows_twenty_lines_from_four_before_the_line(tmp_path: Path) -> None:
+async def test_read_shows_twelve_lines_from_two_before_the_line(tmp_path: Path) -> None:
     write(tmp_path, {"a.txt": "".join(f"line {n}\n" for n in range(1, 51))})
     shown = await lines("read", tmp_path, path="a.txt", line=30)
-    assert shown == ["a.txt lines 26-45 of 50", *(f"{n}: line {n}" for n in range(26, 46))]
-    assert (await lines("read", tmp_path, path="a.txt", line=50))[0] == "a.txt lines 46-50 of 50"
-    assert (await lines("read", tmp_path, path="a.txt"))[0] == "a.txt lines 1-20 of 50"
+    assert shown == ["a.txt lines 28-39 of 50", *(f"{n}: line {n}" for n in range(28, 40))]
+    assert (await lines("read", tmp_path, path="a.txt", line=50))[0] == "a.txt lines 48-50 of 50"
+    assert (await lines("read", tmp_path, path="a.txt"))[0] == "a.txt lines 1-12 of 50"
     assert "there is no line 51" in await refused("read", tmp_path, path="a.txt", line=51)
 
 
 async def test_where_lines_are_wide_the_head_tells_which_are_shown(tmp_path: Path) -> None:
     write(tmp_path, {"wide.md": ("word " * 60 + "\n") * 30})
     result = await call("read", tmp_path, path="wide.md", line=10)
-    assert result.text.startswith("wide.md lines 6-16 of 30\n6: word")
-    assert [span.first for span in result.spans] == [0, *range(6, 17)]
+    assert result.text.startswith("wide.md lines 8-18 of 30\n8: word")
+    assert [span.first for span in result.spans] == [0, *range(8, 19)]
     assert "…" in result.text
     assert "left out" not in result.text
 
@@ -203,7 +203,7 @@ async def test_a_file_name_that_is_not_utf_8_is_shown_but_cannot_be_opened(tmp_p
 
 async def test_a_base_name_or_an_ending_is_enough_where_it_is_the_only_one(shop: Path) -> None:
     for path in ("retry.py", "/retry.py", "./retry.py", "shop/retry.py", "/shop/retry.py"):
-        assert (await lines("read", shop, path=path))[0] == "shop/retry.py lines 1-20 of 27"
+        assert (await lines("read", shop, path=path))[0] == "shop/retry.py lines 1-12 of 27"
     assert (await lines("list", shop, path="labels"))[0] == "services/labels: 1 files"
 
 

@@ -1,0 +1,135 @@
+"""Times of logs: reading the one a line begins with, and saying times briefly.
+
+A time is first read as it stands, with its zone where it has one; `Clock` then puts the times of several files on one
+scale. What a log leaves open is taken from the others, else marked by a year that no log is from. A log without years
+that runs over New Year's Eve is not put right.
+"""
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta, tzinfo
+
+NO_YEAR, NO_DATE = 1904, 1908  # leap years, so that 29 February stands
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = {name: number for number, name in enumerate(_MONTHS, 1)}
+_MONTH = "|".join(MONTHS)
+_CLOCK = r"[0-2]\d:[0-5]\d(?::[0-6]\d(?:[.,]\d{1,9})?)?"
+_STAMP = re.compile(
+    rf"(?P<date>(?:\d\d)?\d\d[-/]\d\d[-/]\d\d)(?:[T ](?P<clock>{_CLOCK})(?P<zone>Z| ?[+-]\d\d:?\d\d| UTC\b)?|$)"
+    rf"|(?:[A-Z][a-z]{{2}} )?(?P<month>{_MONTH}) +(?P<day>\d\d?) (?P<of>{_CLOCK})(?: (?P<year>\d{{4}})\b)?"
+    rf"|(?P<web>\d\d/(?:{_MONTH})/\d{{4}}:\d\d:\d\d:\d\d(?: [+-]\d{{4}})?)"
+    rf"|(?P<short>\d\d-\d\d) (?P<at>{_CLOCK})"
+    rf"|(?P<only>{_CLOCK})(?![\w:])"
+)
+
+
+def stamp_of(text: str, start: int = 0) -> tuple[datetime, int] | None:
+    """The time that stands there and where it ends."""
+    found = _STAMP.match(text, start)
+    with suppress(ValueError):  # the 31st of June, or 25:00
+        return (_moment(found), found.end()) if found else None
+    return None
+
+
+def _moment(found: re.Match[str]) -> datetime:
+    if date := found["date"]:
+        zone = (found["zone"] or "").strip().replace("UTC", "Z")
+        date = date.replace("/", "-") if date[4:5] in "-/" else "20" + date.replace("/", "-")
+        return datetime.fromisoformat(f"{date} {found['clock'] or '00:00'}{zone}")
+    if found["month"]:
+        year, month, day = int(found["year"] or NO_YEAR), MONTHS[found["month"]], int(found["day"])
+        return datetime.fromisoformat(f"{year}-{month:02}-{day:02} {found['of']}")
+    if web := found["web"]:
+        return datetime.fromisoformat(f"{web[7:11]}-{MONTHS[web[3:6]]:02}-{web[:2]} {web[12:].replace(' ', '')}")
+    if found["short"]:
+        return datetime.fromisoformat(f"{NO_YEAR}-{found['short']} {found['at']}")
+    return datetime.fromisoformat(f"{NO_DATE}-01-01 {found['only']}")
+
+
+@dataclass(slots=True)
+class Clock:
+    """One scale for all the logs of a call: the zone and the day of the first that tell theirs."""
+
+    zone: tzinfo | None = None
+    day: datetime | None = None
+    example: datetime | None = None
+
+    def learn(self, moments: Iterable[datetime]) -> None:
+        for moment in moments:
+            self.zone = self.zone or moment.tzinfo
+            self.day = self.day or (moment if moment.year not in (NO_YEAR, NO_DATE) else None)
+            self.example = self.example or moment
+
+    def settled(self, moment: datetime) -> datetime:
+        """The time without a zone: as a clock in `zone` shows it."""
+        if moment.tzinfo is not None:
+            return moment.astimezone(self.zone).replace(tzinfo=None)
+        if self.day is None or moment.year not in (NO_YEAR, NO_DATE):
+            return moment
+        with suppress(ValueError):  # 29 February in a year without one
+            if moment.year == NO_YEAR:
+                return moment.replace(year=self.day.year)
+            return moment.replace(year=self.day.year, month=self.day.month, day=self.day.day)
+        return moment
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An end of a window: a whole time, or a time of day on any day. It lasts as long as its smallest named unit."""
+
+    first: datetime
+    lasts: timedelta
+    daily: bool
+
+    @classmethod
+    def of(cls, text: str, clock: Clock) -> "Bound | None":
+        """None where the text is no time."""
+        text = text.strip()
+        read = stamp_of(text)
+        if read is None or text[read[1] :].strip():
+            return None
+        colons = re.sub(r"[+-]\d\d:?\d\d$|^\d\d/\w{3}/\d{4}:", "", text).count(":")
+        lasts = [timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)][min(colons, 2)]
+        if read[0].year == NO_DATE:
+            return cls(read[0], lasts, daily=True)
+        return cls(clock.settled(read[0]), lasts, daily=False)
+
+    def has_begun(self, moment: datetime) -> bool:
+        return (moment.time() >= self.first.time()) if self.daily else moment >= self.first
+
+    def is_over(self, moment: datetime) -> bool:
+        end = self.first + self.lasts
+        if self.daily:  # at midnight a day is over, and so is its last minute
+            return end.date() == self.first.date() and moment.time() >= end.time()
+        return moment >= end
+
+
+def from_epoch(seconds: float) -> datetime:
+    """Seconds, or what so large a number must be: milli-, micro- or nanoseconds. Raises ValueError or OverflowError."""
+    while abs(seconds) > 1e11:
+        seconds /= 1000
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def said(moment: datetime) -> str:
+    """The time to the second, without what the log leaves open."""
+    return moment.strftime({NO_YEAR: "%m-%d %H:%M:%S", NO_DATE: "%H:%M:%S"}.get(moment.year, "%Y-%m-%d %H:%M:%S"))
+
+
+def said_range(first: datetime, last: datetime) -> str:
+    """`2026-03-01 10:00:02 to 10:41:10`."""
+    if said(first) == said(last):
+        return said(first)
+    return f"{said(first)} to {last.time().isoformat('seconds') if first.date() == last.date() else said(last)}"
+
+
+def said_group(moment: datetime, form: str, days: set[datetime]) -> str:
+    """The time of a group, with its day only where there are several."""
+    whole = len(days) > 1 and moment.year != NO_DATE
+    return moment.strftime(f"%m-%d {form}" if whole else form)
+
+
+def midnight(moment: datetime) -> datetime:
+    return datetime.combine(moment.date(), time())

@@ -1,0 +1,200 @@
+"""The tools for logs: tally counts entries in groups, entries shows some of them."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import nlargest, nsmallest
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from skillstill.text import one_line, shorten
+from skillstill.tools.files import FilePath
+from skillstill.tools.listing import left_out, rows
+from skillstill.tools.log_files import Entry
+from skillstill.tools.log_lines import LEVELS, is_object, template
+from skillstill.tools.log_scan import Scan, Wanted, scanned
+from skillstill.tools.log_times import midnight, said, said_group
+from skillstill.tools.tool import ROW, Line, Result
+from skillstill.types import Span
+from skillstill.workspace import Workspace
+
+SHOWN = 5  # entries
+GROUPS = 6
+TIMES = 30  # groups of time, which are short
+WIDTH = 90  # characters of an entry's line, or of a group's name
+TAIL = 50  # of what a stack trace ends with
+NO_TIME = datetime.min  # before all others
+
+By = Literal["level", "component", "message", "minute", "hour", "file"]
+LevelName = Literal["", "critical", "error", "warn", "info", "debug"]
+
+
+def _level(value: object) -> object:
+    """The name that the schema has for a level, from any that a log may have for it."""
+    return LEVELS.get(value.strip().upper(), value).lower() if isinstance(value, str) else value
+
+
+Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
+Pattern = Annotated[str, Field(max_length=120, description="text or regular expression")]
+Since = Annotated[str, Field(max_length=40, description="time such as 10:00 or 2026-03-01 10:00:02")]
+Until = Annotated[str, Field(max_length=40, description="time, included: 10:05 ends at 10:05:59")]
+
+
+async def tally(
+    workspace: Workspace,
+    by: By,
+    path: FilePath = ".",
+    level: Level = "",
+    pattern: Pattern = "",
+    since: Since = "",
+    until: Until = "",
+) -> Result:
+    """Count log entries by level, component, message (numbers as `*`) or time, each with its first `path:line`."""
+    wanted = Wanted(path, level, pattern, since.strip(), until.strip())
+    scan, groups, remark = await scanned(workspace, wanted, lambda entries: _groups(entries, KEYS[by]))
+    if not scan.chosen.total:
+        return _nothing(scan)
+    body = _times(groups, by) if by in ("minute", "hour") else _ranked(groups, by)
+    total = f"; of {scan.everything.total:,} in all" if wanted.is_choice else ""
+    head = f"{_head(scan)}{remark}{total}; {len(groups)} {_several(by, len(groups))}:"
+    return Result((Line(head), *body, *_left(scan)))
+
+
+async def entries(
+    workspace: Workspace,
+    pattern: Pattern = "",
+    path: FilePath = ".",
+    level: Level = "",
+    since: Since = "",
+    until: Until = "",
+    last: bool = False,
+) -> Result:
+    """Show the first 5 log entries that match, in order of time over all files, or the last 5."""
+    wanted = Wanted(path, level, pattern, since.strip(), until.strip())
+    pick = nlargest if last else nsmallest
+    scan, shown, remark = await scanned(workspace, wanted, lambda found: pick(SHOWN, found, key=_order))
+    if not shown:
+        return _nothing(scan)
+    which = f"; {'last' if last else 'first'} {SHOWN}" if scan.chosen.total > SHOWN else ""
+    rest = scan.chosen.files.copy()
+    rest.subtract(entry.path for entry in shown)
+    ordered = sorted(shown, key=_order)
+    body = [*map(_row, ordered), *left_out([*rest.elements()])]
+    return Result((Line(f"{_head(scan)}{remark}{which}:"), *body, *_left(scan)))
+
+
+@dataclass(slots=True)
+class Group:
+    first: Entry
+    count: int = 0
+
+    @property
+    def where(self) -> str:
+        return f"{self.first.path}:{self.first.first}"
+
+    @property
+    def span(self) -> Span:
+        return _span(self.first)
+
+
+Key = str | datetime
+KEYS: Mapping[str, Callable[[Entry], Key]] = {
+    "level": lambda entry: entry.level or "no level",
+    "component": lambda entry: entry.component,
+    "message": lambda entry: f"{entry.level} {template(entry.message)}".strip(),
+    "minute": lambda entry: (entry.time or NO_TIME).replace(second=0, microsecond=0),
+    "hour": lambda entry: (entry.time or NO_TIME).replace(minute=0, second=0, microsecond=0),
+    "file": lambda entry: entry.path,
+}
+
+
+def _groups(found: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, Group]:
+    groups: dict[Key, Group] = {}
+    for entry in found:
+        group = groups.setdefault(key(entry), Group(entry))
+        group.count += 1
+        if entry.time and group.first.time and entry.time < group.first.time:
+            group.first = entry
+    return groups
+
+
+def _ranked(groups: Mapping[Key, Group], by: By) -> Iterable[Line]:
+    ranked = sorted(groups.items(), key=lambda item: -item[1].count)
+    for name, group in ranked[:GROUPS]:
+        where = "" if by == "file" else f"first {group.where}"
+        where = where or f"first line {group.first.first}"
+        label = one_line(str(name), min(WIDTH, max(20, ROW - len(where))))
+        yield Line(f"{group.count} × {label}, {where}", (group.span,))
+    if rest := [group.count for _, group in ranked[GROUPS:]]:
+        yield Line(f"… {len(rest)} other {_several(by, len(rest))} with {sum(rest)} entries")
+
+
+def _times(groups: Mapping[Key, Group], by: By) -> Iterable[Line]:
+    """The groups in time order, the largest where they are too many, and the place of the largest."""
+    timed = {key: group for key, group in groups.items() if isinstance(key, datetime) and key != NO_TIME}
+    days = {midnight(key) for key in timed}
+    names = {key: said_group(key, "%H:%M", days) for key in timed}
+    ranked = sorted(timed, key=lambda key: -timed[key].count)
+    yield from rows([(f"{names[key]}={timed[key].count}", timed[key].span) for key in sorted(ranked[:TIMES])])
+    if rest := ranked[TIMES:]:
+        left = sum(timed[key].count for key in rest)
+        yield Line(f"… {len(rest)} other {_several(by, len(rest))} with at most {timed[rest[0]].count}, {left} entries")
+    if ranked:
+        most = timed[ranked[0]]
+        yield Line(f"most in {names[ranked[0]]}: {most.count}, first {most.where}", (most.span,))
+    if untimed := groups.get(NO_TIME):
+        yield Line(f"{untimed.count} without a time, first {untimed.where}", (untimed.span,))
+
+
+def _several(by: By, count: int) -> str:
+    return by if count == 1 else f"{by}s"
+
+
+def _head(scan: Scan) -> str:
+    """`37 ERROR entries match in 2 files, 2026-03-01 10:00:02 to 10:41:10`."""
+    return f"{scan.chosen.total:,} {scan.wanted} in {scan.chosen}"
+
+
+def _nothing(scan: Scan) -> Result:
+    logs = scan.logs
+    if scan.everything.total:
+        none = f"no {scan.wanted} among {scan.everything.total:,} entries in {scan.everything}"
+        return Result((Line(none, tuple(Span(path=log.path) for log in logs.files[:GROUPS])), *_left(scan)))
+    where = "the workspace" if logs.name == "." else logs.name
+    none = f"no log entries in {where}, ignored files left out: name a log file by its path"
+    return Result((Line(none, (Span(path=logs.name),)), *_left(scan)))
+
+
+def _left(scan: Scan) -> Iterable[Line]:
+    if left := scan.logs.left:
+        yield Line(shorten(f"not read, too large or no text: {', '.join(left)}", ROW))
+
+
+def _order(entry: Entry) -> tuple[datetime, str, int]:
+    return entry.time or NO_TIME, entry.path, entry.first
+
+
+def _span(entry: Entry) -> Span:
+    return Span(path=entry.path, first=entry.first, last=entry.last)
+
+
+def _row(entry: Entry) -> Line:
+    text = one_line(_told(entry), WIDTH)
+    tail = f" … {one_line(_exception(entry.tail), TAIL)}" if entry.tail else ""
+    return Line(f"{entry.path}:{entry.first}: {text}{tail}", (_span(entry),))
+
+
+def _told(entry: Entry) -> str:
+    """The line as it is; where it is long, what it says: there the message would be cut off."""
+    ends_with_it = entry.level and entry.message and entry.text.endswith(entry.message)
+    if len(entry.text) <= WIDTH or not (ends_with_it or is_object(entry.text)):
+        return entry.text
+    time = said(entry.time)[-8:] if entry.time else ""
+    return " ".join(filter(None, [time, entry.level, f"{entry.component}:", entry.message]))
+
+
+def _exception(line: str) -> str:
+    """The line without the packages of an exception's name: `GatewayTimeout: no answer in 2 s`."""
+    return re.sub(r"^((?:Caused by: )?)(?:\w+\.)+(?=\w+(?::|$))", r"\1", line)

@@ -1,0 +1,74 @@
+"""The stage that chooses what a student learns from."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from skillstill.errors import GateError, StageError
+from skillstill_training.dataset import Sample, make_dataset
+from skillstill_training.folder import RunFolder
+from skillstill_training.goals import make_goals
+from skillstill_training.jsonl import read_lines, write_lines
+from skillstill_training.recipe import DatasetPlan, load_recipe
+from skillstill_training.teacher import TraceRow
+from skillstill_training.traces import make_traces
+
+from tests.training.test_traces import constructed
+
+pytestmark = pytest.mark.anyio
+
+
+async def traced(settings: Path, folder: RunFolder) -> RunFolder:
+    await make_goals(settings, folder)
+    await make_traces(settings, folder, constructed(settings))
+    return folder
+
+
+async def test_samples_are_what_the_tuned_model_will_see(settings: Path, folder: RunFolder) -> None:
+    dataset = make_dataset(settings, await traced(settings, folder))
+    samples = read_lines(folder.dataset, Sample)
+    assert tuple(samples) == dataset.samples
+    assert {sample.messages[0].content for sample in samples} == {"settings"}
+    assert {sample.messages[-1].role for sample in samples} == {"assistant"}
+    assert {sample.family for sample in samples} == {"direct", "linked", "beyond"}
+    assert dataset.cells["linked/search/2/found"] >= 4
+    assert dataset.undeclared == ("beyond/none/0/declined",)
+
+
+async def test_a_cell_that_is_not_filled_is_named_with_both_numbers(settings: Path, folder: RunFolder) -> None:
+    plan = DatasetPlan(cells={"linked/search/3/*": 5})
+    with pytest.raises(GateError, match=r"the cell linked/search/3/\* holds 0 samples; the recipe wants at least 5"):
+        make_dataset(settings, await traced(settings, folder), plan)
+
+
+async def test_too_few_abstentions_are_refused(settings: Path, folder: RunFolder) -> None:
+    with pytest.raises(GateError, match="% of the samples abstain; the recipe wants at least 90%"):
+        make_dataset(settings, await traced(settings, folder), DatasetPlan(abstain=0.9))
+
+
+async def test_no_wording_has_more_than_its_share(settings: Path, folder: RunFolder) -> None:
+    dataset = make_dataset(settings, await traced(settings, folder), DatasetPlan(cap=0.15))
+    wordings = Counter((sample.family, sample.wording) for sample in dataset.samples)
+    assert max(wordings.values()) <= 2
+    assert dataset.dropped["above the cap of its wording"] == 48 - len(dataset.samples)
+
+
+async def test_duplicates_and_what_a_test_asks_are_left_out(settings: Path, folder: RunFolder) -> None:
+    await traced(settings, folder)
+    rows = list(read_lines(folder.traces, TraceRow))
+    tested = next(goal for goal in folder.frozen_goals() if goal.split == "test" and not goal.absent)
+    write_lines(folder.traces, [*rows, rows[0], rows[1].model_copy(update={"goal": tested.id})])
+    dropped = make_dataset(settings, folder, DatasetPlan(cap=1)).dropped
+    assert dropped == {"a duplicate": 1, "not of a training goal": 1}
+
+
+async def test_without_traces_it_says_what_to_type(settings: Path, folder: RunFolder) -> None:
+    await make_goals(settings, folder)
+    with pytest.raises(StageError, match="type `skillstill traces settings` first"):
+        make_dataset(settings, folder)
+
+
+def test_the_recipe_of_a_skill_has_a_default_for_everything(tmp_path: Path) -> None:
+    recipe = load_recipe(tmp_path)
+    assert recipe.goals.wanted("any", "test") == 60
+    assert recipe.goals.shares.deep.least == 0.3

@@ -1,0 +1,256 @@
+"""The machine tests of an answer. A check is data: stored with its goal, frozen, and the same judge for every arm."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+from skillstill.types import Frozen, Span
+
+from skillstill_training.attempt import Attempt
+from skillstill_training.numbers import is_number, numbers_in, same_number
+
+MAX_SENTENCES = 3  # of an answer that states one value, as skills ask for; more is a list to choose from
+MAX_EXTRA = 2  # numbers beside the right one that an answer may mention: a unit, a total
+NEGATIVE = re.compile(
+    r"\b(no|not|none|nothing|never|nobody|neither|without|zero|missing|absent|unknown)\b|n't\b", re.IGNORECASE
+)
+BARE_PATH = re.compile(r"(?<![\w/.-])[\w.@+-]*(?:/[\w.@+-]+)*\w(?![\w/])")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    passed: bool
+    why: str = ""
+
+
+PASSED = Judgement(passed=True)
+
+
+def failed(why: str) -> Judgement:
+    return Judgement(passed=False, why=why)
+
+
+class Locations(Frozen):
+    """Places: a quoted line counts where it lies in one of the gold spans; a gold span (path, 0, 0) is a whole file."""
+
+    kind: Literal["locations"] = "locations"
+    gold: tuple[Span, ...] = Field(min_length=1)
+    recall: float = Field(default=1.0, gt=0, le=1)
+    precision: float = Field(default=0.5, gt=0, le=1)
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        named = self._named(attempt)
+        if not named:
+            return failed("it names no place")
+        right = [place for place in named if any(_lies_in(place, span) for span in self.gold)]
+        found = [span for span in self.gold if any(_lies_in(place, span) for place in named)]
+        if len(found) / len(self.gold) < self.recall:
+            return failed(f"it names {len(found)} of {len(self.gold)} right places")
+        if len(right) / len(named) < self.precision:
+            return failed(f"{len(named) - len(right)} of the {len(named)} places that it names are wrong")
+        return PASSED
+
+    def _named(self, attempt: Attempt) -> Sequence[Span]:
+        if any(span.first for span in self.gold):
+            return attempt.places
+        suffixes = {_suffix(span.path) for span in self.gold}
+        bare = [path for path in BARE_PATH.findall(attempt.rest) if "/" in path or _suffix(path) in suffixes]
+        paths = [place.path for place in attempt.places] + [path.removeprefix("./") for path in bare]
+        return [Span(path=path) for path in dict.fromkeys(paths)]
+
+
+class Value(Frozen):
+    """One value, a number (equal as one) or a text (exactly as it is); `wrong` are others that might be meant."""
+
+    kind: Literal["value"] = "value"
+    gold: str = Field(min_length=1)
+    also: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        accepted = (self.gold, *self.also)
+        if len(re.findall(r"\S(?:\n|[.!?]\s|$)", attempt.answer)) > MAX_SENTENCES:
+            return failed(f"it has more than {MAX_SENTENCES} sentences")
+        if not any(_states(attempt, value) for value in accepted):
+            return failed(f"it does not state {self.gold!r}")
+        rest = _without(attempt.rest, accepted)
+        others = [value for value in self.wrong if value not in accepted and _holds(rest, value)]
+        if others:
+            return failed(f"it states {others[0]!r} too")
+        extra = self._extra_numbers(attempt, accepted)
+        return failed(f"it states {len(extra)} other numbers") if len(extra) > MAX_EXTRA else PASSED
+
+    def _extra_numbers(self, attempt: Attempt, accepted: Sequence[str]) -> Sequence[str]:
+        """Those that neither the question nor the right answer brought up."""
+        known = [*numbers_in(attempt.prompt), *(number for value in accepted for number in numbers_in(value))]
+        return [one for one in attempt.numbers if not any(same_number(one, other) for other in known)]
+
+
+class Members(Frozen):
+    """A set of names, each as a whole word; `others` are what else might be listed. Names in the question are free."""
+
+    kind: Literal["set"] = "set"
+    gold: tuple[str, ...] = Field(min_length=1)
+    others: tuple[str, ...] = ()
+    recall: float = Field(default=1.0, gt=0, le=1)
+    precision: float = Field(default=1.0, gt=0, le=1)
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        text = attempt.answer
+        right: list[str] = []
+        wrong: list[str] = []
+        for name in sorted({*self.gold, *self.others}, key=len, reverse=True):  # `get_all` is not a `get`
+            if _holds(text, name):
+                (right if name in self.gold else wrong).append(name)
+                text = _without(text, (name,))
+        wrong = [name for name in wrong if not _holds(attempt.prompt, name)]
+        if len(right) / len(set(self.gold)) < self.recall:
+            return failed(f"it names {len(right)} of {len(set(self.gold))}")
+        if len(right) / (len(right) + len(wrong)) < self.precision:
+            return failed(f"it names {wrong[0]!r} too")
+        return PASSED
+
+
+class Rows(Frozen):
+    """Rows of cells, as a multiset; each row of the answer on a line of its own, or up to a semicolon."""
+
+    kind: Literal["rows"] = "rows"
+    gold: tuple[tuple[str, ...], ...] = Field(min_length=1)
+    ordered: bool = False
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        stated = [cells for line in re.split(r"[\n;]", attempt.rest) if (cells := _cells(line))]
+        order: list[int] = []
+        for row in self.gold:
+            place = next((at for at, cells in enumerate(stated) if at not in order and _is_row(cells, row)), None)
+            if place is None:
+                return failed(f"the row {' | '.join(row)} is missing")
+            order.append(place)
+        if self.ordered and order != sorted(order):
+            return failed("the rows are in another order")
+        extra = [cells for at, cells in enumerate(stated) if at > min(order) and at not in order and self._like(cells)]
+        return failed(f"the row {' | '.join(extra[0])} is not asked for") if extra else PASSED
+
+    def _like(self, cells: Sequence[str]) -> bool:
+        """Whether these cells look like one more row: as wide, with numbers where the right rows have them."""
+        row = self.gold[0]
+        numbers = sum(map(is_number, row))
+        return len(cells) >= len(row) and sum(map(is_number, cells)) >= numbers
+
+
+class Quoted(Frozen):
+    """A text of the workspace, quoted as a tool has shown it, and where a `place` is given, that place."""
+
+    kind: Literal["quoted"] = "quoted"
+    gold: str = Field(min_length=1)
+    place: Span | None = None
+    wrong: tuple[str, ...] = ()
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        gold, answer = _squeezed(self.gold), _squeezed(attempt.answer)
+        if gold not in answer:
+            return failed("it does not quote the text")
+        if attempt.shown and not any(gold in _squeezed(text) for text in attempt.shown):
+            return failed("no tool has shown what it quotes")
+        if others := [text for text in self.wrong if _squeezed(text) in answer.replace(gold, " ")]:
+            return failed(f"it quotes {others[0]!r} too")
+        return Locations(gold=(self.place,), precision=1.0).judge(attempt) if self.place else PASSED
+
+
+class Absent(Frozen):
+    """It is not there: a plain no that cites the searches that found nothing, and names no place."""
+
+    kind: Literal["absent"] = "absent"
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        if attempt.places:
+            return failed(f"it names a place, {attempt.places[0].path}:{attempt.places[0].first}")
+        if not NEGATIVE.search(attempt.rest):
+            return failed("it does not say that there is none")
+        return PASSED if attempt.evidence else failed("it cites no search")
+
+
+class Declined(Frozen):
+    """Work that the tools cannot do is handed back in the model's own words."""
+
+    kind: Literal["declined"] = "declined"
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        return PASSED if attempt.gave_up else failed("it was not handed back")
+
+
+Check = Annotated[
+    Locations | Value | Members | Rows | Quoted | Absent | Declined,
+    Field(discriminator="kind"),
+]
+
+
+def judge(check: Check, attempt: Attempt) -> Judgement:
+    """Whether the attempt passes, and why not."""
+    if attempt.status != "answered" and not isinstance(check, Declined):
+        return failed(f"the run ended as {attempt.status}")
+    return check.judge(attempt)
+
+
+def _lies_in(place: Span, span: Span) -> bool:
+    return place.path == span.path and (not span.first or span.first <= place.first <= span.last)
+
+
+def _suffix(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[2] if "." in path else ""
+
+
+def _states(attempt: Attempt, value: str) -> bool:
+    if is_number(value):
+        return any(same_number(one, value) for one in attempt.numbers)
+    return _holds(attempt.rest, value) or _holds(attempt.answer, value)
+
+
+def _holds(text: str, value: str) -> bool:
+    return re.search(_whole(value), text) is not None
+
+
+def _without(text: str, values: Iterable[str]) -> str:
+    for value in sorted(values, key=len, reverse=True):
+        text = re.sub(_whole(value), " ", text)
+    return text
+
+
+def _whole(value: str) -> str:
+    """A pattern of the value where it is not a part of a longer word, name or number."""
+    before = r"(?<![\w.])" if re.match(r"\w", value) else ""
+    after = r"(?!\w|\.\w)" if re.search(r"\w$", value) else ""
+    return before + re.escape(value) + after
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of one row, however it is written: `a | b`, `a, b`, `- a: b`."""
+    plain = re.sub(r"^\s*(?:[-*•]\s+|\d+[.)]\s+)", "", line).replace("`", "").replace("**", "")
+    parts = plain.split("|") if "|" in plain else re.split(r",\s+|:\s+|\t|\s+-\s+|\s+\(|\)", plain)
+    return [part.strip(" \t\"'.()") for part in parts if part.strip(" \t\"'.()-:")]
+
+
+def _is_row(cells: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether the row's cells stand among these, each as often; a lead such as `Rows` may precede them."""
+    if len(cells) > len(row) + 1:
+        return False
+    missing = Counter(row)
+    for cell in cells:
+        same = next((one for one in missing if missing[one] and _same_cell(cell, one)), None)
+        if same is not None:
+            missing[same] -= 1
+    return not +missing
+
+
+def _same_cell(stated: str, gold: str) -> bool:
+    if is_number(gold):
+        return is_number(stated) and same_number(stated, gold)
+    plain, wanted = _squeezed(stated).strip("\"'"), _squeezed(gold).strip(" \t\"'.()")
+    return plain == wanted or plain.endswith(f": {wanted}")  # behind a lead, as in `Rows (r3): Ann`
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.replace("`", "").split())

@@ -1,0 +1,58 @@
+"""From a draft to a goal that is proven: said in words, solved once with the real tools, judged by its own check."""
+
+from dataclasses import dataclass
+from random import Random
+
+from skillstill.skill import Skill
+
+from skillstill_training.families import Family
+from skillstill_training.goal import Draft, Goal, Split, goal_id
+from skillstill_training.material import Material
+from skillstill_training.recipe import Speech
+from skillstill_training.solving import execute, hand_for
+from skillstill_training.wording import say
+
+
+class Unfit(Exception):
+    """This draft makes no goal, for this reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    skill: Skill
+    speech: Speech
+    seed: int
+
+    def compose(self, draft: Draft, family: Family, material: Material, split: Split, wording: tuple[str, str]) -> Goal:
+        """The goal in a wording (its id, its text), not yet proven. Raises Unfit where the words give it away."""
+        name, text = wording
+        rng = Random(f"{self.seed}/{family.name}/{material.name}/{draft.model_dump_json()}")  # noqa: S311 - no secret
+        prompt, words = say(draft, text, self.speech, rng)
+        if told := [word for word in draft.hidden if word.lower() in prompt.lower()]:
+            raise Unfit(f"the prompt gives away {told[0]!r}")
+        return Goal(
+            id=goal_id(family.name, material.name, prompt, draft.check),
+            skill=self.skill.name,
+            family=family.name,
+            split=split,
+            workspace=material.name,
+            wording=name,
+            prompt=prompt,
+            check=draft.check,
+            words=words,
+            facts=draft.facts,
+            calls=0,
+            hits=0,
+            answer="",
+        )
+
+    async def prove(self, goal: Goal, family: Family, material: Material) -> Goal:
+        """The goal with what its shortest plan took; as it is where it has none. Raises Unfit and PlanError."""
+        if family.plan is None:
+            return goal
+        hand = hand_for(goal, self.seed)
+        trace, judgement = await execute(goal, family, self.skill, material.root, hand)
+        if not judgement.passed:
+            raise Unfit(f"its own plan fails its check: {judgement.why} ({trace.report.answer[:200]!r})")
+        calls = len(trace.receipts)
+        return goal.model_copy(update={"calls": calls, "hits": hand.hits, "answer": trace.report.answer})

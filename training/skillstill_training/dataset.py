@@ -1,0 +1,149 @@
+"""Stage 3, `skillstill dataset SKILL`: of all kept traces those that the student learns from, each cell filled."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from random import Random
+
+from skillstill.errors import GateError, StageError
+from skillstill.skill import load_skill
+from skillstill.types import Frozen, Message
+
+from skillstill_training.folder import RunFolder
+from skillstill_training.goal import Goal
+from skillstill_training.jsonl import read_lines, write_lines
+from skillstill_training.recipe import DatasetPlan
+from skillstill_training.teacher import TraceRow, Verified
+from skillstill_training.wording import normal
+
+Cells = Mapping[str, int]
+
+
+class Sample(Frozen):
+    """One conversation to learn: as the tuned model will see it, with the one system line and no schemas."""
+
+    goal: str
+    family: str
+    wording: str
+    teacher: str
+    verified: Verified
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What was chosen, what was left out and why, and how full each cell (`family/tool/calls/outcome`) is."""
+
+    samples: tuple[Sample, ...]
+    dropped: Mapping[str, int]
+    cells: Cells
+    undeclared: tuple[str, ...]
+
+
+def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None = None) -> Dataset:
+    """Choose, gate and write. Raises StageError; GateError names the measure, and the file is there to look at."""
+    recipe = folder.recipe()
+    plan = plan or recipe.dataset
+    goals = {goal.id: goal for goal in folder.frozen_goals()}
+    if not folder.traces.exists():
+        raise StageError(f"no traces in {folder.path}: type `skillstill traces {skill_folder.name}` first")
+    dropped: Counter[str] = Counter()
+    kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
+    kept = _capped(kept, goals, plan, recipe.seed, dropped)
+    system = load_skill(skill_folder).subagent.system
+    samples = tuple(_sample(row, goals[row.goal], system) for row in kept)
+    write_lines(folder.dataset, samples)
+    cells = _cells(samples, goals)
+    _check(samples, goals, cells, plan)
+    undeclared = tuple(cell for cell in cells if not any(fnmatchcase(cell, pattern) for pattern in plan.cells))
+    return Dataset(samples, dropped, cells, undeclared)
+
+
+def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
+    """The kept rows of training goals, none twice and none that asks what a test asks."""
+    tested = {normal(goal.prompt) for goal in goals.values() if goal.split != "train" and not goal.absent}
+    seen: set[str] = set()
+    for row in rows:
+        goal = goals.get(row.goal)
+        if reason := _unfit(row, goal, tested, seen):
+            dropped[reason] += 1
+        else:
+            seen.add(_text(row))
+            yield row
+
+
+def _unfit(row: TraceRow, goal: Goal | None, tested: set[str], seen: set[str]) -> str:
+    if not (row.kept and row.trace):
+        return "not kept by its teacher"
+    if goal is None or goal.split != "train":
+        return "not of a training goal"
+    if normal(goal.prompt) in tested:
+        return "asks what a test asks"
+    return "a duplicate" if _text(row) in seen else ""
+
+
+def _text(row: TraceRow) -> str:
+    """What a student would learn of it: the prompt and everything that it writes."""
+    assert row.trace
+    turns = [f"{turn.content} {turn.calls}" for turn in row.trace.messages if turn.role == "assistant"]
+    return normal(" ".join([row.trace.prompt, *turns]))
+
+
+def _capped(
+    rows: Sequence[TraceRow], goals: Mapping[str, Goal], plan: DatasetPlan, seed: int, dropped: Counter[str]
+) -> list[TraceRow]:
+    """The rows without those above the cap of a wording in its family; which ones go is drawn by the seed."""
+    groups: dict[tuple[str, str], list[TraceRow]] = defaultdict(list)
+    sizes = Counter(goals[row.goal].family for row in rows)
+    for row in rows:
+        groups[goals[row.goal].family, goals[row.goal].wording].append(row)
+    gone: set[int] = set()
+    for (family, _), group in groups.items():
+        excess = len(group) - max(1, int(plan.cap * sizes[family]))
+        if excess > 0:
+            gone |= {id(row) for row in Random(seed).sample(group, excess)}  # noqa: S311 - no secret
+            dropped["above the cap of its wording"] += excess
+    return [row for row in rows if id(row) not in gone]
+
+
+def _sample(row: TraceRow, goal: Goal, system: str) -> Sample:
+    assert row.trace
+    turns = (Message(role=one.role, content=one.content, calls=one.calls) for one in row.trace.messages[1:])
+    return Sample(
+        goal=goal.id,
+        family=goal.family,
+        wording=goal.wording,
+        teacher=row.teacher,
+        verified=row.verified,
+        messages=(Message(role="system", content=system), *turns),
+    )
+
+
+def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:
+    """How many samples lie in each cell; one that uses two tools lies in two."""
+    cells: Counter[str] = Counter()
+    for sample in samples:
+        calls = [call for turn in sample.messages for call in turn.calls]
+        outcome = _outcome(goals[sample.goal])
+        for tool in {call.name for call in calls} or {"none"}:
+            cells[f"{sample.family}/{tool}/{len(calls)}/{outcome}"] += 1
+    return dict(sorted(cells.items()))
+
+
+def _outcome(goal: Goal) -> str:
+    return goal.check.kind if goal.absent else "found"
+
+
+def _check(samples: Sequence[Sample], goals: Mapping[str, Goal], cells: Cells, plan: DatasetPlan) -> None:
+    """Raises GateError."""
+    if not samples:
+        raise GateError("no trace is fit to be learned from: see the reasons in the traces' page")
+    abstaining = sum(goals[sample.goal].absent for sample in samples) / len(samples)
+    if abstaining < plan.abstain:
+        raise GateError(f"{abstaining:.0%} of the samples abstain; the recipe wants at least {plan.abstain:.0%}")
+    for pattern, least in plan.cells.items():
+        have = sum(count for cell, count in cells.items() if fnmatchcase(cell, pattern))
+        if have < least:
+            raise GateError(f"the cell {pattern} holds {have} samples; the recipe wants at least {least}")

@@ -1,0 +1,105 @@
+"""The folder of one run of the pipeline, `runs/<skill>/<stamp>/`: where each stage finds and leaves its files."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+from skillstill import agent, evidence
+from skillstill.errors import GateError, StageError
+from skillstill.types import Frozen
+
+from skillstill_training import attempt, checks, numbers
+from skillstill_training.goal import Goal
+from skillstill_training.jsonl import read_lines, sha256_of, write_text
+from skillstill_training.recipe import Recipe
+
+JUDGES = (attempt, checks, numbers, evidence, agent)  # the code that says what success is
+NOT_HASHED = {"__pycache__", ".mypy_cache"}
+
+
+class Freeze(Frozen):
+    """What success was when the goals were made: hashes of the goals, of the judges' code, of the skill's folder."""
+
+    goals: str
+    judges: str
+    skill: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    path: Path
+
+    @property
+    def goals(self) -> Path:
+        return self.path / "1-goals.jsonl"
+
+    @property
+    def traces(self) -> Path:
+        return self.path / "2-traces.jsonl"
+
+    def part(self, teacher: str) -> Path:
+        """Where a teacher's rows stand until it is done."""
+        return self.path / f"2-traces.{teacher}.part.jsonl"
+
+    @property
+    def dataset(self) -> Path:
+        return self.path / "3-dataset.jsonl"
+
+    @property
+    def page(self) -> Path:
+        return self.path / "index.html"
+
+    @classmethod
+    def new(cls, runs: Path, skill: str) -> "RunFolder":
+        """One that does not exist yet, named by the time."""
+        return cls(runs / skill / datetime.now(UTC).strftime("%Y%m%dT%H%M%S"))
+
+    @classmethod
+    def latest(cls, runs: Path, skill: str) -> "RunFolder":
+        """The newest one that holds frozen goals. Raises StageError."""
+        found = sorted(file.parent for file in (runs / skill).glob("*/frozen.json"))
+        if not found:
+            raise StageError(f"no frozen goals in {runs / skill}: type `skillstill goals {skill}` first")
+        return cls(found[-1])
+
+    def save_recipe(self, recipe: Recipe) -> None:
+        write_text(self.path / "recipe.json", recipe.model_dump_json(indent=1) + "\n")
+
+    def recipe(self) -> Recipe:
+        """The resolved recipe that the goals were made by. Raises StageError."""
+        try:
+            return Recipe.model_validate_json((self.path / "recipe.json").read_text(encoding="utf-8"))
+        except (OSError, ValidationError) as error:
+            raise StageError(f"{self.path / 'recipe.json'} cannot be read: make the goals again") from error
+
+    def freeze(self, skill: Path) -> None:
+        """From here on, success cannot drift: later stages hold the goals and their judges to these hashes."""
+        frozen = Freeze(goals=sha256_of(self.goals), judges=_judges(), skill=_folder_hash(skill))
+        write_text(self.path / "frozen.json", frozen.model_dump_json(indent=1) + "\n")
+
+    def frozen_goals(self) -> tuple[Goal, ...]:
+        """The goals, unchanged since they were frozen. Raises GateError and StageError."""
+        try:
+            frozen = Freeze.model_validate(json.loads((self.path / "frozen.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise StageError(f"{self.path} holds no frozen goals: make them again") from error
+        if sha256_of(self.goals) != frozen.goals:
+            raise GateError(f"{self.goals} was changed after it was frozen: make the goals again")
+        if _judges() != frozen.judges:
+            raise GateError("the code that judges answers has changed since these goals were frozen: make them again")
+        return tuple(read_lines(self.goals, Goal))
+
+
+def _judges() -> str:
+    texts = [Path(str(module.__file__)).read_bytes() for module in JUDGES]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def _folder_hash(folder: Path) -> str:
+    """Over names and contents of its files."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and NOT_HASHED.isdisjoint(file.parts))
+    parts = [f"{file.relative_to(folder)}\0{sha256_of(file)}\n" for file in files]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()

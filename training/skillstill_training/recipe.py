@@ -1,0 +1,116 @@
+"""`recipe.toml` of a skill: how many goals and traces of which kind. The resolved copy lies beside what it made."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+from skillstill.errors import GoalsError
+from skillstill.skill import mistake
+from skillstill.types import Frozen
+
+from skillstill_training.goal import SPLITS, Split
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Speech(Frozen):
+    """How often people speak so: a name loosely, with a typo, limited to a place of the workspace."""
+
+    loose: Share = 0.15
+    typo: Share = 0.05
+    scoped: Share = 0.1
+
+
+class Band(Frozen):
+    """The least and the largest share that is fit."""
+
+    least: Share = 0.0
+    most: Share = 1.0
+
+
+class Shares(Frozen):
+    """Of the goals of a split: three or more calls; several hits to choose from; no answer; hard families.
+
+    The defaults are the project's: below them, templated look-ups would carry the figures.
+    """
+
+    deep: Band = Band(least=0.3)
+    several: Band = Band(least=0.15, most=0.25)
+    absent: Band = Band(least=0.1, most=0.4)
+    hard: Band = Band(least=0.5)
+
+
+ANY_SHARES = Shares(deep=Band(), several=Band(), absent=Band(), hard=Band())
+
+
+class GoalPlan(Frozen):
+    """How many goals a family gets in each split, and in which words.
+
+    per_family   by split; `families` overrides it by family, then split
+    seen         of the test goals: in training wordings, so that the difference can be told
+    cap          of a family's goals of a split: at most this share in one wording
+    """
+
+    per_family: Mapping[Split, int] = {"train": 150, "validation": 32, "test": 60}
+    families: Mapping[str, Mapping[Split, int]] = {}
+    seen: Share = 0.25
+    cap: Share = 0.15
+    speech: Speech = Speech()
+    shares: Shares = Shares()
+
+    def wanted(self, family: str, split: Split) -> int:
+        return self.families.get(family, {}).get(split, self.per_family.get(split, 0))
+
+
+class Constructed(Frozen):
+    """How often a plan takes a detour on purpose, by kind, 0..1."""
+
+    detours: Mapping[str, Share] = {"miss": 0.15, "wrong": 0.1}
+
+
+class DatasetPlan(Frozen):
+    """What the training data must hold.
+
+    abstain   the least share of traces that end in `it is not there` or hand the work back
+    cells     patterns of `family/tool/calls/outcome` with the least number of samples that match; an outcome is
+              found, absent or declined. Cells that match no pattern are listed, not required
+    cap       the largest share of a family's traces in one wording
+    """
+
+    abstain: Share = 0.1
+    cells: Mapping[str, int] = {}
+    cap: Share = 0.15
+
+
+class Recipe(Frozen):
+    """The whole file; every part has a default."""
+
+    seed: int = 1
+    goals: GoalPlan = GoalPlan()
+    constructed: Constructed = Constructed()
+    dataset: DatasetPlan = DatasetPlan()
+
+    def changed(self, seed: int | None = None, few: int | None = None) -> "Recipe":
+        """With another seed, or with only a `few` goals of each family, whose mix is then free."""
+        recipe = self if seed is None else self.model_copy(update={"seed": seed})
+        if few is None:
+            return recipe
+        goals = recipe.goals.model_copy(
+            update={"per_family": dict.fromkeys(SPLITS, few), "families": {}, "shares": ANY_SHARES}
+        )
+        return recipe.model_copy(update={"goals": goals, "dataset": DatasetPlan(abstain=0)})
+
+
+def load_recipe(skill: Path) -> Recipe:
+    """That of a skill folder; the defaults where it has none. Raises GoalsError."""
+    file = skill / "recipe.toml"
+    if not file.exists():
+        return Recipe()
+    try:
+        return Recipe.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        raise GoalsError(f"{file}: {': '.join(mistake(error))}") from error
+    except (OSError, ValueError) as error:
+        raise GoalsError(f"{file} cannot be read as TOML: {error}") from error

@@ -1,0 +1,73 @@
+"""The protocol between the stage `traces` and whoever solves goals for it, and the teacher that needs no model."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from skillstill.errors import PlanError
+from skillstill.skill import Skill
+from skillstill.types import Frozen, Trace
+
+from skillstill_training.families import Family
+from skillstill_training.goal import Goal
+from skillstill_training.recipe import Constructed
+from skillstill_training.solving import execute, hand_for
+
+Verified = Literal["check", "agreement", "none"]
+
+
+class TraceRow(Frozen):
+    """One goal as one teacher solved it. Not kept: `reason` says why, and the trace is there if there was one.
+
+    `verified`: by the goal's own check, or, where it has none, only by the agreement of two attempts. `transient`: the
+    teacher could not be reached, so that this says nothing of it; the goal is solved again when the stage goes on.
+    """
+
+    goal: str
+    sample: int = 0
+    teacher: str
+    kept: bool
+    reason: str = ""
+    verified: Verified = "none"
+    transient: bool = False
+    detours: Mapping[str, int] = {}
+    trace: Trace | None = None
+
+
+class Teacher(Protocol):
+    """Solves one goal, as often as it has samples of it; a failure is a row with a reason."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]: ...
+
+
+@dataclass(frozen=True)
+class ConstructedTeacher:
+    """Executes each family's plan, with detours at the recipe's rates: misses, wrong turns, and their mending."""
+
+    skill: Skill
+    families: Mapping[str, Family]
+    rates: Constructed
+    seed: int
+    name: str = "constructed"
+
+    async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
+        hand = hand_for(goal, self.seed, dict(self.rates.detours))
+        try:
+            trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, hand)
+        except PlanError as error:
+            return [TraceRow(goal=goal.id, teacher=self.name, kept=False, reason=str(error))]
+        row = TraceRow(
+            goal=goal.id,
+            teacher=self.name,
+            kept=judgement.passed,
+            reason=judgement.why,
+            verified="check" if judgement.passed else "none",
+            detours={kind: count for kind, count in sorted(Counter(hand.taken).items()) if count},
+            trace=trace,
+        )
+        return [row]
