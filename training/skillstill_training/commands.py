@@ -1,4 +1,4 @@
-"""`skillstill goals`, `traces`, `dataset`: what a person types. Each is one call of its stage and prints one table."""
+"""`skillstill goals`, `floor`, `traces`, `dataset`: what a person types. Each calls its stage and prints one table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -94,6 +94,32 @@ def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json
     folder = _folder(skill)
     where = _run(run, runs, folder)
     telling.dataset_made(make_dataset(folder, where), where, as_json=json)
+    return 0
+
+
+def floor(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    split: Annotated[str, typer.Option(help="train or validation; test only to report a release.")] = "validation",
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Measure the script without a model that a subagent has to beat.
+
+    Example: skillstill floor explore
+    """
+    import anyio
+
+    from skillstill_training import telling
+    from skillstill_training.floor import load_floor, measure_floor
+    from skillstill_training.material import roots_of
+
+    folder = _folder(skill)
+    where = _run(run, runs, folder)
+    goals = [goal for goal in where.frozen_goals() if goal.split == split]
+    roots = roots_of(folder, {goal.workspace for goal in goals}, offline)
+    telling.floor_stands(anyio.run(measure_floor, load_floor(folder), goals, roots), as_json=json)
     return 0
 
 

@@ -34,8 +34,9 @@ def read_lines(file: Path, kind: type[Value], *, torn: bool = False) -> Sequence
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise StageError(f"{file} cannot be read: {error}") from error
-    lines = text.split("\n")[:-1] if torn else text.splitlines()
-    return [_value(file, number, line, kind) for number, line in enumerate(lines, 1)]
+    lines = text.split("\n")  # a line feed alone ends a line: a text may hold U+2028, at which splitlines() breaks
+    whole = lines[:-1] if torn or not lines[-1] else lines
+    return [_value(file, number, line, kind) for number, line in enumerate(whole, 1)]
 
 
 def sha256_of(file: Path) -> str:

@@ -12,15 +12,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
-from skillstill.text import one_line
 
 from skillstill_training.dataset import Dataset
 from skillstill_training.drawing import Tally
+from skillstill_training.floor import Standing
 from skillstill_training.folder import RunFolder
 from skillstill_training.gates import shares
 from skillstill_training.goal import SPLITS
 from skillstill_training.goals import Goals, Listener
 from skillstill_training.material import Source
+from skillstill_training.reasons import kind_of
 from skillstill_training.traces import OnProgress
 from skillstill_training.traces import Progress as TraceProgress
 
@@ -96,6 +97,20 @@ def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) ->
     return _where(folder.traces, folder)
 
 
+def floor_stands(standing: Standing, *, as_json: bool) -> None:
+    """One row a family and the mean over families, each family with the same weight."""
+    if as_json:
+        return _json({"success": standing.success, "solved": dict(standing.solved), "asked": dict(standing.asked)})
+    table = Table("family", "solved", "of", "", box=None)
+    for family, asked in standing.asked.items():
+        table.add_row(family, str(standing.solved[family]), str(asked), f"{standing.solved[family] / asked:.0%}")
+    _out.print(table)
+    _out.print(
+        Text(f"{standing.success:.1%} of {sum(standing.asked.values())} goals, each family with the same weight")
+    )
+    return None
+
+
 def dataset_made(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
     """How full each cell is, and where the samples are."""
     if as_json:
@@ -125,10 +140,10 @@ def _made(tally: Tally) -> str:
 
 
 def _reasons(dropped: Mapping[str, int]) -> str:
-    """The commonest kinds of reasons: what stands behind a colon differs from goal to goal."""
+    """The commonest kinds of reasons."""
     kinds: Counter[str] = Counter()
     for reason, count in dropped.items():
-        kinds[one_line(reason.partition(": ")[0], 60)] += count
+        kinds[kind_of(reason)] += count
     return "; ".join(f"{count} {kind}" for kind, count in kinds.most_common(REASONS))
 
 

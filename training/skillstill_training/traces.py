@@ -4,7 +4,7 @@ Each goal's rows are on disk as soon as it is done: a crash loses the goals in f
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from skillstill.errors import BudgetSpent
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal, Split
 from skillstill_training.jsonl import Appender, read_lines, write_lines
-from skillstill_training.material import load_sources, prepare
+from skillstill_training.material import roots_of
 from skillstill_training.page import write_page
 from skillstill_training.solving import timeless
 from skillstill_training.tasks import each
@@ -66,7 +66,7 @@ async def make_traces(
     What other teachers left in this folder stays.
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == split][:limit]
-    roots = await to_thread.run_sync(_roots, skill_folder, {goal.workspace for goal in goals}, offline)
+    roots = await to_thread.run_sync(roots_of, skill_folder, {goal.workspace for goal in goals}, offline)
     done = _resumed(folder.part(teacher.name), goals)
     progress = Progress(goals=len(goals))
     for rows in done.values():
@@ -87,11 +87,6 @@ async def make_traces(
     if not progress.stopped:
         folder.part(teacher.name).unlink(missing_ok=True)
     return progress
-
-
-def _roots(skill: Path, names: set[str], offline: bool) -> Mapping[str, Path]:
-    sources = [source for source in load_sources(skill) if source.name in names]
-    return {source.name: prepare(source, skill, offline=offline).root for source in sources}
 
 
 def _resumed(part: Path, goals: Sequence[Goal]) -> dict[str, Rows]:

@@ -11,8 +11,8 @@ from skillstill.types import Message, ToolCall, Trace
 
 from skillstill_training.goal import Goal
 from skillstill_training.page.gold import in_words
-from skillstill_training.page.solved import kind_of
 from skillstill_training.plan import Seen
+from skillstill_training.reasons import kind_of
 from skillstill_training.teacher import TraceRow
 
 Card = dict[str, Any]

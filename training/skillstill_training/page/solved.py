@@ -1,12 +1,10 @@
 """The table of traces: what became of the goals, by teacher."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from skillstill.text import shorten
-
 from skillstill_training.page.table import head, link, mean, number, row, section, share, text
+from skillstill_training.reasons import kind_of
 from skillstill_training.teacher import TraceRow
 
 REASONS = 12  # commonest ones that are told; the others are added up
@@ -20,12 +18,6 @@ def solved(rows: Rows) -> str:
         columns["all teachers"] = rows
     heads = ["<tr><td></td>", *(head(text(name)) for name in columns), "</tr>"]
     return section("solved", "How it was solved", heads, _lines(rows, list(columns.values())))
-
-
-def kind_of(reason: str) -> str:
-    """A reason without what differs from goal to goal, so that like ones are counted together."""
-    general = re.sub(r"'[^']*'|\"[^\"]*\"", "…", reason.partition(": ")[0].partition(" (")[0])
-    return shorten(re.sub(r"\d+", "…", general), 80) or "no reason given"
 
 
 def tokens(rows: Rows) -> int:

@@ -1,0 +1,69 @@
+"""The floor of a skill: a script without any model, as strong as an honest engineer makes it, frozen before training.
+
+`floor.py` in the skill's folder defines `answer(prompt, root)`: the text that answers the prompt about that workspace.
+It may read the workspace as it likes and knows the training wordings. It vouches for its own evidence: what it claims
+is judged by the goal's check alone. `floor.sha256` beside it holds its hash, so that it cannot drift with results.
+"""
+
+import hashlib
+import importlib.util
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import to_thread
+from skillstill.errors import GateError, StageError
+
+from skillstill_training.attempt import Attempt
+from skillstill_training.checks import judge
+from skillstill_training.goal import Goal
+
+Answer = Callable[[str, Path], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a floor did: solved of asked, by family; and what became of each goal, by id."""
+
+    solved: Mapping[str, int]
+    asked: Mapping[str, int]
+    reasons: Mapping[str, str]
+
+    @property
+    def success(self) -> float:
+        """The equal-weight mean over families, 0..1."""
+        return sum(self.solved[family] / count for family, count in self.asked.items()) / max(1, len(self.asked))
+
+
+def load_floor(skill: Path) -> Answer:
+    """Raises StageError where there is none, GateError where it is not the one that was frozen."""
+    file, pin = skill / "floor.py", skill / "floor.sha256"
+    if not (file.is_file() and pin.is_file()):
+        raise StageError(
+            f"{skill} has no floor: write floor.py with `answer(prompt, root)` and freeze it in {pin.name}"
+        )
+    if (found := hashlib.sha256(file.read_bytes()).hexdigest()) != pin.read_text(encoding="utf-8").split()[0]:
+        raise GateError(f"{file} is not the one that was frozen in {pin.name}: its hash is {found}")
+    spec = importlib.util.spec_from_file_location(f"skillstill_floor_{skill.absolute().name}", file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    answer: Answer = module.answer
+    return answer
+
+
+async def measure_floor(answer: Answer, goals: Sequence[Goal], roots: Mapping[str, Path]) -> Standing:
+    """Its answers to the goals, judged. A floor that raises has not solved that goal."""
+    solved: Counter[str] = Counter()
+    reasons = {}
+    for goal in goals:
+        try:
+            text = await to_thread.run_sync(answer, goal.prompt, roots[goal.workspace])
+            judgement = judge(goal.check, Attempt.of_text(goal.prompt, text))
+            reasons[goal.id] = judgement.why
+        except Exception as error:
+            reasons[goal.id] = f"the floor raised {type(error).__name__}: {error}"
+        solved[goal.family] += not reasons[goal.id]
+    return Standing(solved, Counter(goal.family for goal in goals), reasons)
