@@ -67,7 +67,7 @@ async def make_traces(
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == split][:limit]
     roots = await to_thread.run_sync(roots_of, skill_folder, {goal.workspace for goal in goals}, offline)
-    done = _resumed(folder.part(teacher.name), goals)
+    done = resumed(folder.part(teacher.name), goals)
     progress = Progress(goals=len(goals))
     for rows in done.values():
         progress.count(rows)
@@ -89,7 +89,7 @@ async def make_traces(
     return progress
 
 
-def _resumed(part: Path, goals: Sequence[Goal]) -> dict[str, Rows]:
+def resumed(part: Path, goals: Sequence[Goal]) -> dict[str, Rows]:
     """The rows of an earlier, interrupted run, by goal; its last line may be torn and then goes.
 
     So do those of a goal whose teacher could not be reached.

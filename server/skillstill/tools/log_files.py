@@ -136,7 +136,7 @@ def _lines(data: bytes) -> Iterator[str]:
     for number, raw in enumerate(BytesIO(data.removeprefix(b"\xef\xbb\xbf"))):
         if number % 1_000 == 0:
             from_thread.check_cancelled()
-        yield raw[:MAX_JSON].decode("utf-8", "replace").rstrip("\r\n\0")
+        yield raw[:MAX_JSON].decode("utf-8", "replace").rstrip("\r\n\0").lstrip("\0")
 
 
 def _lines_with_text(data: bytes) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _entries(log: Log, clock: Clock) -> Iterator[Entry]:
     last, tail = 0, ""
     time: datetime | None = None
     for number, text in enumerate(_lines(log.data), 1):
-        reading = None if not text or text[0].isspace() else read_line(text.lstrip("\0"))
+        reading = None if not text or text[0].isspace() else read_line(text)
         if held and reading is None and (not text or text[0].isspace() or log.has_entries_of_lines):
             if text.strip():
                 last, tail = number, tail if text[0].isspace() else text

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
@@ -80,6 +81,8 @@ class Scan:
     chosen: Extent = field(default_factory=Extent)
 
     def entries(self) -> Iterator[Entry]:
+        if not self.wanted.is_choice:
+            self.chosen = self.everything
         levels = LEVELS_OF.get(self.wanted.level)
         since, until = _window(self.wanted, self.logs)
         for entry in self.logs.entries():
@@ -88,9 +91,11 @@ class Scan:
                 continue
             if (since or until) and not _within(entry.time, since, until):
                 continue
-            if self.numbers is None or _touches(entry, self.numbers):
+            if self.numbers is not None and not _touches(entry, self.numbers):
+                continue
+            if self.wanted.is_choice:
                 self.chosen.add(entry)
-                yield entry
+            yield entry
 
 
 async def scanned(
@@ -106,12 +111,11 @@ async def scanned(
         gathered = await to_thread.run_sync(gather, scan.entries())
         if scan.chosen.total:
             return scan, gathered, remark
-    scan = Scan(logs, wanted, {})
-    return scan, await to_thread.run_sync(gather, scan.entries()), ""
+    return scan, gathered, ""
 
 
 async def _readings(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIterator[tuple[Numbers | None, str]]:
-    """The lines that match in this case, in any case, each as an expression and literally; those that match at all."""
+    """The lines that match in this case, in any case, each as an expression and literally; last, that none does."""
     if not pattern:
         yield None, ""
         return
@@ -121,13 +125,11 @@ async def _readings(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIter
     cases: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case", "none in this case"))
     for case, other in cases if files else ():
         for literal in (False, True) if SPECIAL & set(pattern) else (False,):
-            try:
-                numbers = await matching_numbers(workspace, pattern, files, case, literal=literal)
-            except BadPattern:
-                continue
-            if numbers:
-                remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
-                yield numbers, f" ({remarks})" if remarks else ""
+            with suppress(BadPattern):
+                if numbers := await matching_numbers(workspace, pattern, files, case, literal=literal):
+                    remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
+                    yield numbers, f" ({remarks})" if remarks else ""
+    yield {}, ""
 
 
 def _window(wanted: Wanted, logs: Logs) -> tuple[Bound | None, Bound | None]:

@@ -108,9 +108,8 @@ class Bound:
 
 def from_epoch(seconds: float) -> datetime:
     """Seconds, or what so large a number must be: milli-, micro- or nanoseconds. Raises ValueError or OverflowError."""
-    while abs(seconds) > 1e11:
-        seconds /= 1000
-    return datetime.fromtimestamp(seconds, UTC)
+    scale = next((scale for scale in (1, 1e3, 1e6, 1e9) if abs(seconds) < 1e11 * scale), 1)
+    return datetime.fromtimestamp(seconds / scale, UTC)
 
 
 def said(moment: datetime) -> str:

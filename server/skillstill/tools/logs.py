@@ -123,10 +123,9 @@ def _groups(found: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, Gr
 def _ranked(groups: Mapping[Key, Group], by: By) -> Iterable[Line]:
     ranked = sorted(groups.items(), key=lambda item: -item[1].count)
     for name, group in ranked[:GROUPS]:
-        where = "" if by == "file" else f"first {group.where}"
-        where = where or f"first line {group.first.first}"
-        label = one_line(str(name), min(WIDTH, max(20, ROW - len(where))))
-        yield Line(f"{group.count} × {label}, {where}", (group.span,))
+        label = str(name).rpartition("/")[2] if by == "file" else str(name)  # the whole path is that of the place
+        room = min(WIDTH, max(20, ROW - len(group.where)))
+        yield Line(f"{group.count} × {one_line(label, room)}, first {group.where}", (group.span,))
     if rest := [group.count for _, group in ranked[GROUPS:]]:
         yield Line(f"… {len(rest)} other {_several(by, len(rest))} with {sum(rest)} entries")
 

@@ -1,8 +1,7 @@
-"""What the tools answer on the fixture workspace is part of the serving hash: a change must be meant."""
+"""What the tools answer on the fixture workspaces is part of the serving hash: a change must be meant."""
 
 import difflib
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,19 +10,22 @@ from skillstill.errors import Refusal
 from skillstill.tools import TOOLS
 from skillstill.workspace import Workspace
 
+from tests.scenes import SHOP
+
 pytestmark = pytest.mark.anyio
+FIXTURES = SHOP.parent
 CALLS = [(name, call) for name, calls in golden().items() for call in calls]
 
 
 @pytest.mark.parametrize(
     ("name", "call"), CALLS, ids=[f"{name}-{json.dumps(call['arguments'])}" for name, call in CALLS]
 )
-async def test_a_tool_answers_as_it_did_when_adapters_were_trained(name: str, call: dict[str, Any], shop: Path) -> None:
+async def test_a_tool_answers_as_it_did_when_adapters_were_trained(name: str, call: dict[str, Any]) -> None:
     try:
-        now = {"result": (await TOOLS[name].call(Workspace(shop), call["arguments"])).text}
+        now = {"result": (await TOOLS[name].call(Workspace(FIXTURES / call["workspace"]), call["arguments"])).text}
     except Refusal as refusal:
         now = {"refusal": str(refusal)}
-    before = {key: text for key, text in call.items() if key != "arguments"}
+    before = {key: text for key, text in call.items() if key in {"result", "refusal"}}
     assert now == before, (
         f"{name}({json.dumps(call['arguments'])}) answers differently; if that is meant, run scripts/golden\n"
         + "\n".join(difflib.ndiff(lines_of(before), lines_of(now)))

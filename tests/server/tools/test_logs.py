@@ -1,6 +1,6 @@
 """tally and entries, over the logs that programs really write, and over what only calls itself a log."""
 
-import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -253,8 +253,8 @@ async def test_an_unknown_level_or_group_is_answered_with_the_known_ones(tmp_pat
     ("since", "until", "shown"),
     [
         ("10:02", "", [2, 3, 4, 5]),
-        ("10:02", "10:02", [2]),
-        ("", "10:02:05", [1, 2]),
+        ("10:02", "10:02", [2, 4]),
+        ("", "10:02:05", [1, 2, 4]),
         ("", "10:02:04", [1]),
         ("2026-03-01T10:03", "2026-03-01 10:03:30", [3]),
         ("2026-03-02", "", [4, 5]),
@@ -268,8 +268,6 @@ async def test_a_window_takes_times_of_day_whole_times_and_days_and_includes_its
 ) -> None:
     times = ["03-01 10:01:00", "03-01 10:02:05.9", "03-01 10:03:00", "03-02 10:02:05", "03-02 10:03:59"]
     write(tmp_path, {"x.log": "".join(f"2026-{time} INFO x\n" for time in times)})
-    if since == "10:02" and not until:
-        shown = [2, 3, 4, 5]
     result = await call("entries", tmp_path, since=since, until=until)
     assert [span.first for span in result.spans] == shown
 
@@ -335,7 +333,7 @@ async def test_logs_are_known_by_name_else_by_their_lines(tmp_path: Path) -> Non
     write(tmp_path, {"run.txt": row * 3, "notes.txt": "some\nwords\n", "a.py": row})
     assert await lines("tally", tmp_path, by="file") == [
         f"3 entries in 1 files, {DAY}; 1 file:",
-        "3 × run.txt, first line 1",
+        "3 × run.txt, first run.txt:1",
     ]
     names = ["a.log", "a.log.1", "b.out", "c.jsonl", "logs/d.txt", "syslog.1", "messages", "e.log-20260301"]
     write(tmp_path, dict.fromkeys(names, row) | {"data.jsonl": '{"text": "no log"}\n', ".env.log/.env": row})
@@ -359,9 +357,9 @@ async def test_binary_and_large_files_are_left_out_of_a_folder_and_refused_by_na
 
 
 async def test_odd_bytes_do_not_shift_lines(tmp_path: Path) -> None:
+    crash = f"{DAY} ERROR after a crash\r\n".encode()
     rows = [f"{DAY} INFO caf\u00e9 \u2028 \x85 ü".encode(), f"{DAY} INFO bad ".encode() + b"\xff\xfe", b"\0" * 9_000]
-    (tmp_path / "x.log").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([*rows[:2], *[rows[0]] * 300, rows[2]]))
-    (tmp_path / "x.log").open("ab").write(f"{DAY} ERROR after a crash\r\n".encode())
+    (tmp_path / "x.log").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([*rows[:2], *[rows[0]] * 300, rows[2] + crash]))
     assert (await lines("entries", tmp_path, level="error"))[1] == f"x.log:303: {DAY} ERROR after a crash"
     assert (await lines("entries", tmp_path, pattern="after a crash$"))[1] == f"x.log:303: {DAY} ERROR after a crash"
     assert (await lines("entries", tmp_path, pattern="bad"))[1] == f"x.log:2: {DAY} INFO bad ��"
@@ -395,10 +393,11 @@ async def test_what_only_looks_like_a_log_line_is_an_entry_all_the_same(tmp_path
 
 async def test_a_cancelled_call_ends_its_thread(tmp_path: Path) -> None:
     write(tmp_path, {"x.log": f"{DAY} INFO x\n" * 200_000})
+    began = time.monotonic()
     with anyio.move_on_after(0.05) as scope:
         await call("tally", tmp_path, by="message")
     assert scope.cancelled_caught
-    assert threading.active_count() < 50
+    assert time.monotonic() - began < 0.7  # the whole of it takes some two seconds
 
 
 async def test_two_calls_give_the_same_result(tmp_path: Path) -> None:
