@@ -1,0 +1,20 @@
+"""Where sources come from: one file for each kind, each with a function that fills an empty folder."""
+
+from pathlib import Path
+
+from skillstill_training.material.errands import Errand, Fetcher
+from skillstill_training.material.fetching import debian, git, local, pypi
+
+
+def nothing(errand: Errand, tree: Path) -> None:
+    """For a workspace that its steps generate."""
+
+
+FETCHERS: dict[str, Fetcher] = {
+    "folder": local.folder,
+    "package": local.package,
+    "pypi": pypi.fetch,
+    "debian": debian.fetch,
+    "git": git.fetch,
+    "generated": nothing,
+}
