@@ -1,10 +1,19 @@
 """A skill that is small enough to go through all stages within a test, and a place for its runs."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from skillstill.models.remote import Endpoint
 from skillstill_training.folder import RunFolder
+from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.ledger import Ledger, Price
+from skillstill_training.teachers.patience import Patience
+
+from tests.scenes import write
+from tests.server.models.openai_server import OpenAiServer
+from tests.training.teachers.toy import CART, QUICK, RETRY, SKILL, Make
 
 SETTINGS = Path(__file__).parents[1] / "fixtures" / "settings"
 
@@ -18,3 +27,44 @@ def settings(tmp_path: Path) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "runs" / "settings" / "1")
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    return write(tmp_path / "toy", {"cart.py": CART, "retry.py": RETRY})
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
+    monkeypatch.setenv("NO_PROXY", "*")
+    with OpenAiServer() as served:
+        yield served
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "ledger.jsonl", Price.parse("1/10")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def teacher(server: OpenAiServer, ledger: Ledger) -> Make:
+    def made(
+        ledger: Ledger = ledger, patience: Patience = QUICK, samples: int = 1, failures: int = 20
+    ) -> EndpointTeacher:
+        endpoint = Endpoint(server.url, "Org/Big-Model:7b")
+        return EndpointTeacher(SKILL, endpoint, ledger, samples=samples, patience=patience, failures=failures)
+
+    return made
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long was waited between requests, which takes no time here."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr("skillstill_training.teachers.patience.anyio.sleep", sleep)
+    return waited

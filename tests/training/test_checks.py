@@ -62,6 +62,9 @@ RIGHT: list[tuple[Check, str]] = [
     (LINE, "The first error is `disk full  on /var` (a.log:8)."),
     (Absent(), "There is no `retry` (r1, r2 found nothing)."),
     (Absent(), "It isn't there (r1)."),
+    (Absent(), "There are 0 orders of that kind (r2)."),
+    (Value(gold="1091.2968"), "It is 1091.3 (r2)."),
+    (Value(gold="White", wrong=("Sparkling White",)), "It is White (r2)."),
     (Declined(), "escalate: renaming needs a tool that writes."),
 ]  # fmt: skip
 
@@ -94,6 +97,9 @@ WRONG: list[tuple[Check, str]] = [
     (LINE, "disk full on /tmp (a.log:8)"),
     (Absent(), "It is at src/client.py:12, not elsewhere."),
     (Absent(), "It is defined in the client."),
+    (Absent(), "I do not know (r1)."),
+    (Absent(), "I can't tell whether it is there (r1)."),
+    (Value(gold="White", wrong=("Sparkling White",)), "It is Sparkling White (r2)."),
     (Absent(), "escalate: I do not know."),
     (Declined(), "I renamed it."),
     (ONE, "escalate: src/client.py:12"),

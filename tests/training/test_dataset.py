@@ -10,7 +10,7 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.recipe import DatasetPlan, load_recipe
-from skillstill_training.teacher import TraceRow
+from skillstill_training.teachers import TraceRow
 from skillstill_training.traces import make_traces
 
 from tests.training.test_traces import constructed

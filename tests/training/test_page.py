@@ -19,7 +19,7 @@ from skillstill_training.jsonl import write_lines
 from skillstill_training.page import write_page
 from skillstill_training.page.gold import in_words
 from skillstill_training.recipe import Recipe
-from skillstill_training.teacher import TraceRow
+from skillstill_training.teachers import TraceRow
 
 HOSTILE = "</script><img src=x onerror=\"document.title='stung'\"><!-- &amp; \u202e"
 PLACE = Span(path="src/a.py", first=10, last=20)

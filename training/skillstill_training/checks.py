@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -15,7 +15,12 @@ from skillstill_training.numbers import is_number, numbers_in, same_number
 MAX_SENTENCES = 3  # of an answer that states one value, as skills ask for; more is a list to choose from
 MAX_EXTRA = 2  # numbers beside the right one that an answer may mention: a unit, a total
 NEGATIVE = re.compile(
-    r"\b(no|not|none|nothing|never|nobody|neither|without|zero|missing|absent|unknown)\b|n't\b", re.IGNORECASE
+    r"\b(no|not|none|nothing|never|nobody|neither|without|zero|0|missing|absent)\b|n't\b", re.IGNORECASE
+)
+UNSURE = re.compile(
+    r"\b(do not|don't|cannot|can't|could not|couldn't|am not able to|unable to) (know|tell|say|decide|determine)\b"
+    r"|\b(not|n't) (sure|clear|certain)\b|\bunknown\b",
+    re.IGNORECASE,
 )
 BARE_PATH = re.compile(r"(?<![\w/.-])[\w.@+-]*(?:/[\w.@+-]+)*\w(?![\w/])")
 
@@ -71,15 +76,14 @@ class Value(Frozen):
     wrong: tuple[str, ...] = ()
 
     def judge(self, attempt: Attempt) -> Judgement:
-        accepted = (self.gold, *self.also)
+        accepted, rest = (self.gold, *self.also), attempt.rest
         if len(re.findall(r"\S(?:\n|[.!?]\s|$)", attempt.answer)) > MAX_SENTENCES:
             return failed(f"it has more than {MAX_SENTENCES} sentences")
-        if not any(_states(attempt, value) for value in accepted):
+        stated = list(_stated(rest, [*accepted, *self.wrong]))
+        if others := [value for value in stated if value not in accepted]:
+            return failed(f"it states {others[0]!r}" + (" too" if len(stated) > len(others) else ""))
+        if not stated:
             return failed(f"it does not state {self.gold!r}")
-        rest = _without(attempt.rest, accepted)
-        others = [value for value in self.wrong if value not in accepted and _holds(rest, value)]
-        if others:
-            return failed(f"it states {others[0]!r} too")
         extra = self._extra_numbers(attempt, accepted)
         return failed(f"it states {len(extra)} other numbers") if len(extra) > MAX_EXTRA else PASSED
 
@@ -168,7 +172,7 @@ class Absent(Frozen):
     def judge(self, attempt: Attempt) -> Judgement:
         if attempt.places:
             return failed(f"it names a place, {attempt.places[0].path}:{attempt.places[0].first}")
-        if not NEGATIVE.search(attempt.rest):
+        if UNSURE.search(attempt.rest) or not NEGATIVE.search(attempt.rest):
             return failed("it does not say that there is none")
         return PASSED if attempt.evidence else failed("it cites no search")
 
@@ -203,10 +207,17 @@ def _suffix(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[2] if "." in path else ""
 
 
-def _states(attempt: Attempt, value: str) -> bool:
-    if is_number(value):
-        return any(same_number(one, value) for one in attempt.numbers)
-    return _holds(attempt.rest, value) or _holds(attempt.answer, value)
+def _stated(text: str, values: Iterable[str]) -> Iterator[str]:
+    """Those of the values that the text states, long ones first: `Sparkling White` does not state `White`."""
+    numbers = numbers_in(text)
+    for value in sorted(dict.fromkeys(values), key=len, reverse=True):
+        if is_number(value):
+            found = any(same_number(one, value) for one in numbers)
+        else:
+            found = _holds(text, value)
+            text = _without(text, (value,))
+        if found:
+            yield value
 
 
 def _holds(text: str, value: str) -> bool:

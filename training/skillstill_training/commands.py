@@ -1,13 +1,21 @@
 """`skillstill goals`, `floor`, `traces`, `dataset`: what a person types. Each calls its stage and prints one table."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from skillstill_training.folder import RunFolder
     from skillstill_training.recipe import Recipe
+    from skillstill_training.teachers.hiring import Terms
+    from skillstill_training.teachers.recorded import RecordedGoal
+    from skillstill_training.traces import OnProgress, Progress
+
+    Work = Callable[[OnProgress], Awaitable[Progress]]
 
 Skill = Annotated[str, typer.Argument(help="A skill folder, or the name of a bundled skill.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are kept.")]
@@ -51,6 +59,21 @@ def traces(
     skill: Skill,
     runs: Runs = Path("runs"),
     run: Run = None,
+    teacher: Annotated[
+        str,
+        typer.Option(help="constructed, or an OpenAI-compatible server as URL#MODEL; key: SKILLSTILL_ENDPOINT_KEY."),
+    ] = "constructed",
+    samples: Annotated[int, typer.Option(min=1, help="Attempts of a model at each goal.")] = 1,
+    price: Annotated[str, typer.Option(help="USD for a million tokens, IN/OUT.")] = "",
+    budget: Annotated[float | None, typer.Option(help="USD that may be spent in this run folder.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(help="Tokens that may be spent in this run folder.")] = None,
+    least: Annotated[float, typer.Option(min=0, max=1, help="The success that a model must show first.")] = 0.6,
+    probe: Annotated[int, typer.Option(min=1, help="Validation goals that it must show it on.")] = 50,
+    recorded: Annotated[
+        Path | None, typer.Option(help="A folder of Claude Code transcripts: solve what a subagent was asked there.")
+    ] = None,
+    agent: Annotated[str, typer.Option(help="That subagent's name in the transcripts. Default: the skill's.")] = "",
+    send: Annotated[bool, typer.Option("--send", help="Recorded folders may be sent to another machine.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many goals.")] = None,
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Goals that are solved at the same time.")] = 2,
     offline: Offline = False,
@@ -61,24 +84,22 @@ def traces(
     Example: skillstill traces explore
     """
     import anyio
-    from skillstill.skill import load_skill
 
     from skillstill_training import telling
-    from skillstill_training.families import load_families
-    from skillstill_training.teacher import ConstructedTeacher
-    from skillstill_training.traces import make_traces
+    from skillstill_training.teachers.hiring import Terms
+    from skillstill_training.teachers.ledger import Budget, Price
 
     folder = _folder(skill)
     where = _run(run, runs, folder)
-    recipe = where.recipe()
-    families = {family.name: family for family in load_families(folder)}
-    teacher = ConstructedTeacher(load_skill(folder), families, recipe.constructed, recipe.seed)
+    if teacher == "constructed":
+        work = _constructed(folder, where, limit, at_once, offline)
+    else:
+        costs = (Price.parse(price) if price else None, Budget(usd=budget, tokens=budget_tokens))
+        terms = Terms(samples, *costs, least, probe, at_once)
+        goals = _recorded(recorded, agent or folder.absolute().name)
+        work = _hired(folder, where, teacher, terms, goals, limit, send, offline)
     with telling.solving() as on_progress:
-        progress = anyio.run(
-            lambda: make_traces(
-                folder, where, teacher, limit=limit, at_once=at_once, offline=offline, on_progress=on_progress
-            )
-        )
+        progress = anyio.run(work, on_progress)
     telling.traces_made(progress, where, as_json=json)
     return 0
 
@@ -133,6 +154,64 @@ def _folder(skill: str) -> Path:
             return folder
     known = ", ".join(sorted(file.parent.name for file in (bundled() / "skills").glob("*/goals.py")))
     raise UnknownName(f"{skill!r} is no skill folder (one that holds SKILL.md) and no bundled skill: {known}")
+
+
+def _constructed(skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool) -> "Work":
+    from skillstill.skill import load_skill
+
+    from skillstill_training.families import load_families
+    from skillstill_training.teachers import ConstructedTeacher
+    from skillstill_training.traces import make_traces
+
+    recipe = run.recipe()
+    families = {family.name: family for family in load_families(skill)}
+    teacher = ConstructedTeacher(load_skill(skill), families, recipe.constructed, recipe.seed)
+    return lambda on_progress: make_traces(
+        skill, run, teacher, limit=limit, at_once=at_once, offline=offline, on_progress=on_progress
+    )
+
+
+def _hired(
+    skill: Path,
+    run: "RunFolder",
+    address: str,
+    terms: "Terms",
+    recorded: "Sequence[RecordedGoal]",
+    limit: int | None,
+    send: bool,
+    offline: bool,
+) -> "Work":
+    from skillstill.models.remote import Endpoint
+
+    from skillstill_training import telling
+    from skillstill_training.teachers.hiring import check_sending, hire
+
+    endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
+    if recorded:
+        check_sending(endpoint, send)
+    return lambda on_progress: hire(
+        skill,
+        run,
+        endpoint,
+        terms,
+        recorded=recorded[:limit],
+        limit=limit,
+        offline=offline,
+        on_score=telling.scored,
+        on_progress=on_progress,
+    )
+
+
+def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
+    """What that subagent was asked; nothing where no folder was named. Raises UsageError."""
+    from skillstill_training import telling
+    from skillstill_training.teachers.recorded import recorded_goals
+
+    if transcripts is None:
+        return ()
+    found = recorded_goals(transcripts.expanduser(), agent)
+    telling.read(found)
+    return found.goals
 
 
 def _run(run: Path | None, runs: Path, skill: Path) -> "RunFolder":

@@ -15,10 +15,11 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.recipe import DatasetPlan
-from skillstill_training.teacher import TraceRow, Verified
+from skillstill_training.teachers import TraceRow, Verified
 from skillstill_training.wording import normal
 
 Cells = Mapping[str, int]
+RECORDED = "recorded"  # the family of what the user's own subagents were asked
 
 
 class Sample(Frozen):
@@ -53,7 +54,10 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
     kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
     kept = _capped(kept, goals, plan, recipe.seed, dropped)
     system = load_skill(skill_folder).subagent.system
-    samples = tuple(_sample(row, goals[row.goal], system) for row in kept)
+    samples = (
+        *(_sample(row, goals[row.goal].family, goals[row.goal].wording, system) for row in kept),
+        *(_sample(row, RECORDED, row.goal, system) for row in _recorded(folder, goals, dropped)),
+    )
     write_lines(folder.dataset, samples)
     cells = _cells(samples, goals)
     _check(samples, goals, cells, plan)
@@ -72,6 +76,17 @@ def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[s
         else:
             seen.add(_text(row))
             yield row
+
+
+def _recorded(folder: RunFolder, goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
+    """The kept rows of the user's own recorded goals, a family of their own."""
+    rows = read_lines(folder.recorded_traces, TraceRow) if folder.recorded_traces.exists() else ()
+    tested = {normal(goal.prompt) for goal in goals.values() if goal.split != "train"}
+    for row in rows:
+        if row.kept and row.trace and normal(row.trace.prompt) not in tested:
+            yield row
+        else:
+            dropped["not kept by its teacher" if not row.kept else "asks what a test asks"] += 1
 
 
 def _unfit(row: TraceRow, goal: Goal | None, tested: set[str], seen: set[str]) -> str:
@@ -108,13 +123,13 @@ def _capped(
     return [row for row in rows if id(row) not in gone]
 
 
-def _sample(row: TraceRow, goal: Goal, system: str) -> Sample:
+def _sample(row: TraceRow, family: str, wording: str, system: str) -> Sample:
     assert row.trace
     turns = (Message(role=one.role, content=one.content, calls=one.calls) for one in row.trace.messages[1:])
     return Sample(
-        goal=goal.id,
-        family=goal.family,
-        wording=goal.wording,
+        goal=row.goal,
+        family=family,
+        wording=wording,
         teacher=row.teacher,
         verified=row.verified,
         messages=(Message(role="system", content=system), *turns),
@@ -126,21 +141,22 @@ def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:
     cells: Counter[str] = Counter()
     for sample in samples:
         calls = [call for turn in sample.messages for call in turn.calls]
-        outcome = _outcome(goals[sample.goal])
+        outcome = _outcome(goals.get(sample.goal))
         for tool in {call.name for call in calls} or {"none"}:
             cells[f"{sample.family}/{tool}/{len(calls)}/{outcome}"] += 1
     return dict(sorted(cells.items()))
 
 
-def _outcome(goal: Goal) -> str:
-    return goal.check.kind if goal.absent else "found"
+def _outcome(goal: Goal | None) -> str:
+    """`found` for a recorded goal too: nobody knows what would have been right."""
+    return goal.check.kind if goal and goal.absent else "found"
 
 
 def _check(samples: Sequence[Sample], goals: Mapping[str, Goal], cells: Cells, plan: DatasetPlan) -> None:
     """Raises GateError."""
     if not samples:
         raise GateError("no trace is fit to be learned from: see the reasons in the traces' page")
-    abstaining = sum(goals[sample.goal].absent for sample in samples) / len(samples)
+    abstaining = sum(_outcome(goals.get(sample.goal)) != "found" for sample in samples) / len(samples)
     if abstaining < plan.abstain:
         raise GateError(f"{abstaining:.0%} of the samples abstain; the recipe wants at least {plan.abstain:.0%}")
     for pattern, least in plan.cells.items():

@@ -168,7 +168,7 @@ def _without_weak_checks(goals: Sequence[Goal], tally: Tally) -> list[Goal]:
 
 
 def _accepts_wrong(goal: Goal, neighbours: Sequence[Goal]) -> str:
-    others = [one for one in neighbours if one.check != goal.check and one.answer][:OTHERS]
+    others = [one for one in neighbours if _gold(one) != _gold(goal) and one.answer][:OTHERS]
     tries = {"an empty answer": ""} | {f"the answer {one.answer!r}": one.answer for one in others}
     alike = [one.answer for one in others if one.check.kind == goal.check.kind]
     if len(alike) == OTHERS:
@@ -184,3 +184,8 @@ def _yields_nothing(tally: Tally, materials: Sequence[Material]) -> str:
     names = ", ".join(material.name for material in materials) or "no workspace"
     why = f"dropped: {reasons}" if reasons else "it drafts nothing there"
     return f"the family {tally.family!r} yields no goal for the split {tally.split!r} in {names}: {why}"
+
+
+def _gold(goal: Goal) -> tuple[str, object]:
+    """What a right answer says; two checks that differ only in what is wrong want the same."""
+    return goal.check.kind, getattr(goal.check, "gold", None)

@@ -1,8 +1,6 @@
 """Goal families: a skill's `goals.py` names them, its `wordings/` say them."""
 
-import importlib.util
 import string
-import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from skillstill.skill import mistake
 from skillstill_training.goal import Draft
 from skillstill_training.material import Material
 from skillstill_training.plan import Planner
+from skillstill_training.skillcode import import_from
 
 Wordings = Mapping[str, tuple[str, ...]]
 
@@ -73,19 +72,9 @@ def slots(wording: str) -> set[str]:
 
 
 def _module(skill: Path) -> ModuleType:
-    """`goals.py` as a module of a package of its own, so that it may import its neighbours: `from .code import …`."""
-    package = ModuleType(f"skillstill_goals_{skill.absolute().name.replace('-', '_')}")
-    package.__path__ = [str(skill.absolute())]
-    for name in [name for name in sys.modules if name.split(".")[0] == package.__name__]:
-        del sys.modules[name]  # another folder of this name, or an older text of this one
-    sys.modules[package.__name__] = package
-    spec = importlib.util.spec_from_file_location(f"{package.__name__}.goals", skill / "goals.py")
-    if spec is None or spec.loader is None or not (skill / "goals.py").is_file():
+    if not (skill / "goals.py").is_file():
         raise GoalsError(f"{skill / 'goals.py'} is missing: it lists the skill's goal families")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        return import_from(skill, "goals")
     except Exception as error:
         raise GoalsError(f"{skill / 'goals.py'} cannot be imported: {type(error).__name__}: {error}") from error
-    return module

@@ -45,6 +45,14 @@ class RunFolder:
         return self.path / f"2-traces.{teacher}.part.jsonl"
 
     @property
+    def recorded_goals(self) -> Path:
+        return self.path / "1-recorded.jsonl"
+
+    @property
+    def recorded_traces(self) -> Path:
+        return self.path / "2-recorded.jsonl"
+
+    @property
     def dataset(self) -> Path:
         return self.path / "3-dataset.jsonl"
 

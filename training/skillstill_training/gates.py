@@ -41,11 +41,17 @@ def check_shares(goals: Sequence[Goal], families: Sequence[Family], bounds: Shar
             )
 
 
-def check_leaks(
-    goals: Sequence[Goal], train: Wordings, test: Wordings, materials: Sequence[Material], sources: Sequence[Source]
-) -> None:
-    """Raises GateError where something that is tested can be learned by heart in training."""
-    leaks = [*_prompts(goals), *_wordings(train, test), *_sources(sources), *_files(materials)]
+def check_origins(train: Wordings, test: Wordings, materials: Sequence[Material], sources: Sequence[Source]) -> None:
+    """Before anything is drawn. Raises GateError where wordings or workspaces of a test serve training too."""
+    _refuse([*_wordings(train, test), *_sources(sources), *_files(materials)])
+
+
+def check_prompts(goals: Sequence[Goal]) -> None:
+    """Raises GateError where what a test asks can be learned by heart in training."""
+    _refuse(list(_prompts(goals)))
+
+
+def _refuse(leaks: Sequence[str]) -> None:
     if leaks:
         raise GateError(f"{len(leaks)} leaks from test to training; the first: {leaks[0]}")
 

@@ -13,7 +13,7 @@ from skillstill_training.composing import Composer
 from skillstill_training.drawing import Drawing, OnProgress, Tally
 from skillstill_training.families import Family, load_families, load_wordings
 from skillstill_training.folder import RunFolder
-from skillstill_training.gates import check_leaks, check_shares
+from skillstill_training.gates import check_origins, check_prompts, check_shares
 from skillstill_training.goal import SPLITS, Goal, Split
 from skillstill_training.jsonl import write_lines
 from skillstill_training.material import Material, Source, load_sources, prepare
@@ -57,6 +57,7 @@ async def make_goals(
     recipe = recipe or load_recipe(skill_folder)
     sources = load_sources(skill_folder)
     materials = await _materials(skill_folder, sources, offline, listener.material)
+    check_origins(train, test, materials, sources)
     drawing = Drawing(
         Composer(skill, recipe.goals.speech, recipe.seed), recipe.goals, train, test, _by_split(materials, skill_folder)
     )
@@ -70,7 +71,7 @@ async def make_goals(
     folder.save_recipe(recipe)
     write_lines(folder.goals, goals)  # before the gates: whoever is refused can look at what was made
     write_page(folder)
-    check_leaks(goals, train, test, materials, sources)
+    check_prompts(goals)
     for split in SPLITS:
         check_shares([goal for goal in goals if goal.split == split], families, recipe.goals.shares, split)
     folder.freeze(skill_folder)

@@ -17,12 +17,12 @@ def is_number(text: str) -> bool:
 
 
 def same_number(stated: str, gold: str) -> bool:
-    """Equal, or `stated` is `gold` rounded to no fewer than ROUNDED decimals."""
+    """Equal, or `stated` is `gold` rounded to no fewer than ROUNDED decimals, a last 0 left out or not."""
     one, other = _decimal(stated), _decimal(gold)
     if one is None or other is None:
         return False
     decimals = -int(one.as_tuple().exponent)
-    return one == other or (decimals >= ROUNDED and round(other, decimals) == one)
+    return one in {other, round(other, max(decimals, ROUNDED))}
 
 
 def _decimal(text: str) -> Decimal | None:

@@ -22,6 +22,8 @@ from skillstill_training.goal import SPLITS
 from skillstill_training.goals import Goals, Listener
 from skillstill_training.material import Source
 from skillstill_training.reasons import kind_of
+from skillstill_training.teachers.probing import Score
+from skillstill_training.teachers.recorded import Recorded
 from skillstill_training.traces import OnProgress
 from skillstill_training.traces import Progress as TraceProgress
 
@@ -87,6 +89,19 @@ def goals_made(made: Goals, *, as_json: bool) -> None:
     return _where(made.folder.goals, made.folder)
 
 
+def scored(score: Score) -> None:
+    """How good a model teacher is, before it works."""
+    _err.print(Text(str(score), style="red" if score.refused else "green"))
+
+
+def read(recorded: Recorded) -> None:
+    """What was found in transcripts."""
+    text = f"{recorded.files} files, {recorded.asked} requests, {len(recorded.goals)} goals"
+    secrets = f"; secrets removed: {_reasons(recorded.secrets)}" if recorded.secrets else ""
+    dropped = f"; dropped: {_reasons(recorded.dropped)}" if recorded.dropped else ""
+    _err.print(Text(f"{text}{secrets}{dropped}"))
+
+
 def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) -> None:
     """What became of the goals, and where the traces are."""
     if as_json:
@@ -94,6 +109,8 @@ def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) ->
     table = Table("goals", "kept", "tokens", "dropped, commonest reason first", box=None)
     table.add_row(str(progress.done), str(progress.kept), f"{progress.tokens:,}", _reasons(progress.dropped))
     _out.print(table)
+    if progress.stopped:
+        _out.print(Text(progress.stopped, style="yellow"))
     return _where(folder.traces, folder)
 
 

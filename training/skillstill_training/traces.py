@@ -4,9 +4,10 @@ Each goal's rows are on disk as soon as it is done: a crash loses the goals in f
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from anyio import to_thread
 from skillstill.errors import BudgetSpent
@@ -16,11 +17,12 @@ from skillstill_training.goal import Goal, Split
 from skillstill_training.jsonl import Appender, read_lines, write_lines
 from skillstill_training.material import roots_of
 from skillstill_training.page import write_page
-from skillstill_training.solving import timeless
+from skillstill_training.solving import Asked, timeless
 from skillstill_training.tasks import each
-from skillstill_training.teacher import Teacher, TraceRow
+from skillstill_training.teachers import Teacher, TraceRow
 
 Rows = Sequence[TraceRow]
+Question = TypeVar("Question", bound=Asked)
 
 
 @dataclass
@@ -67,14 +69,37 @@ async def make_traces(
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == split][:limit]
     roots = await to_thread.run_sync(roots_of, skill_folder, {goal.workspace for goal in goals}, offline)
-    done = resumed(folder.part(teacher.name), goals)
+
+    async def solve(goal: Goal) -> Rows:
+        return [lean(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]
+
+    part = folder.part(teacher.name)
+    progress = await solve_all(goals, solve, part, folder.traces, teacher.name, at_once, on_progress)
+    write_page(folder)
+    return progress
+
+
+async def solve_all(
+    goals: Sequence[Question],
+    solve: Callable[[Question], Awaitable[Rows]],
+    part: Path,
+    whole: Path,
+    teacher: str,
+    at_once: int,
+    on_progress: OnProgress,
+) -> Progress:
+    """Solve what `part` does not hold yet. In the end its rows go into the file `whole`, in the order of the goals.
+
+    They go there when a budget is spent too, but stay where they are as well, and the next run goes on from there.
+    """
+    done = _resumed(part, goals)
     progress = Progress(goals=len(goals))
     for rows in done.values():
         progress.count(rows)
-    with Appender(folder.part(teacher.name)) as file:
+    with Appender(part) as file:
 
-        async def work(goal: Goal) -> None:
-            done[goal.id] = [_lean(row, goal) for row in await teacher.solve(goal, roots[goal.workspace])]
+        async def work(goal: Question) -> None:
+            done[goal.id] = await solve(goal)
             file.append(done[goal.id])
             progress.count(done[goal.id])
             on_progress(progress)
@@ -83,13 +108,13 @@ async def make_traces(
             await each([goal for goal in goals if goal.id not in done], work, at_once)
         except BudgetSpent as spent:
             progress.stopped = str(spent)
-    _merge(folder, teacher.name, [row for goal in goals for row in done.get(goal.id, ())])
+    _merge(whole, teacher, [row for goal in goals for row in done.get(goal.id, ())])
     if not progress.stopped:
-        folder.part(teacher.name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
     return progress
 
 
-def resumed(part: Path, goals: Sequence[Goal]) -> dict[str, Rows]:
+def _resumed(part: Path, goals: Sequence[Asked]) -> dict[str, Rows]:
     """The rows of an earlier, interrupted run, by goal; its last line may be torn and then goes.
 
     So do those of a goal whose teacher could not be reached.
@@ -104,12 +129,12 @@ def resumed(part: Path, goals: Sequence[Goal]) -> dict[str, Rows]:
     return {id: [row for row in rows if row.goal == id] for id in dict.fromkeys(row.goal for row in rows)}
 
 
-def _lean(row: TraceRow, goal: Goal) -> TraceRow:
-    return row.model_copy(update={"trace": timeless(row.trace, goal.workspace)}) if row.trace else row
+def lean(row: TraceRow, workspace: str) -> TraceRow:
+    """The row without clock and machine."""
+    return row.model_copy(update={"trace": timeless(row.trace, workspace)}) if row.trace else row
 
 
-def _merge(folder: RunFolder, teacher: str, rows: Rows) -> None:
+def _merge(whole: Path, teacher: str, rows: Rows) -> None:
     """This teacher's rows take their place among those of others, in the order of the goals."""
-    others = read_lines(folder.traces, TraceRow) if folder.traces.exists() else []
-    write_lines(folder.traces, [*(row for row in others if row.teacher != teacher), *rows])
-    write_page(folder)
+    others = read_lines(whole, TraceRow) if whole.exists() else []
+    write_lines(whole, [*(row for row in others if row.teacher != teacher), *rows])

@@ -92,8 +92,7 @@ class RemoteModels:
     def _endpoint(self) -> "Endpoint":
         from skillstill.models.remote import Endpoint
 
-        url, _, name = self.address.partition("#")
-        return Endpoint(url, name or "default", self.key)
+        return Endpoint.parse(self.address, self.key)
 
     def label(self, spec: ModelSpec) -> str:
         """The server's address: which model answers there is the server's business."""

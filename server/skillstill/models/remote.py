@@ -41,6 +41,12 @@ class Endpoint:
     model: str = "default"
     key: str = field(default="", repr=False)
 
+    @classmethod
+    def parse(cls, address: str, key: str = "") -> Self:
+        """That of `URL` or `URL#MODEL`. Raises UsageError."""
+        url, _, name = address.partition("#")
+        return cls(url, name or "default", key)
+
     def __post_init__(self) -> None:
         """Raises UsageError, which does not repeat what might be a secret."""
         if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#@]*)?", self.url):
@@ -123,8 +129,10 @@ class _Remote:
 class RemoteCompletions(_Remote):
     """`/v1/completions` with prompts rendered here. `taught`: schemas are left out, they are in the weights."""
 
-    def __init__(self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, taught: bool = True) -> None:
-        super().__init__(endpoint, sampling)
+    def __init__(
+        self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, taught: bool = True, seconds: float = SECONDS
+    ) -> None:
+        super().__init__(endpoint, sampling, seconds=seconds)
         self.taught = taught
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:

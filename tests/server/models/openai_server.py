@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from types import TracebackType
@@ -20,6 +20,7 @@ class Said:
     body: str
     status: int = 200
     type: str = "application/json; charset=utf-8"
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Hangs:
@@ -88,6 +89,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(said.status)
         self.send_header("Content-Type", said.type)
         self.send_header("Content-Length", str(len(body)))
+        for name, value in said.headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 

@@ -4,6 +4,8 @@ import json
 import logging
 import socket
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,9 @@ import pytest
 from anyio import to_thread
 from skillstill import chat, runs
 from skillstill.contract import serving_hash
-from skillstill.errors import ContextFull, ModelError, UsageError
+from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
 from skillstill.models.pool import RemoteModels
-from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions
+from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions, Sampling
 from skillstill.registry import Document, Registry, bundled, read_registry, write_registry
 from skillstill.runtime import Runtime
 from skillstill.types import Message, Model, ModelFile, ModelSpec, ToolCall, ToolSchema, Usage
@@ -49,6 +51,7 @@ ANSWERED = (
     Message(role="tool", content="You made this call already."),
 )
 Kind = Callable[[Endpoint], RemoteChat | RemoteCompletions]
+Class = type[RemoteChat] | type[RemoteCompletions]
 untaught = partial(RemoteCompletions, taught=False)
 both = pytest.mark.parametrize("kind", [RemoteCompletions, RemoteChat])
 
@@ -280,6 +283,64 @@ async def test_half_of_a_surrogate_pair_does_not_come_in(server: OpenAiServer) -
     assert message.content == "a?🦎"
     assert message.calls == (ToolCall(name="list", arguments={"path": "a?"}),)
     assert Message.model_validate_json(message.model_dump_json()) == message
+
+
+@both
+@pytest.mark.parametrize(
+    ("said", "after"),
+    [
+        (Said("", 429), None),
+        (Said("", 429, headers={"Retry-After": "7"}), 7),
+        (Said("", 429, headers={"Retry-After": "0.5"}), 0.5),
+        (Said("", 503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}), 0),
+        (Said("", 503, headers={"Retry-After": "soon"}), None),
+        (Said("", 529), None),
+        (Said("", 408), None),
+        (HangsUp(), None),
+    ],
+)
+async def test_what_may_pass_is_told_from_what_will_not(
+    server: OpenAiServer, kind: Kind, said: Said | HangsUp, after: float | None
+) -> None:
+    server.says(said)
+    with pytest.raises(ModelBusy) as caught:
+        await completed(kind, server.url)
+    assert caught.value.after == after
+
+
+@both
+@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 422])
+async def test_what_will_not_pass_is_not_busy(server: OpenAiServer, kind: Kind, status: int) -> None:
+    server.says(Said("", status))
+    with pytest.raises(ModelError) as caught:
+        await completed(kind, server.url)
+    assert not isinstance(caught.value, ModelBusy)
+
+
+async def test_a_date_to_ask_again_is_told_in_seconds(server: OpenAiServer) -> None:
+    server.says(Said("", 429, headers={"Retry-After": format_datetime(datetime.now(UTC) + timedelta(minutes=2))}))
+    with pytest.raises(ModelBusy) as caught:
+        await completed(RemoteChat, server.url)
+    assert caught.value.after == pytest.approx(120, abs=10)
+
+
+@both
+async def test_a_request_may_take_only_so_long(server: OpenAiServer, kind: Class) -> None:
+    server.says(Hangs())
+    with pytest.raises(ModelBusy, match="no answer from"):
+        await completed(partial(kind, seconds=0.05), server.url)
+
+
+@both
+async def test_sampling_is_the_caller_s(server: OpenAiServer, kind: Class) -> None:
+    server.says(turn("Here.") if kind is RemoteChat else text("Here."))
+    await completed(partial(kind, sampling=Sampling(0.8, 7)), server.url)
+    assert (server.requests[0]["temperature"], server.requests[0]["seed"]) == (0.8, 7)
+
+
+async def test_thoughts_beside_a_call_are_left_out(server: OpenAiServer) -> None:
+    server.says(turn("<think>\nHm.\n</think>\n\nLet me see.", [{"name": "list", "arguments": "{}"}]))
+    assert (await completed(RemoteChat, server.url)).content == "Let me see."
 
 
 @both

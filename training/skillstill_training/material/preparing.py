@@ -18,8 +18,9 @@ from skillstill_training.material import tree
 from skillstill_training.material.errands import Errand, cache_folder, settle
 from skillstill_training.material.fetching import FETCHERS
 from skillstill_training.material.sources import Source, load_sources
-from skillstill_training.material.steps import run_steps, steps_file
+from skillstill_training.material.steps import BUILT_IN, run_steps, steps_file
 from skillstill_training.material.steps.notes import read_notes, write_notes
+from skillstill_training.skillcode import code_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,12 @@ def _intact(home: Path) -> bool:
 
 
 def _key(source: Source, skill_folder: Path) -> str:
-    """Of all that the tree depends on: its declaration, our code and that of the skill's own steps."""
+    """Of all that the tree depends on: its declaration, our code, and what the skill's own steps are made of."""
     fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded"})
     total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _code())
-    if source.steps and (own := steps_file(skill_folder)).is_file():
-        total.update(own.read_bytes())
+    if source.steps and steps_file(skill_folder).is_file():
+        for file in code_files(skill_folder) if set(source.steps) - BUILT_IN.keys() else [steps_file(skill_folder)]:
+            total.update(file.read_bytes())
     return total.hexdigest()[:32]
 
 

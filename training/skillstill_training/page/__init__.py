@@ -21,7 +21,7 @@ from skillstill_training.jsonl import read_lines, write_text
 from skillstill_training.page.asked import asked, opening
 from skillstill_training.page.cards import cards
 from skillstill_training.page.solved import solved
-from skillstill_training.teacher import TraceRow
+from skillstill_training.teachers import TraceRow
 
 __all__ = ["write_page"]
 # No text can end the element that holds the data.

@@ -13,7 +13,7 @@ from skillstill_training.goal import Goal
 from skillstill_training.page.gold import in_words
 from skillstill_training.plan import Seen
 from skillstill_training.reasons import kind_of
-from skillstill_training.teacher import TraceRow
+from skillstill_training.teachers import TraceRow
 
 Card = dict[str, Any]
 RESULT = 4_000  # characters of a tool's result that are shown: about what tools give at most

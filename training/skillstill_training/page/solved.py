@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from skillstill_training.page.table import head, link, mean, number, row, section, share, text
 from skillstill_training.reasons import kind_of
-from skillstill_training.teacher import TraceRow
+from skillstill_training.teachers import TraceRow
 
 REASONS = 12  # commonest ones that are told; the others are added up
 Rows = Sequence[TraceRow]

@@ -5,7 +5,6 @@ never in it, lies `notes.json` with what earlier steps noted (`notes.py`): a ste
 speak of rewrites it.
 """
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
@@ -20,6 +19,7 @@ from skillstill_training.material.steps.later import later_commits
 from skillstill_training.material.steps.notes import read_notes, write_notes
 from skillstill_training.material.steps.patches import patches
 from skillstill_training.material.steps.words import rename_words
+from skillstill_training.skillcode import import_from
 
 Step = Callable[[Path, Random], Mapping[str, JsonValue] | None]
 BUILT_IN: dict[str, Step] = {step.__name__: step for step in (strip_docstrings, rename_words, patches, later_commits)}
@@ -59,13 +59,9 @@ def _find(names: tuple[str, ...], skill_folder: Path) -> dict[str, Step]:
 
 
 def _module(skill_folder: Path) -> ModuleType:
-    file = steps_file(skill_folder)
-    spec = importlib.util.spec_from_file_location("skillstill_material_of_a_skill", file)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        return import_from(skill_folder, "material")
     except Exception as error:
-        raise MaterialError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
-    return module
+        raise MaterialError(
+            f"{steps_file(skill_folder)} cannot be imported: {type(error).__name__}: {error}"
+        ) from error

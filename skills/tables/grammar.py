@@ -1,0 +1,257 @@
+"""Parts of questions: each in words, in SQL, and as plain Python over the rows, which alone says what is right."""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from pydantic import JsonValue
+
+from .schema import Cell, Column, Row, Schema, Table
+
+Choice = TypeVar("Choice")
+LOOSE = 0.5  # of the category values that are said otherwise than they are stored
+EXACT = 0.12  # of the columns that are called by their exact names
+TIE = Decimal("0.0001")  # a sum or mean this near to where rounding turns is not asked for
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+class Unsuitable(Exception):
+    """What was drawn makes no unambiguous question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text value of a query: as people say it, and as it is stored ("" where it is stored nowhere)."""
+
+    said: str
+    stored: str
+    table: str
+
+    @property
+    def facts(self) -> JsonValue:
+        return {"said": self.said, "stored": self.stored, "table": self.table}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`sql` holds {0} where its text value stands; `kind` and `value` fill a phrase."""
+
+    column: Column
+    kind: str
+    value: str
+    sql: str
+    keeps: Callable[[Row], bool]
+    literal: Literal | None = None
+    dated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is worked out of rows. `words` is asked with, `short` answered with."""
+
+    words: str
+    short: str
+    sql: str
+    of: Callable[[Sequence[Row]], Decimal]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Draws parts of questions about one workspace."""
+
+    schema: Schema
+    split: str
+    rng: Random
+
+    def pick(self, options: Sequence[Choice]) -> Choice:
+        """Raises Unsuitable where there is none."""
+        if not options:
+            raise Unsuitable
+        return self.rng.choice(options)
+
+    def table(self, fits: Callable[[Table], object] = bool) -> Table:
+        return self.pick([table for table in self.schema.tables.values() if fits(table)])
+
+    def call(self, column: Column) -> str:
+        """The column as somebody says it."""
+        return column.name if self.rng.random() < EXACT else column.said
+
+    def category(self, table: Table, *, loose: bool | None = None, column: Column | None = None) -> Condition:
+        """A column is one of its values; `loose`: whether the value is said otherwise than it is stored."""
+        column = column or self.pick(table.categories)
+        value: str = self.pick(sorted(column.counts))
+        said = spoken(value) if (self.rng.random() < LOOSE if loose is None else loose) else value
+        if loose and said == value:
+            raise Unsuitable
+        return _equals(table, column, said, value)
+
+    def unused(self, table: Table, column: Column) -> Condition:
+        """The like, with a value that is stored nowhere."""
+        value = self.pick([one for one in column.unused if not self.schema.holds(one)])
+        return _equals(table, column, spoken(value) if self.rng.random() < 0.5 else value, "")
+
+    def bound(self, table: Table) -> Condition:
+        """A measure is above or below a number."""
+        column = self.pick([one for one in table.measures if len(one.counts) > 5])
+        kind, sign, compare = self.pick(BOUNDS)
+        value = _round(self.pick(sorted(column.cells)))
+        return Condition(
+            column, kind, f"{value}", f"{column.sql} {sign} {value}", lambda row: compare(row[column.name], value)
+        )
+
+    def when(self, table: Table) -> Condition:
+        """A date lies in a year or in a month."""
+        column = self.pick(table.dates)
+        day = column.day(self.pick(sorted(column.counts)))
+        month = day.month if self.rng.random() < 0.5 else 0
+        said = f"{MONTHS[month - 1]} {day.year}" if month else f"{day.year}"
+
+        def keeps(row: Row) -> bool:
+            there = column.day(row[column.name])
+            return there.year == day.year and month in (0, there.month)
+
+        sql = f"{column.sql} like '{column.pattern(day.year, month)}'"
+        return Condition(column, "during", said, sql, keeps, dated=True)
+
+    def era(self, table: Table) -> Condition:
+        """A year is before, after or the same as another."""
+        column = self.pick([one for one in table.of("year") if one.full])
+        year: int = self.pick(sorted(column.counts))
+        kind, sign, compare = self.pick(ERAS)
+        return Condition(
+            column, kind, f"{year}", f"{column.sql} {sign} {year}", lambda row: compare(row[column.name], year)
+        )
+
+    def conditions(self, table: Table) -> Sequence[Condition]:
+        """One or two, of different columns, that some rows meet and others do not."""
+        makers = [self.category, self.category, self.bound, self.era]
+        first = self.pick(makers)(table)
+        chosen = [first]
+        if self.rng.random() < 0.4:
+            second = self.pick(makers)(table)
+            both = {first.literal is None, second.literal is None}
+            chosen += [second] if second.column is not first.column and both == {True, False} else []
+        return self.fitting(table, chosen)
+
+    def fitting(self, table: Table, conditions: Sequence[Condition]) -> Sequence[Condition]:
+        """They themselves. Raises Unsuitable where they leave fewer than two rows, or all."""
+        if not 2 <= len(kept(table.rows, conditions)) < len(table.rows):
+            raise Unsuitable
+        return conditions
+
+    def say(self, conditions: Sequence[Condition]) -> str:
+        """The conditions as a phrase behind what the rows are called."""
+        frame = self.pick(_frames("test" if self.split == "test" else "train"))
+        parts = [_phrase(frame[one.kind], self.call(one.column), one.value) for one in conditions]
+        return articles(f"{frame['lead']}{' and '.join(parts)}{frame.get('end', '')}")
+
+    def measure(self, table: Table, of: str = "", beside: Sequence[Condition] = ()) -> Measure:
+        """An average, total, … of a column of which no condition speaks; `of` stands before its name in SQL."""
+        column = self.pick([one for one in table.measures if one not in [met.column for met in beside]])
+        whole = all(isinstance(cell, int) for cell in column.cells)
+        said, name = self.call(column), f"{of}{column.sql}"
+        kind = self.pick(("avg", "avg", "sum", "max", "min"))
+        word = self.pick(SAYINGS[kind])
+        short = f"{SAYINGS[kind][0]} {said}"
+        rounded = kind == "avg" or (kind == "sum" and not whole)
+        sql = f"round({kind}({name}), 2)" if rounded else f"{kind}({name})"
+        words = f"{word} {said}{' (2 decimals)' if rounded else ''}"
+        return Measure(words, short, sql, lambda rows: _worked_out(kind, [row[column.name] for row in rows]))
+
+
+def spoken(value: str) -> str:
+    """A stored value as people say it: `IN_TRANSIT` as `in transit`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", value).replace("_", " ").replace("-", " ").lower()
+
+
+def kept(rows: Sequence[Row], conditions: Sequence[Condition]) -> Sequence[Row]:
+    return [row for row in rows if all(one.keeps(row) for one in conditions)]
+
+
+def where(conditions: Sequence[Condition], of: str = "") -> str:
+    """The clause with a space before it; `of` stands before the columns."""
+    return f" where {' and '.join(f'{of}{one.sql}' for one in conditions)}" if conditions else ""
+
+
+def facts(query: str, conditions: Sequence[Condition] = (), **more: JsonValue) -> dict[str, JsonValue]:
+    """What a plan needs: the query with {0} for its text value, that value, the table to look at for its dates."""
+    literals = [one.literal.facts for one in conditions if one.literal]
+    return {"query": query, "literals": literals, **more}
+
+
+def quoted(cell: Cell) -> str:
+    """The value as a query writes it."""
+    return "'" + cell.replace("'", "''") + "'" if isinstance(cell, str) else str(cell)
+
+
+def number(value: Decimal) -> str:
+    """Without an exponent or empty decimals."""
+    text = f"{value:.6f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def articles(text: str) -> str:
+    return re.sub(r"\ba (?=[aeio]|hour|u(?!ni|se))", "an ", text, flags=re.IGNORECASE)
+
+
+def _equals(table: Table, column: Column, said: str, stored: str) -> Condition:
+    literal = Literal(said, stored, table.name)
+    return Condition(column, "equals", said, f"{column.sql} = {{0}}", lambda row: row[column.name] == stored, literal)
+
+
+def _phrase(frame: str, column: str, value: str) -> str:
+    several = column.endswith("s") and not column.endswith("ss")
+    return (frame.replace("a {column}", "{column}") if several else frame).format(column=column, value=value)
+
+
+def _worked_out(kind: str, cells: Sequence[Cell]) -> Decimal:
+    exact = [Decimal(str(cell)) for cell in cells]
+    if kind in ("max", "min"):
+        return max(exact) if kind == "max" else min(exact)
+    value = sum(exact, Decimal(0)) / (len(exact) if kind == "avg" else 1)
+    turns = abs((value * 100) % 1 - Decimal("0.5")) < TIE
+    if turns and kind == "avg":
+        raise Unsuitable
+    return value
+
+
+def _round(value: float) -> float:
+    """A number that people would name: two leading digits; never as exact as a value is."""
+    if abs(value) < 10:
+        return round(value, 1)
+    scale: int = 10 ** (len(str(int(abs(value)))) - 2)
+    return int(value / scale) * scale
+
+
+@cache
+def _frames(split: str) -> Sequence[Mapping[str, str]]:
+    frames: list[dict[str, str]] = tomllib.loads((Path(__file__).parent / "phrases.toml").read_text("utf-8"))[split]
+    return frames
+
+
+BOUNDS: Sequence[tuple[str, str, Callable[[float, float], bool]]] = (
+    ("above", ">", lambda cell, bound: cell > bound),
+    ("below", "<", lambda cell, bound: cell < bound),
+    ("at_least", ">=", lambda cell, bound: cell >= bound),
+    ("at_most", "<=", lambda cell, bound: cell <= bound),
+)
+ERAS: Sequence[tuple[str, str, Callable[[int, int], bool]]] = (
+    ("after", ">", lambda cell, year: cell > year),
+    ("before", "<", lambda cell, year: cell < year),
+    ("during", "=", lambda cell, year: cell == year),
+)
+SAYINGS = {
+    "avg": ("average", "mean", "avg"),
+    "sum": ("total", "summed up", "combined"),
+    "max": ("highest", "maximum", "largest"),
+    "min": ("lowest", "minimum", "smallest"),
+}

@@ -1,0 +1,287 @@
+"""Steps that make workspaces of this skill: tables invented from `domains/`, and tables that packages ship, altered.
+
+What a step notes of a table: what its rows are called, which column is its key or label, of which kind each column is.
+A step may import nothing of its neighbours: it is run by itself.
+"""
+
+import csv
+import re
+import sqlite3
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+HERE = Path(__file__).parent
+SPLITS = ("train", "validation", "test")
+DOMAINS = (
+    "shop", "library", "clinic", "school", "hotel", "gym", "museum", "repair", "publisher", "farm",
+    "theatre", "fleet", "hiring", "energy",
+    "airline", "brewery", "observatory", "parcel", "festival", "vineyard", "charity",
+)  # fmt: skip
+UNITS = {"cm", "kg", "g", "km", "m", "t", "s", "min", "mw", "ha", "pct", "eur"}
+NAMED = {"person", "title", "place", "firm"}
+# What the tables of names have in common, one of these in each workspace: a question may mean any of them.
+SHARED = (
+    ("phone", "phone", NAMED - {"title"}), ("rating", "real 1 5", NAMED), ("file_mark", "mark", NAMED),
+    ("last_update", "date 2022 2024", NAMED),
+)  # fmt: skip
+KEPT_ROWS = 320  # of a table that a package ships: enough for every kind of question, quick to load
+EMPTY = {"", "NA", "nan", "None"}
+
+Row = dict[str, Any]
+Notes = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A table to be written: its rows under plain names, and what is noted of it."""
+
+    name: str
+    rows: Sequence[Row]
+    note: Notes
+
+
+def invented(domain: str, tree: Path, rng: Random) -> Notes:
+    """Fills the tree with the tables of a domain."""
+    spec, words = _domain(domain)
+    tables: dict[str, Made] = {}
+    maker = _Maker(words, tables, rng)
+    for name, table in spec.items():
+        tables[name] = maker.table(name, table)
+    return _written(tree, [*tables.values()], domain, rng)
+
+
+# A step is a function of this module; each domain is one, by its name.
+globals().update({domain: partial(invented, domain) for domain in DOMAINS})
+
+
+def shipped(tree: Path, rng: Random) -> Notes:
+    """Replaces the CSV files of the tree, those that `real.toml` knows, by tables with other names and values."""
+    known = tomllib.loads((HERE / "real.toml").read_text(encoding="utf-8"))
+    files = sorted(file for file in tree.rglob("*") if file.is_file())
+    tables = [_altered(file, known[file.name], rng) for file in files if file.name in known]
+    for file in files:
+        file.unlink()
+    return _written(tree, tables, "records", rng)
+
+
+def _domain(name: str) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    for split in SPLITS:
+        spec = tomllib.loads((HERE / "domains" / f"{split}.toml").read_text(encoding="utf-8"))
+        if name in spec:
+            return spec[name], spec["vocabulary"]
+    raise ValueError(f"no domain {name!r} in domains/*.toml")
+
+
+class _Maker:
+    """Makes the rows of one table after another; later ones may refer to earlier ones."""
+
+    def __init__(self, words: Mapping[str, list[str]], tables: Mapping[str, Made], rng: Random) -> None:
+        self.words, self.tables, self.rng = words, tables, rng
+        self.shared = rng.choice(SHARED)
+
+    def table(self, name: str, spec: Mapping[str, Any]) -> Made:
+        count = spec["rows"] + self.rng.randrange(-spec["rows"] // 8, spec["rows"] // 8 + 1)
+        kinds: dict[str, str] = dict(spec["columns"])
+        column, kind, fitting = self.shared
+        if fitting & set(kinds.values()) and column not in kinds and self.rng.random() < 0.95:
+            kinds[column] = kind
+        note = _note(spec, name)
+        columns = {column: self._column(column, kind, count, note) for column, kind in kinds.items()}
+        rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+        return Made(name, rows, note)
+
+    def _column(self, name: str, kind: str, count: int, note: Notes) -> list[Any]:
+        word, _, rest = kind.partition(" ")
+        about: Notes = {"kind": KINDS[word], "said": _said(name)}
+        note["columns"][name] = about
+        if word == "refers":
+            parent = self.tables[rest]
+            about["refers"] = [rest, parent.note["key"]]
+            return self._references([row[parent.note["key"]] for row in parent.rows], count)
+        if word in ("key", "code"):
+            note["key"] = name
+            first = int(rest) if word == "key" else self.rng.randrange(100, 900)
+            return [number if word == "key" else f"{rest}-{number}" for number in range(first, first + count)]
+        if word in ("person", "title", "place", "firm"):
+            note["label"] = name
+            return self._names(word, count)
+        if word in ("pick", "among"):
+            return self._categories(re.split(r",\s*", rest), count, about, styled=word == "pick")
+        return [self._cell(word, rest.split()) for _ in range(count)]
+
+    def _references(self, keys: Sequence[Any], count: int) -> list[Any]:
+        """A few of the rows are referred to by none, others more often than most."""
+        used = self.rng.sample(keys, len(keys) - self.rng.randint(1, min(5, len(keys) - 2)))
+        weights = [self.rng.uniform(0.4, 2) for _ in used]
+        return [*used, *self.rng.choices(used, weights, k=count)][:count] if count >= len(used) else used[:count]
+
+    def _names(self, word: str, count: int) -> list[str]:
+        first, second, between = {
+            "person": ("first", "last", " "),
+            "title": ("adjective", "noun", " "),
+            "place": ("place", "ending", ""),
+            "firm": ("place", "firm", " "),
+        }[word]
+        pairs = [f"{one}{between}{two}" for one in self.words[first] for two in self.words[second]]
+        pairs = [f"The {pair}" if word == "title" and at % 3 == 0 else pair for at, pair in enumerate(pairs)]
+        pairs += [f"{pair} {number}" for number in ("II", "III") for pair in pairs] if count > len(pairs) else []
+        return self.rng.sample(pairs, count)
+
+    def _categories(self, options: list[str], count: int, about: Notes, *, styled: bool) -> list[str]:
+        """One of the options occurs nowhere: what can be asked for in vain."""
+        self.rng.shuffle(options)
+        unused = options[: len(options) > 3]
+        style = self.rng.choice(STYLES) if styled else str
+        about["unused"] = [style(one) for one in unused]
+        used = [style(one) for one in options[len(unused) :]]
+        return self.rng.choices(used, [self.rng.uniform(0.5, 2) for _ in used], k=count)
+
+    def _cell(self, word: str, limits: Sequence[str]) -> Any:
+        match word:
+            case "whole" | "year":
+                return self.rng.randint(int(limits[0]), int(limits[1]))
+            case "money":
+                return round(self.rng.uniform(float(limits[0]), float(limits[1])), 2)
+            case "real":
+                return round(self.rng.uniform(float(limits[0]), float(limits[1])), 1)
+            case "date":
+                first, last = date(int(limits[0]), 1, 1), date(int(limits[1]), 12, 31)
+                return first + timedelta(days=self.rng.randint(0, (last - first).days))
+            case "phone":
+                return f"{self.rng.randint(20, 99)}-{self.rng.randint(100, 999)}-{self.rng.randint(1000, 9999)}"
+            case "mark":
+                return f"{self.rng.choice('ABCDEFGH')}{self.rng.randint(1000, 9999)}"
+            case "email":
+                name, host = self.rng.choice(self.words["last"]), self.rng.choice(self.words["noun"])
+                return f"{name.lower()}{self.rng.randint(1, 999)}@{host.lower()}.example"
+        raise ValueError(f"no kind of column {word!r}")
+
+
+KINDS = {
+    "key": "key", "code": "key", "refers": "refers", "date": "date", "year": "year", "pick": "category",
+    "among": "category", "whole": "measure", "money": "measure", "real": "measure", "phone": "text", "email": "text",
+    "mark": "text", "person": "label", "title": "label", "place": "label", "firm": "label",
+}  # fmt: skip
+STYLES: tuple[Callable[[str], str], ...] = (
+    str, str.title, str.upper, str.capitalize,
+    lambda text: text.replace(" ", "_"), lambda text: text.replace(" ", "-"),
+    lambda text: text.upper().replace(" ", "_"), lambda text: text.title().replace(" ", ""),
+)  # fmt: skip
+
+
+def _altered(file: Path, spec: Mapping[str, Any], rng: Random) -> Made:
+    """Some rows of a shipped table, with numbers that are a little off."""
+    note = _note(spec, spec["table"])
+    named = {old: tuple(new.split()) for old, new in spec["columns"].items()}
+    for name, kind in named.values():
+        note["columns"][name] = {"kind": kind, "said": _said(name)}
+        note |= {kind: name} if kind in ("key", "label") else {}
+    with file.open(encoding="utf-8-sig", newline="") as text:
+        reader = csv.DictReader(text, skipinitialspace=True)
+        rows = [{key.strip(): cell.strip() for key, cell in row.items() if key} for row in reader]
+    rows = rng.sample(rows, min(KEPT_ROWS, len(rows) * 4 // 5))
+    altered = [{new: _off(row[old], kind, rng) for old, (new, kind) in named.items()} for row in rows]
+    return Made(spec["table"], altered, note)
+
+
+def _off(cell: str, kind: str, rng: Random) -> Any:
+    if cell in EMPTY:
+        return None
+    if kind == "date":
+        return date.fromisoformat(cell.replace("/", "-"))
+    if kind in ("year", "key"):
+        return int(float(cell))
+    if kind != "measure":
+        return cell
+    if not re.fullmatch(r"-?[\d.]+", cell):
+        return None
+    value = float(cell) * rng.uniform(0.93, 1.07)
+    return round(value) if value >= 100 and "." not in cell else round(value, 1 if value >= 10 else 2)
+
+
+def _note(spec: Mapping[str, Any], name: str) -> Notes:
+    one = spec["one"]
+    lacks = [word.strip() for word in spec.get("lacks", "").split(",") if word.strip()]
+    return {"one": one, "many": spec.get("many", f"{one}s"), "lacks": lacks, "key": "", "label": "", "columns": {}}
+
+
+def _said(name: str) -> str:
+    """How people call a column: without its unit."""
+    words = name.split("_")
+    return " ".join(words[:-1] if words[-1] in UNITS and len(words) > 1 and words[-2] != "per" else words)
+
+
+def _written(tree: Path, tables: Sequence[Made], stem: str, rng: Random) -> Notes:
+    """Each table in the database or in a file of its own, in the style of this workspace."""
+    naming, dates = rng.choice(NAMINGS), rng.choice(DATES)
+    database = tree / f"{stem}{rng.choice(('.db', '.sqlite'))}"
+    split = rng.sample(tables, rng.randint(0, len(tables) - 1))
+    noted: Notes = {}
+    for made in rng.sample(tables, len(tables)):
+        names = {plain: naming(plain) for plain in made.note["columns"]}
+        rows = [
+            {names[plain]: dates(cell) if isinstance(cell, date) else cell for plain, cell in row.items()}
+            for row in made.rows
+        ]
+        file = tree / rng.choice(("data", "exports")) / f"{made.name}{rng.choice(('.csv', '.csv', '.tsv'))}"
+        file = file if made in split else database
+        (_to_sqlite if file == database else _to_text)(file, made.name, rows)
+        noted[made.name] = _renamed(made.note, names, naming) | {"path": file.relative_to(tree).as_posix()}
+    if database.exists():
+        _settle(database)
+    return {"tables": noted}
+
+
+NAMINGS: tuple[Callable[[str], str], ...] = (
+    str, str, str, lambda name: re.sub(r"_(\w)", lambda found: found[1].upper(), name), str.upper,
+)  # fmt: skip
+DATES: tuple[Callable[[date], str], ...] = (
+    date.isoformat, date.isoformat, date.isoformat,
+    lambda day: day.strftime("%d.%m.%Y"), lambda day: day.strftime("%d %b %Y"), lambda day: day.strftime("%Y/%m/%d"),
+)  # fmt: skip
+
+
+def _renamed(note: Notes, names: Mapping[str, str], naming: Callable[[str], str]) -> Notes:
+    columns = {
+        names[plain]: about
+        | ({"refers": [about["refers"][0], naming(about["refers"][1])]} if "refers" in about else {})
+        for plain, about in note["columns"].items()
+    }
+    return note | {"columns": columns, "key": names.get(note["key"], ""), "label": names.get(note["label"], "")}
+
+
+def _to_text(file: Path, _: str, rows: Sequence[Row]) -> None:
+    file.parent.mkdir(exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as text:
+        delimiter = "\t" if file.suffix == ".tsv" else ","
+        writer = csv.DictWriter(text, list(rows[0]), delimiter=delimiter, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _to_sqlite(file: Path, name: str, rows: Sequence[Row]) -> None:
+    columns = ", ".join(f'"{column}" {_type(row[column] for row in rows)}' for column in rows[0])
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.execute(f'CREATE TABLE "{name}" ({columns})')
+        marks = ", ".join("?" * len(rows[0]))
+        connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', [tuple(row.values()) for row in rows])  # noqa: S608
+    connection.close()
+
+
+def _type(cells: Iterable[Any]) -> str:
+    kinds = {type(cell) for cell in cells if cell is not None}
+    return "INTEGER" if kinds == {int} else "REAL" if kinds and kinds <= {int, float} else "TEXT"
+
+
+def _settle(file: Path) -> None:
+    """Takes the version of SQLite out of the file: the same rows give the same bytes."""
+    data = bytearray(file.read_bytes())
+    data[96:100] = bytes(4)
+    file.write_bytes(data)

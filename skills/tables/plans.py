@@ -1,0 +1,206 @@
+"""How each kind of question is answered: look what there is, query in the words of the question, mend, answer."""
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+
+from pydantic import TypeAdapter
+from skillstill.types import ToolCall
+from skillstill_training.goal import Goal
+from skillstill_training.plan import Hand, Plan, Seen, call
+
+from .grammar import quoted
+
+Search = Generator[ToolCall, Seen, list[Seen]]
+CANNOT = "escalate: the tables can only be read and queried."
+TEXTS = TypeAdapter(dict[str, str])
+LITERALS = TypeAdapter(list[dict[str, str]])
+
+
+def valued(goal: Goal, hand: Hand) -> Plan:
+    trail = yield from found(goal, hand)
+    if not _literals(goal) or _literals(goal)[0]["stored"]:
+        return f"The {goal.facts['short']} is {value(trail[-1])} ({trail[-1].id})."
+    return never(goal, trail)
+
+
+def counted(goal: Goal, hand: Hand) -> Plan:
+    *_, seen = yield from found(goal, hand)
+    return f"There are {value(seen)} {goal.words['many']} ({seen.id})."
+
+
+def percent(goal: Goal, hand: Hand) -> Plan:
+    *_, seen = yield from found(goal, hand)
+    return f"It is {value(seen)} % ({seen.id})."
+
+
+def different(goal: Goal, hand: Hand) -> Plan:
+    *_, seen = yield from found(goal, hand)
+    return f"There are {value(seen)} different ones ({seen.id})."
+
+
+def listed(goal: Goal, hand: Hand) -> Plan:
+    *_, seen = yield from found(goal, hand)
+    return f"They are {', '.join(rows(seen))} ({seen.id})."
+
+
+def tabled(goal: Goal, hand: Hand) -> Plan:
+    *_, seen = yield from found(goal, hand)
+    return "\n".join([f"Rows ({seen.id}):", *rows(seen)])
+
+
+def best(goal: Goal, hand: Hand) -> Plan:
+    *_, seen = yield from found(goal, hand)
+    return f"It is {value(seen)} ({seen.id})."
+
+
+def looked_up(goal: Goal, hand: Hand) -> Plan:
+    if "lacks" in goal.facts:
+        seen = yield call("describe")
+        return f"There is no {goal.words['column']} in {goal.facts['lacks']} ({seen.id})."
+    *trail, seen = yield from found(goal, hand)
+    if not rows(seen):
+        return (yield from nobody(goal, [*trail, seen], f"{goal.words['one']} {goal.words['name']}"))
+    return f"The {goal.facts['column']} is {value(seen)} ({seen.id})."
+
+
+def followed(goal: Goal, hand: Hand) -> Plan:
+    *trail, seen = yield from found(goal, hand)
+    if not rows(seen):
+        return (yield from nobody(goal, [*trail, seen], f"{goal.words['parent']} {goal.words['name']}"))
+    seen = yield from onward(goal, value(seen))
+    return f"There are {value(seen)} {goal.words['many']} ({seen.id})."
+
+
+def owned(goal: Goal, hand: Hand) -> Plan:
+    *_, seen = yield from found(goal, hand)
+    if "none" in goal.facts:
+        return f"There is no {goal.words['one']} {goal.words['key']} ({seen.id} found nothing)."
+    seen = yield from onward(goal, value(seen))
+    return f"The {goal.facts['column']} is {value(seen)} ({seen.id})."
+
+
+def sought(goal: Goal, hand: Hand) -> Plan:
+    """Each table that has such a column, in the order of the overview, until one has such a row."""
+    overview = yield call("describe")
+    each: Mapping[str, str] = TEXTS.validate_python(goal.facts["each"])
+    hand.met(len(each))
+    tried: list[str] = []
+    for table in sorted(each, key=lambda table: _place(overview, table)):
+        seen = yield call("sql", query=f"{each[table]}{quoted(goal.words['name'])}")
+        if rows(seen):
+            return f"The {goal.facts['column']} is {value(seen)} ({seen.id})."
+        tried.append(seen.id)
+    return f"There is no {goal.words['name']} ({', '.join(tried)} found nothing)."
+
+
+def picked(goal: Goal, hand: Hand) -> Plan:
+    """All rows of that name, then the one of the right kind."""
+    *_, seen = yield from found(goal, hand)
+    hand.met(len(rows(seen)))
+    if not goal.facts["right"]:
+        words = goal.words
+        return f"There is no {words['one']} {words['part']} with {goal.facts['by']} {words['clue']} ({seen.id})."
+    right = next(row.split(" | ") for row in rows(seen) if goal.facts["right"] in row.split(" | "))
+    if "then" not in goal.facts:
+        return f"The {goal.facts['column']} is {right[-1]} ({seen.id})."
+    seen = yield from onward(goal, right[0])
+    return f"There are {value(seen)} {goal.words['many']} ({seen.id})."
+
+
+def declined(goal: Goal, hand: Hand) -> Plan:
+    yield from ()
+    return CANNOT
+
+
+def found(goal: Goal, hand: Hand) -> Search:
+    """What the goal's query shows, at the end of all that led to it: a text that is stored otherwise is mended."""
+    overview = yield call("describe")
+    looked = str(goal.facts.get("look", ""))
+    if looked or hand.detour("look"):
+        looked = looked or _table_of(str(goal.facts["query"]))
+        yield call("describe", table=looked)
+    query, literals = str(goal.facts["query"]), _literals(goal)
+    if hand.detour("wrong") and (guess := guessed(query, overview)):
+        yield call("sql", query=filled(guess, [one["said"] for one in literals]))
+    known = [one["stored"] or one["said"] if one["table"] == looked else one["said"] for one in literals]
+    trail = [(yield call("sql", query=filled(query, known)))]
+    for text, one in zip(known, literals, strict=True):
+        if text != one["stored"] and "second" not in goal.facts:
+            trail += yield from mended(query, one, trail[-1], looked)
+    return trail
+
+
+def mended(query: str, literal: Mapping[str, str], seen: Seen, looked: str) -> Search:
+    """The query again with the text as it is stored, which the result has told already, or the table's values tell."""
+    stored, trail = literal["stored"], []
+    if (not stored or f"{stored!r}" not in seen.text) and literal["table"] != looked:
+        trail.append((yield call("describe", table=literal["table"])))
+        if stored not in trail[-1].text:
+            raise ValueError(f"{stored!r} is not among the values that are shown")
+    if stored:
+        trail.append((yield call("sql", query=filled(query, [stored]))))
+    return trail
+
+
+def nobody(goal: Goal, trail: Sequence[Seen], who: str) -> Plan:
+    """Nothing of that name: a part of it is tried, and the answer is a no."""
+    seen = yield call("sql", query=str(goal.facts["second"]))
+    return f"There is no {who} ({trail[-1].id}, {seen.id})."
+
+
+def onward(goal: Goal, key: str) -> Generator[ToolCall, Seen, Seen]:
+    """From a key to what its row, or the rows that refer to it, show."""
+    queries = goal.facts["then"]
+    assert isinstance(queries, list)
+    for query in queries:
+        seen = yield call("sql", query=str(query).format(key=key if re.fullmatch(r"-?\d+", key) else quoted(key)))
+        key = value(seen)
+    return seen
+
+
+def never(goal: Goal, trail: Sequence[Seen]) -> str:
+    said = _literals(goal)[0]["said"]
+    return f"There is no {goal.facts['column']} {said} ({', '.join(seen.id for seen in trail)})."
+
+
+def rows(seen: Seen) -> Sequence[str]:
+    """The rows of a result; raises ValueError where it is an error, or shows not all."""
+    count = int(seen.lines[0].split()[0])
+    shown = seen.lines[1 : count + 1]
+    if len(shown) < count or any(line.startswith("…") for line in shown):
+        raise ValueError(f"not all rows are shown: {seen.lines[0]}")
+    return shown
+
+
+def value(seen: Seen) -> str:
+    (row,) = rows(seen)
+    return row
+
+
+def filled(query: str, texts: Sequence[str]) -> str:
+    return query.format(*map(quoted, texts))
+
+
+def guessed(query: str, overview: Seen) -> str:
+    """The query with a column called by its last word alone; empty where that is a column as well."""
+    for name in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", re.sub(r"'[^']*'", "", query)):
+        short = name.rpartition("_")[2]
+        is_column = re.search(rf": .*\b{name}\b", overview.text)
+        if is_column and not re.search(rf"\b{short}\b", overview.text):
+            return re.sub(rf"\b{name}\b", short, query)
+    return ""
+
+
+def _table_of(query: str) -> str:
+    return str(re.findall(r"\bfrom (\w+)", query)[0])
+
+
+def _place(overview: Seen, table: str) -> int:
+    found = re.search(rf"(?:^|: |  ){re.escape(table)}, \d+ rows", overview.text, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"the overview does not show {table}")
+    return found.start()
+
+
+def _literals(goal: Goal) -> Sequence[Mapping[str, str]]:
+    return LITERALS.validate_python(goal.facts["literals"])

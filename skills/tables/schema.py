@@ -1,0 +1,194 @@
+"""What is in a workspace, read from its files once and without the tools: the truth that goals are computed from."""
+
+import csv
+import json
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from skillstill.tools.catalogue import name_in_query
+from skillstill_training.material import Material
+
+Cell = Any  # of a row: a number, a text, or None
+Row = Mapping[str, Cell]
+MAX_CATEGORIES = 8  # of a column: as many values as `describe` tells one and all
+DATES = {"%Y-%m-%d": "{y}-{m}-%", "%Y/%m/%d": "{y}/{m}/%", "%d.%m.%Y": "%.{m}.{y}", "%d %b %Y": "% {b} {y}"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """`kind`: key, refers, label, text, category, measure, year or date. `unused`: values that one might expect."""
+
+    name: str
+    kind: str
+    said: str
+    cells: Sequence[Cell]
+    refers: tuple[str, str] | None = None
+    unused: tuple[str, ...] = ()
+
+    @property
+    def sql(self) -> str:
+        return name_in_query(self.name)
+
+    @cached_property
+    def counts(self) -> Counter[Cell]:
+        return Counter(cell for cell in self.cells if cell is not None)
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether no cell is empty: then nobody need ask whether empty ones count."""
+        return None not in self.cells
+
+    @cached_property
+    def form(self) -> str:
+        """How its dates are written."""
+        return next((form for form in DATES if all(_parses(cell, form) for cell in self.counts)), "")
+
+    def day(self, cell: str) -> date:
+        return datetime.strptime(cell, self.form).date()
+
+    def pattern(self, year: int, month: int = 0) -> str:
+        """What the dates of that year, or month of it, are like in SQL."""
+        day = date(year, month or 1, 1)
+        whole = DATES[self.form].format(y=f"{day:%Y}", m=f"{day:%m}", b=f"{day:%b}")
+        return whole if month else {"%Y-%m-%d": f"{year}-%", "%Y/%m/%d": f"{year}/%"}.get(self.form, f"%{year}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Its rows are called `one`, `many`; `lacks`: what one might ask of them and no table has."""
+
+    name: str
+    one: str
+    many: str
+    columns: Mapping[str, Column]
+    rows: Sequence[Row]
+    key: Column | None = None
+    label: Column | None = None
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def sql(self) -> str:
+        return name_in_query(self.name)
+
+    def of(self, *kinds: str) -> Sequence[Column]:
+        return [column for column in self.columns.values() if column.kind in kinds]
+
+    @property
+    def categories(self) -> Sequence[Column]:
+        return [one for one in self.of("category") if one.full and 2 <= len(one.counts) <= MAX_CATEGORIES]
+
+    @property
+    def measures(self) -> Sequence[Column]:
+        return [one for one in self.of("measure") if one.full]
+
+    @property
+    def dates(self) -> Sequence[Column]:
+        return [one for one in self.of("date") if one.full and one.form]
+
+    @property
+    def names(self) -> Sequence[Column]:
+        """What one calls a row by, where no two rows share it."""
+        return [self.label] if self.label and self.label.full and max(self.label.counts.values()) == 1 else []
+
+
+@dataclass(frozen=True)
+class Schema:
+    tables: Mapping[str, Table]
+    texts: frozenset[str] = field(repr=False)  # all that is stored, in small letters
+    connection: sqlite3.Connection = field(repr=False)
+
+    @classmethod
+    def of(cls, material: Material) -> "Schema":
+        return _read(material.root, json.dumps(material.notes["tables"]))
+
+    def ask(self, query: str) -> list[tuple[Cell, ...]]:
+        """What SQLite says, with the types that the files give."""
+        return self.connection.execute(query).fetchall()
+
+    def holds(self, text: str) -> bool:
+        """Whether any cell is that text, in any case."""
+        return text.lower() in self.texts
+
+    def links(self) -> Sequence[tuple[Table, Column, Table]]:
+        """A table, its column that refers to another, and that other."""
+        return [
+            (child, column, self.tables[column.refers[0]])
+            for child in self.tables.values()
+            for column in child.of("refers")
+            if column.refers and column.full
+        ]
+
+
+@lru_cache(maxsize=64)
+def _read(root: Path, noted: str) -> Schema:
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    notes: dict[str, Any] = json.loads(noted)
+    tables = {name: _table(name, note, _rows(root / note["path"], name), connection) for name, note in notes.items()}
+    texts = {cell.lower() for table in tables.values() for row in table.rows for cell in row.values() if _is_text(cell)}
+    return Schema(tables, frozenset(texts), connection)
+
+
+def _table(name: str, note: Mapping[str, Any], rows: Sequence[Row], connection: sqlite3.Connection) -> Table:
+    columns = {
+        column: Column(
+            name=column,
+            kind=about["kind"],
+            said=about["said"],
+            cells=[row[column] for row in rows],
+            refers=tuple(about["refers"]) if "refers" in about else None,
+            unused=tuple(about.get("unused", ())),
+        )
+        for column, about in note["columns"].items()
+    }
+    names = ", ".join(column.sql for column in columns.values())
+    connection.execute(f"CREATE TABLE {name_in_query(name)} ({names})")
+    marks = ", ".join("?" * len(columns))
+    values = [tuple(row[column] for column in columns) for row in rows]
+    connection.executemany(f"INSERT INTO {name_in_query(name)} VALUES ({marks})", values)  # noqa: S608
+    key, label = columns.get(note["key"]), columns.get(note["label"])
+    return Table(name, note["one"], note["many"], columns, rows, key, label, tuple(note["lacks"]))
+
+
+def _rows(file: Path, name: str) -> Sequence[Row]:
+    if file.suffix in (".csv", ".tsv"):
+        return _typed(file)
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        cursor = connection.execute(f"SELECT * FROM {name_in_query(name)}")  # noqa: S608
+        heads = [head for head, *_ in cursor.description]
+        return [dict(zip(heads, row, strict=True)) for row in cursor]
+
+
+def _typed(file: Path) -> Sequence[Row]:
+    """The rows of a text: a column is one of numbers where each of its cells is one."""
+    with file.open(encoding="utf-8", newline="") as text:
+        rows = list(csv.DictReader(text, delimiter="\t" if file.suffix == ".tsv" else ","))
+    read = {column: _reader(row[column] for row in rows) for column in rows[0]}
+    return [{column: read[column](cell) if cell else None for column, cell in row.items()} for row in rows]
+
+
+def _reader(cells: Iterable[str]) -> Callable[[str], Cell]:
+    filled = [cell for cell in cells if cell]
+    if filled and all(re.fullmatch(r"-?(0|[1-9]\d*)", cell) for cell in filled):
+        return int
+    if filled and all(re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", cell) for cell in filled):
+        return float
+    return str
+
+
+def _parses(cell: Cell, form: str) -> bool:
+    try:
+        return bool(datetime.strptime(cell, form))
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_text(cell: Cell) -> bool:
+    return isinstance(cell, str)

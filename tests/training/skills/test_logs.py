@@ -1,0 +1,193 @@
+"""The goals of the skill `logs`: in a small landscape of services, each family's plan finds what its check accepts."""
+
+import itertools
+from pathlib import Path
+from random import Random
+
+import pytest
+from skillstill.skill import load_skill
+from skillstill_training.attempt import Attempt
+from skillstill_training.checks import judge
+from skillstill_training.composing import Composer, Unfit
+from skillstill_training.families import Family, load_families, load_wordings, slots
+from skillstill_training.goal import SPLITS, Draft, Goal, Split
+from skillstill_training.material import Material, Source, load_sources
+from skillstill_training.material.steps import run_steps
+from skillstill_training.material.steps.notes import read_notes, write_notes
+from skillstill_training.recipe import Speech
+from skillstill_training.solving import execute, hand_for
+
+FOLDER = Path(__file__).parents[3] / "skills" / "logs"
+FAMILIES = load_families(FOLDER)
+WORDINGS = load_wordings(FOLDER, "train", FAMILIES)
+SKILL = load_skill(FOLDER)
+PLAIN = Composer(SKILL, Speech(loose=0, typo=0, scoped=0), seed=1)
+SPEECH = Composer(SKILL, Speech(loose=0.5, typo=0.2), seed=1)
+DRAFTS = 8  # of each family, looked at in each test
+HELD_OUT = "Where is the first error of any service after the last start of {component}?"
+MACHINE = [  # of a machine that starts; the last word before the colon is who says it
+    "Sep 25 02:33:18 host01 systemd[1]: Stopped cron.service - Regular background program.",
+    "Sep 25 02:33:19 host01 sshd[912]: Received signal 15; terminating.",
+    "Sep 25 02:33:29 host01 kernel: CPPC is off",
+    "                               Please enable it",
+    "Sep 25 02:33:30 host01 systemd[1]: Started ssh.service.",
+    "Sep 25 02:33:31 host01 sshd[1045]: Server listening on 0.0.0.0 port 22.",
+    "Sep 25 02:33:32 host01 chronyd[511]: Selected source 192.0.2.1",
+]
+
+
+def made(tmp_path: Path, step: str, seed: int, split: Split = "train") -> Material:
+    """The workspace that a step makes of the logs that lie there."""
+    (root := tmp_path / "tree").mkdir(parents=True, exist_ok=True)
+    write_notes(root, {})
+    run_steps(Source.model_validate({"name": "w", "split": split, "steps": [step], "seed": seed}), FOLDER, root)
+    return Material("w", split, root, read_notes(root))
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    return made(tmp_path_factory.mktemp("services"), "train_landscape", 103)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Material:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "boot.log").write_text("\n".join(MACHINE) + "\n", encoding="utf-8")
+    return made(tmp_path, "system_log", 0)
+
+
+def drafts(family: Family, material: Material, count: int = DRAFTS) -> list[Draft]:
+    return list(itertools.islice(family.drafts(material, Random(1)), count))
+
+
+async def goals(family: Family, material: Material, composer: Composer = PLAIN) -> list[Goal]:
+    """Its goals, each in another wording; a prompt that gives its answer away makes none."""
+    wordings = WORDINGS.get(family.name, (HELD_OUT,))
+    proven = []
+    for at, draft in enumerate(drafts(family, material)):
+        try:
+            goal = composer.compose(draft, family, material, "train", (f"train/{at}", wordings[at % len(wordings)]))
+        except Unfit:
+            continue
+        proven.append(await composer.prove(goal, family, material))
+    return proven
+
+
+families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+
+
+@pytest.mark.anyio
+@families
+async def test_each_family_has_goals_whose_plan_passes_their_check(family: Family, services: Material) -> None:
+    proven = await goals(family, services)
+    assert proven
+    assert all(goal.calls <= 5 for goal in proven)
+
+
+@pytest.mark.anyio
+@families
+async def test_plans_hold_in_loose_words_with_typos_and_with_every_detour(family: Family, services: Material) -> None:
+    for goal in await goals(family, services, SPEECH):
+        trace, judgement = await execute(goal, family, SKILL, services.root, hand_for(goal, 1, {"miss": 1, "wrong": 1}))
+        assert judgement.passed, (trace.prompt, trace.report.answer, judgement.why)
+
+
+@pytest.mark.anyio
+@families
+async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, services: Material) -> None:
+    paths = [*services.root.rglob("*.log")]
+    everything = "\n".join(f"{file.relative_to(services.root)}:{at}" for file in paths for at in range(1, 2_000))
+    listed = "\n".join(line for file in paths for line in file.read_text(encoding="utf-8").split("\n"))
+    for goal in await goals(family, services):
+        for answer in ("", everything, listed):
+            assert not judge(goal.check, Attempt.of_text(goal.prompt, answer)).passed, goal.prompt
+
+
+@pytest.mark.anyio
+@families
+async def test_the_answers_of_other_goals_fail(family: Family, services: Material) -> None:
+    for goal, other in itertools.permutations(await goals(family, services), 2):
+        if goal.check != other.check:
+            assert not judge(goal.check, Attempt.of_text(goal.prompt, other.answer)).passed, (goal.answer, other.answer)
+
+
+@pytest.mark.anyio
+async def test_a_right_answer_in_other_words_passes(services: Material) -> None:
+    said = {"frame": "The exception came out of {function}(), see the trace.", "victim": "user number {user}"}
+    for family in FAMILIES:
+        for goal in await goals(family, services) if family.name in said else ():
+            answer = said[family.name].format_map(goal.facts)
+            assert judge(goal.check, Attempt.of_text(goal.prompt, answer)).passed, answer
+
+
+@pytest.mark.anyio
+async def test_the_log_of_a_machine_yields_goals_without_levels(machine: Material) -> None:
+    asked = {family.name: await goals(family, machine) for family in FAMILIES}
+    assert {name for name, made in asked.items() if made} == {"first", "last", "component_count", "offscope"}
+    there = [goal for goal in asked["component_count"] if not goal.absent and goal.words["component"] == "sshd"]
+    assert [goal.answer for goal in there] == ["sshd has 2 entries (r1)."]
+
+
+def test_a_line_of_another_form_makes_a_machine_log_unfit(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "boot.log").write_text("nothing like it\n", encoding="utf-8")
+    with pytest.raises(Exception, match="line 1 has another form"):
+        made(tmp_path, "system_log", 0)
+
+
+def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_there(services: Material) -> None:
+    text = "\n".join(file.read_text(encoding="utf-8") for file in services.root.rglob("*.log")).lower()
+    twins = 0
+    for family in FAMILIES:
+        for one, other in itertools.pairwise(drafts(family, services, 60)):
+            if one.pair and one.pair == other.pair and {one.check.kind, other.check.kind} > {"absent"}:
+                twins += 1
+                absent = one if one.check.kind == "absent" else other
+                for slot in {"request", "object"} & absent.words.keys():
+                    assert absent.words[slot].lower() not in text
+    assert twins > 10
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_same_seed_makes_the_same_logs(tmp_path: Path, split: Split) -> None:
+    first, second = (made(tmp_path / name, f"{split}_landscape", 7, split) for name in ("one", "two"))
+    texts = [{file.name: file.read_text("utf-8") for file in one.root.rglob("*.log")} for one in (first, second)]
+    assert texts[0] == texts[1]
+    assert first.notes == second.notes
+    assert sum(text.count("\n") for text in texts[0].values()) > 300
+
+
+def test_no_two_splits_share_a_message_or_a_name(tmp_path: Path) -> None:
+    kinds = []
+    for split in SPLITS:
+        known = made(tmp_path / split, f"{split}_landscape", 3, split).notes["entries"]
+        assert isinstance(known, list)
+        kinds.append(
+            {(row[5], row[6]) for row in known if isinstance(row, list) and row[6] not in ("200", "503", "enter")}
+        )
+    assert not kinds[0] & kinds[1] | kinds[0] & kinds[2] | kinds[1] & kinds[2]
+
+
+@pytest.mark.parametrize("family", [one for one in FAMILIES if not one.held_out], ids=lambda family: family.name)
+def test_there_are_many_wordings_and_they_use_only_the_words_that_drafts_have(
+    family: Family, services: Material
+) -> None:
+    wordings = WORDINGS[family.name]
+    known = drafts(family, services, 1)[0].words.keys()
+    assert len(set(wordings)) >= 25
+    assert [one for one in wordings if slots(one) - known] == []
+    assert [one for one in wordings if known - slots(one) - {"entry", "entries"}] == []
+
+
+def test_exactly_one_family_is_held_out_and_at_least_half_are_hard() -> None:
+    assert [family.name for family in FAMILIES if family.held_out] == ["after"]
+    assert 2 * sum(family.hard for family in FAMILIES) >= len(FAMILIES)
+
+
+def test_there_are_workspaces_enough_and_those_for_tests_are_new() -> None:
+    sources = load_sources(FOLDER)
+    counted = {split: sum(one.split == split for one in sources) for split in ("train", "validation", "test")}
+    assert counted["train"] >= 8
+    assert counted["validation"] >= 4
+    assert counted["test"] >= 8
+    assert all(one.source is None or str(one.first_uploaded) > "2024-10" for one in sources if one.split == "test")

@@ -1,0 +1,130 @@
+"""What a teacher behind an endpoint costs, and what a budget does."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from skillstill.errors import BudgetSpent, TeacherError, UsageError
+from skillstill.models.remote import Endpoint
+from skillstill.skill import load_skill
+from skillstill_training.folder import RunFolder
+from skillstill_training.goals import make_goals
+from skillstill_training.jsonl import read_lines
+from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.ledger import Budget, Entry, Ledger, Price
+from skillstill_training.teachers.patience import Patience
+from skillstill_training.teachers.teacher import TraceRow
+from skillstill_training.traces import make_traces
+
+from tests.server.models.openai_server import USAGE, OpenAiServer, Said, Turn, turn
+from tests.training.teachers.toy import DOWN, RIGHT, SEARCH, SOLVED, Make, goal
+
+pytestmark = pytest.mark.anyio
+
+
+def entries(ledger: Ledger) -> Sequence[Entry]:
+    return read_lines(ledger.file, Entry)
+
+
+async def test_each_attempt_is_a_line_of_the_ledger(
+    server: OpenAiServer, teacher: Make, toy: Path, ledger: Ledger
+) -> None:
+    server.says(*SOLVED, DOWN, DOWN, DOWN)
+    await teacher().solve(goal(1), toy)
+    await teacher().solve(goal(2), toy)
+    first, second = entries(ledger)
+    assert (first.goal, first.sample, first.purpose, first.requests) == (goal(1).id, 0, "traces", 2)
+    assert (first.prompt, first.cached, first.completion) == (38, 8, 12)
+    assert first.usd == pytest.approx((38 * 1 + 12 * 10) / 1_000_000)
+    assert (second.goal, second.requests, second.usd) == (goal(2).id, 0, 0)
+    assert ledger.tokens == 50
+    assert ledger.usd == pytest.approx(0.000158)
+
+
+async def test_a_budget_holds_over_several_runs_and_ends_in_the_middle_of_one(
+    server: OpenAiServer, teacher: Make, toy: Path, ledger: Ledger
+) -> None:
+    server.says(*SOLVED, SEARCH, RIGHT)
+    await teacher().solve(goal(1), toy)
+    with Ledger(ledger.file, ledger.price, Budget(usd=0.0002)) as again:
+        assert again.tokens == 50
+        with pytest.raises(
+            BudgetSpent, match=r"^the budget of 0.0002 USD is used up \(75 tokens, 0.0002 USD\): what is"
+        ):
+            await teacher(again).solve(goal(2), toy)
+    assert [(entry.goal, entry.requests) for entry in entries(ledger)] == [(goal(1).id, 2), (goal(2).id, 1)]
+    with Ledger(ledger.file, budget=Budget(tokens=75)) as spent, pytest.raises(BudgetSpent, match="75 tokens is used"):
+        await teacher(spent).solve(goal(3), toy)
+    assert len(server.requests) == 3
+
+
+async def test_a_server_that_does_not_count_cannot_be_held_to_a_budget(
+    server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path
+) -> None:
+    server.says(Said(RIGHT.body.replace(json.dumps(USAGE), "null")))
+    no_count = pytest.raises(TeacherError, match="does not say how many tokens")
+    with Ledger(tmp_path / "held.jsonl", budget=Budget(tokens=9)) as held, no_count:
+        await teacher(held).solve(goal(1), toy)
+
+
+def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="give --price or use --budget-tokens"):
+        Ledger(tmp_path / "ledger.jsonl", budget=Budget(usd=2))
+
+
+@pytest.mark.parametrize("text", ["", "0.1", "a/b", "0.1/0.4/1", "-1/2", "nan/1"])
+def test_what_is_no_price_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="a price is IN/OUT"):
+        Price.parse(text)
+
+
+async def test_a_torn_ledger_is_read_as_far_as_it_goes(
+    server: OpenAiServer, teacher: Make, toy: Path, ledger: Ledger
+) -> None:
+    server.says(*SOLVED)
+    await teacher().solve(goal(1), toy)
+    with ledger.file.open("a", encoding="utf-8") as file:
+        file.write('{"when": "2026')
+    with Ledger(ledger.file, ledger.price) as again:
+        assert (again.tokens, again.requests) == (50, 2)
+
+
+# The stage
+
+
+def replies(server: OpenAiServer, *turns: Turn) -> None:
+    server.turns[:] = turns
+
+
+async def test_a_spent_budget_ends_the_stage_cleanly_and_a_larger_one_goes_on(
+    server: OpenAiServer, settings: Path, folder: RunFolder
+) -> None:
+    await make_goals(settings, folder)
+    skill, endpoint = load_skill(settings), Endpoint(server.url, "big")
+    ledger = folder.path / "ledger.jsonl"
+    for budget, done, stopped in [(100, 4, True), (150, 6, True), (10_000, 48, False)]:
+        replies(server, *[turn("escalate: too hard")] * 48)
+        with Ledger(ledger, budget=Budget(tokens=budget)) as opened:
+            progress = await make_traces(settings, folder, EndpointTeacher(skill, endpoint, opened), at_once=1)
+        assert (progress.done, bool(progress.stopped)) == (done, stopped)
+        assert len(read_lines(folder.traces, TraceRow)) == done
+    assert len(server.requests) == 48
+    assert progress.kept + progress.dropped["it gave up"] == 48
+    assert not folder.part("model-big").exists()
+
+
+async def test_goals_for_which_the_endpoint_failed_are_solved_when_the_stage_goes_on(
+    server: OpenAiServer, settings: Path, folder: RunFolder
+) -> None:
+    await make_goals(settings, folder)
+    quick = Patience(tries=1)
+    with Ledger(folder.path / "ledger.jsonl") as ledger:
+        teacher = EndpointTeacher(load_skill(settings), Endpoint(server.url, "big"), ledger, patience=quick, failures=2)
+        replies(server, turn("escalate: no"), DOWN, turn("escalate: no"), DOWN, DOWN)
+        with pytest.raises(TeacherError, match="run the same command again"):
+            await make_traces(settings, folder, teacher, at_once=1)
+        replies(server, *[turn("escalate: no")] * 46)
+        progress = await make_traces(settings, folder, teacher, at_once=1)
+    assert progress.done == 48
+    assert not any(row.transient for row in read_lines(folder.traces, TraceRow))

