@@ -17,7 +17,8 @@ from skillstill_training.goals import make_goals
 from skillstill_training.jsonl import read_lines
 from skillstill_training.recipe import Constructed
 from skillstill_training.teachers import ConstructedTeacher, TraceRow
-from skillstill_training.traces import Progress, make_traces
+from skillstill_training.teachers.batch import Progress
+from skillstill_training.traces import make_traces
 
 pytestmark = pytest.mark.anyio
 

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from skillstill_training.folder import RunFolder
+    from skillstill_training.hiring import Terms
     from skillstill_training.recipe import Recipe
-    from skillstill_training.teachers.hiring import Terms
+    from skillstill_training.teachers.batch import OnProgress, Progress
     from skillstill_training.teachers.recorded import RecordedGoal
-    from skillstill_training.traces import OnProgress, Progress
 
     Work = Callable[[OnProgress], Awaitable[Progress]]
 
@@ -86,7 +86,7 @@ def traces(
     import anyio
 
     from skillstill_training import telling
-    from skillstill_training.teachers.hiring import Terms
+    from skillstill_training.hiring import Terms
     from skillstill_training.teachers.ledger import Budget, Price
 
     folder = _folder(skill)
@@ -184,7 +184,7 @@ def _hired(
     from skillstill.models.remote import Endpoint
 
     from skillstill_training import telling
-    from skillstill_training.teachers.hiring import check_sending, hire
+    from skillstill_training.hiring import check_sending, hire
 
     endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
     if recorded:

@@ -22,10 +22,10 @@ from skillstill_training.goal import SPLITS
 from skillstill_training.goals import Goals, Listener
 from skillstill_training.material import Source
 from skillstill_training.reasons import kind_of
+from skillstill_training.teachers.batch import OnProgress
+from skillstill_training.teachers.batch import Progress as TraceProgress
 from skillstill_training.teachers.probing import Score
 from skillstill_training.teachers.recorded import Recorded
-from skillstill_training.traces import OnProgress
-from skillstill_training.traces import Progress as TraceProgress
 
 EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
 REASONS = 5  # commonest reasons that are told

@@ -3,53 +3,16 @@
 Each goal's rows are on disk as soon as it is done: a crash loses the goals in flight, and the same command goes on.
 """
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from anyio import to_thread
-from skillstill.errors import BudgetSpent
 
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal, Split
-from skillstill_training.jsonl import Appender, read_lines, write_lines
 from skillstill_training.material import roots_of
 from skillstill_training.page import write_page
-from skillstill_training.solving import Asked, timeless
-from skillstill_training.tasks import each
-from skillstill_training.teachers import Teacher, TraceRow
-
-Rows = Sequence[TraceRow]
-Question = TypeVar("Question", bound=Asked)
-
-
-@dataclass
-class Progress:
-    """How far the stage is. `dropped` counts rows by reason; tokens are those that a teacher read anew and wrote.
-
-    `stopped` says why it ended before its goals did: the same command goes on.
-    """
-
-    goals: int
-    done: int = 0
-    kept: int = 0
-    tokens: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    stopped: str = ""
-
-    def count(self, rows: Rows) -> None:
-        self.done += 1
-        for row in rows:
-            self.kept += row.kept
-            if not row.kept:
-                self.dropped[row.reason] += 1
-            if row.trace:
-                self.tokens += row.trace.tally.read_tokens + row.trace.tally.completion_tokens
-
-
-OnProgress = Callable[[Progress], None]
+from skillstill_training.teachers import Teacher
+from skillstill_training.teachers.batch import OnProgress, Progress, Rows, lean, solve_all
 
 
 async def make_traces(
@@ -77,64 +40,3 @@ async def make_traces(
     progress = await solve_all(goals, solve, part, folder.traces, teacher.name, at_once, on_progress)
     write_page(folder)
     return progress
-
-
-async def solve_all(
-    goals: Sequence[Question],
-    solve: Callable[[Question], Awaitable[Rows]],
-    part: Path,
-    whole: Path,
-    teacher: str,
-    at_once: int,
-    on_progress: OnProgress,
-) -> Progress:
-    """Solve what `part` does not hold yet. In the end its rows go into the file `whole`, in the order of the goals.
-
-    They go there when a budget is spent too, but stay where they are as well, and the next run goes on from there.
-    """
-    done = _resumed(part, goals)
-    progress = Progress(goals=len(goals))
-    for rows in done.values():
-        progress.count(rows)
-    with Appender(part) as file:
-
-        async def work(goal: Question) -> None:
-            done[goal.id] = await solve(goal)
-            file.append(done[goal.id])
-            progress.count(done[goal.id])
-            on_progress(progress)
-
-        try:
-            await each([goal for goal in goals if goal.id not in done], work, at_once)
-        except BudgetSpent as spent:
-            progress.stopped = str(spent)
-    _merge(whole, teacher, [row for goal in goals for row in done.get(goal.id, ())])
-    if not progress.stopped:
-        part.unlink(missing_ok=True)
-    return progress
-
-
-def _resumed(part: Path, goals: Sequence[Asked]) -> dict[str, Rows]:
-    """The rows of an earlier, interrupted run, by goal; its last line may be torn and then goes.
-
-    So do those of a goal whose teacher could not be reached.
-    """
-    if not part.exists():
-        return {}
-    known = {goal.id for goal in goals}
-    rows = read_lines(part, TraceRow, torn=True)
-    known -= {row.goal for row in rows if row.transient}
-    rows = [row for row in rows if row.goal in known]
-    write_lines(part, rows)
-    return {id: [row for row in rows if row.goal == id] for id in dict.fromkeys(row.goal for row in rows)}
-
-
-def lean(row: TraceRow, workspace: str) -> TraceRow:
-    """The row without clock and machine."""
-    return row.model_copy(update={"trace": timeless(row.trace, workspace)}) if row.trace else row
-
-
-def _merge(whole: Path, teacher: str, rows: Rows) -> None:
-    """This teacher's rows take their place among those of others, in the order of the goals."""
-    others = read_lines(whole, TraceRow) if whole.exists() else []
-    write_lines(whole, [*(row for row in others if row.teacher != teacher), *rows])

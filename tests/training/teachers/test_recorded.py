@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from skillstill.errors import TeacherError, UsageError
 from skillstill.models.remote import Endpoint
-from skillstill_training.teachers import transcripts
 from skillstill_training.folder import RunFolder
 from skillstill_training.jsonl import read_lines
+from skillstill_training.teachers import transcripts
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger
 from skillstill_training.teachers.patience import Patience

@@ -26,11 +26,11 @@ from skillstill_training.attempt import Attempt
 from skillstill_training.folder import RunFolder
 from skillstill_training.jsonl import write_lines
 from skillstill_training.teachers.agreement import agree
+from skillstill_training.teachers.batch import OnProgress, Progress, lean, solve_all
 from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, unfit
 from skillstill_training.teachers.scrubbing import scrub
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.teachers.transcripts import Delegation, read_transcripts
-from skillstill_training.traces import OnProgress, Progress, lean, solve_all
 
 ANSWER_CHARACTERS = 2_000  # of a recorded answer, which is there for a person to compare
 ATTEMPTS = 2  # at least: one has nothing to agree with

@@ -14,11 +14,12 @@ from skillstill.skill import load_skill
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.material import roots_of
+from skillstill_training.teachers.batch import OnProgress, Progress
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
 from skillstill_training.teachers.probing import COUNT, LEAST, Score, probe
 from skillstill_training.teachers.recorded import RecordedGoal, solve_recorded
-from skillstill_training.traces import OnProgress, Progress, make_traces
+from skillstill_training.traces import make_traces
 
 
 @dataclass(frozen=True, slots=True)
