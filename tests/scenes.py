@@ -12,6 +12,11 @@ SHOP = Path(__file__).parent / "fixtures" / "shop"
 Scripted = Callable[[Iterable[Message | str | Exception]], Runtime]
 
 
+def bundled_and(*names: str) -> list[str]:
+    """The names of the bundled subagents and these, sorted."""
+    return sorted(["explore", "logs", "tables", *names])
+
+
 class ScriptedModels:
     """Leases the same scripted model again and again, and remembers what was asked for."""
 

@@ -22,6 +22,8 @@ from skillstill.registry import (
 )
 from skillstill.trust import trust
 
+from tests.scenes import bundled_and
+
 HASH = "0" * 64
 
 
@@ -68,14 +70,15 @@ def test_the_first_registry_that_has_a_name_wins(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("SKILLSTILL_REGISTRY", str(named))
     trust(project.parent)
     registry = Registry(flag, tmp_path / "project")
-    assert names(registry) == ["by-environment", "by-flag", "by-project", "by-user", "explore", "helper"]
-    assert [listed.origin for listed in registry.entries()] == [named, flag, project, user, user, flag]
+    assert names(registry) == bundled_and("by-environment", "by-flag", "by-project", "by-user", "helper")
+    ours = bundled() / "registry.json"
+    assert [listed.origin for listed in registry.entries()] == [named, flag, project, user, user, flag, ours, ours]
     assert origin(Registry(None, tmp_path / "project")) == named
     monkeypatch.delenv("SKILLSTILL_REGISTRY")
     assert origin(Registry(None, tmp_path / "project")) == project
     assert origin(Registry()) == user
     user.unlink()
-    assert names(Registry()) == ["explore"]
+    assert names(Registry()) == bundled_and()
 
 
 def test_a_skill_is_looked_for_beside_its_registry(tmp_path: Path) -> None:
@@ -88,7 +91,7 @@ def test_a_skill_is_looked_for_beside_its_registry(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match=r"^no subagent called 'explorer'; there are: explore$"):
+    with pytest.raises(UnknownName, match=r"^no subagent called 'explorer'; there are: explore, logs, tables$"):
         Registry().entry("explorer")
 
 
@@ -111,7 +114,7 @@ def test_nonsense_in_the_user_s_folder_is_told_once_and_the_rest_stays(caplog: p
     user_registry().parent.mkdir(parents=True)
     user_registry().write_text('{"entries": 3}', encoding="utf-8")
     registry = Registry()
-    assert names(registry) == names(registry) == ["explore"]
+    assert names(registry) == names(registry) == bundled_and()
     assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
         (
             logging.WARNING,
@@ -123,7 +126,7 @@ def test_nonsense_in_the_user_s_folder_is_told_once_and_the_rest_stays(caplog: p
 
 def test_a_folder_in_place_of_the_user_s_registry_is_told(caplog: pytest.LogCaptureFixture) -> None:
     user_registry().mkdir(parents=True)
-    assert names(Registry()) == ["explore"]
+    assert names(Registry()) == bundled_and()
     assert "cannot be read as a registry" in caplog.text
 
 
@@ -134,20 +137,20 @@ def test_a_registry_that_breaks_while_we_run_keeps_its_last_good_state(
 ) -> None:
     file = put(tmp_path / "named.json" if named else user_registry(), fields())
     registry = Registry(file if named else None)
-    assert names(registry) == ["explore", "helper"]
+    assert names(registry) == bundled_and("helper")
     good = file.read_text("utf-8")
     if damage == "gone":
         file.rename(tmp_path / "aside")
     else:
         file.write_text("nonsense" if damage == "nonsense" else good[: len(good) // 2], encoding="utf-8")
-    assert names(registry) == names(registry) == ["explore", "helper"]
+    assert names(registry) == names(registry) == bundled_and("helper")
     assert [record.getMessage().rpartition("; ")[2] for record in caplog.records] == ["keeping its last good state"]
     assert list(registry.ignored) == [file]
     put(file, fields("mended"))
-    assert names(registry) == ["explore", "mended"]
+    assert names(registry) == bundled_and("mended")
     assert registry.ignored == {}
     file.write_text("nonsense again", encoding="utf-8")
-    assert names(registry) == ["explore", "mended"]
+    assert names(registry) == bundled_and("mended")
     assert len(caplog.records) == 2
 
 
@@ -166,23 +169,23 @@ def test_a_broken_registry_that_comes_back_as_it_was_is_not_ignored_any_more(tmp
 def test_a_change_of_the_same_length_in_the_same_instant_is_seen(tmp_path: Path) -> None:
     file = put(tmp_path / "registry.json", fields("one"))
     registry, before = Registry(file), file.stat().st_mtime_ns
-    assert names(registry) == ["explore", "one"]
+    assert names(registry) == bundled_and("one")
     put(file, fields("two"))
     os.utime(file, ns=(before, before))
-    assert names(registry) == ["explore", "two"]
+    assert names(registry) == bundled_and("two")
 
 
 def test_a_registry_that_appears_while_we_run_counts() -> None:
     registry = Registry()
-    assert names(registry) == ["explore"]
+    assert names(registry) == bundled_and()
     put(user_registry(), fields())
-    assert names(registry) == ["explore", "helper"]
+    assert names(registry) == bundled_and("helper")
 
 
 @pytest.mark.parametrize("project", [Path("x" * 300), Path("no/such/folder"), Path(__file__)])
 def test_a_project_without_a_registry_brings_none(project: Path) -> None:
     registry = Registry(None, project)
-    assert names(registry) == ["explore"]
+    assert names(registry) == bundled_and()
     assert registry.ignored == {}
 
 

@@ -191,7 +191,14 @@ def _told(entry: Entry) -> str:
     if len(entry.text) <= WIDTH or not (ends_with_it or is_object(entry.text)):
         return entry.text
     time = said(entry.time)[-8:] if entry.time else ""
-    return " ".join(filter(None, [time, entry.level, f"{entry.component}:", entry.message]))
+    return " ".join(filter(None, [time, entry.level, f"{entry.component}:", _boxed(entry), entry.message]))
+
+
+def _boxed(entry: Entry) -> str:
+    """What stands in brackets right before the message, such as a request's id, where that is told nowhere else."""
+    before = entry.text.removesuffix(entry.message) if entry.message else ""
+    found = re.search(r"\[([^\[\]\s]{1,60})\]\s*$", before)
+    return found[0].strip() if found and found[1] not in {entry.component, entry.level} else ""
 
 
 def _exception(line: str) -> str:

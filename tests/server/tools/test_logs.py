@@ -220,6 +220,11 @@ async def test_a_long_line_is_told_by_its_message(tmp_path: Path) -> None:
     assert len(row) < 110
 
 
+async def test_a_long_line_keeps_the_request_id_in_brackets_before_its_message(tmp_path: Path) -> None:
+    write(tmp_path, {"x.log": f"{DAY},100 - shop.cart - ERROR - [req-81f2] cannot add {'item ' * 30}\n"})
+    assert "ERROR shop.cart: [req-81f2] cannot add item" in (await lines("entries", tmp_path))[1]
+
+
 NAMES = ("FATAL", "CRIT", "ERROR", "SEVERE", "WARN", "WARNING", "INFO", "NOTICE", "DEBUG", "TRACE")
 LEVELS = "".join(f"{DAY} {name} x\n" for name in NAMES)
 

@@ -1,0 +1,172 @@
+"""Plans of questions that take several looks, and of those in which words have to be understood."""
+
+import re
+from collections.abc import Generator
+
+from skillstill.types import ToolCall
+from skillstill_training.goal import Goal
+from skillstill_training.plan import Hand, Plan, Seen, call
+
+from .reading import clock_of, found_nothing, is_shown, request_of, row_at, row_of, rows_shown
+
+STARTS = "(start|deploy|version|release|revision|build)"  # what the entry of a start or a release may say
+END = re.compile(r"lines \d+-(\d+) of (\d+)")
+Row = Generator[ToolCall, Seen, tuple[Seen, str]]
+Text = Generator[ToolCall, Seen, str]
+
+
+def frame(goal: Goal, hand: Hand) -> Plan:
+    time = goal.words["time"]
+    seen = yield call("entries", pattern=goal.words["exception"], since=time, until=time)
+    row_at(seen, _fact(goal, "place"))
+    return (yield from _raised_at(goal))
+
+
+def follow(goal: Goal, hand: Hand) -> Plan:
+    time = goal.words["time"]
+    seen = yield call("entries", pattern="503", since=time, until=time)
+    row = next(line for line in seen.lines[1:] if goal.words["path"] in line)
+    seen = yield call("entries", pattern=request_of(row), level="error")
+    row_at(seen, _fact(goal, "place"))
+    return (yield from _raised_at(goal))
+
+
+def request_failure(goal: Goal, hand: Hand) -> Plan:
+    number = goal.words["object"].split()[-1]
+    seen = yield call("entries", pattern=number)
+    if found_nothing(seen):
+        return f"There is no {goal.words['object']} ({seen.id} found nothing)."
+    seen = yield call("entries", pattern=request_of(seen.lines[1]), level="error")
+    row_at(seen, _fact(goal, "place"))
+    return f"It failed first at {goal.facts['place']}."
+
+
+def victim(goal: Goal, hand: Hand) -> Plan:
+    time = goal.words["time"]
+    seen = yield call("entries", pattern=goal.words["exception"], since=time, until=time)
+    number = _fact(goal, "object").split()[-1]
+    if number not in row_at(seen, _fact(goal, "error")):
+        raise LookupError(f"{number} is cut off")
+    seen = yield call("entries", pattern=number)
+    seen = yield call("entries", pattern=request_of(seen.lines[1]))
+    row_at(seen, _fact(goal, "place"))
+    return f"It was user {goal.facts['user']}, {goal.facts['place']}."
+
+
+def before(goal: Goal, hand: Hand) -> Plan:
+    name, time = yield from _last_start(goal, hand)
+    seen = yield call("entries", pattern=name, level="error", since=time)
+    time = clock_of(row_at(seen, _fact(goal, "error")))
+    seen = yield call("entries", level="warn", until=time, last=True)
+    row_at(seen, _fact(goal, "place"))
+    return f"The last warning before it is at {goal.facts['place']}."
+
+
+def new_error(goal: Goal, hand: Hand) -> Plan:
+    name, time = yield from _last_start(goal, hand)
+    yield call("tally", by="message", level="error", pattern=name, until=time)
+    seen = yield call("tally", by="message", level="error", pattern=name, since=time)
+    hand.met(rows_shown(seen))
+    places = goal.facts["places"]
+    assert isinstance(places, list)
+    new = next(place for place in map(str, places) if any(line.endswith(f"first {place}") for line in seen.lines))
+    return f"The new error is first at {new}."
+
+
+def origin(goal: Goal, hand: Hand) -> Plan:
+    said, since = goal.words["component"], goal.words["time"]
+    seen = yield call("entries", pattern=said, level="error", since=since)
+    if not is_shown(seen, _fact(goal, "error")):  # nothing, or only others that mention it
+        seen = yield call("entries", level="error", since=since)
+    time = clock_of(row_at(seen, _fact(goal, "error")))
+    seen = yield call("entries", level="error", until=time, last=True)
+    row_at(seen, _fact(goal, "place"))
+    hand.met(rows_shown(seen))
+    return (yield from _raised_at(goal))
+
+
+def deploy(goal: Goal, hand: Hand) -> Plan:
+    _, time = yield from _last_start(goal, hand)
+    seen = yield call("tally", by="component", level="error", since=time)
+    name = _fact(goal, "component")
+    return f"{name} has most errors since then: {row_of(seen, name)[0]} ({seen.id})."
+
+
+def after(goal: Goal, hand: Hand) -> Plan:
+    _, time = yield from _last_start(goal, hand)
+    seen = yield call("entries", level="error", since=time)
+    row_at(seen, _fact(goal, "place"))
+    return f"The first error after it is at {goal.facts['place']}."
+
+
+def match(goal: Goal, hand: Hand) -> Plan:
+    places, asked = goal.facts.get("places", []), goal.facts["ask"]
+    assert isinstance(places, list)
+    assert isinstance(asked, list)
+    looks = [max(goal.words["meaning"].split(), key=len), *asked] if hand.detour("miss") else asked
+    tried: list[Seen] = []
+    for pattern in map(str, looks):
+        seen = yield call("entries", pattern=pattern, level="warn")
+        tried.append(seen)
+        if found := [place for place in map(str, places) if is_shown(seen, place)]:
+            hand.met(rows_shown(seen))
+            yield from _wrong_first(seen, found[0], hand)
+            return f"That is at {found[0]}."
+    if places:
+        raise LookupError("it is not among the first that are shown")
+    nothing = " found nothing" if all(map(found_nothing, tried)) else ""
+    return f"There is no such warning ({', '.join(one.id for one in tried)}{nothing})."
+
+
+def several(goal: Goal, hand: Hand) -> Plan:
+    seen = yield call("entries", pattern=goal.words["host"], level="warn")
+    place = _fact(goal, "place")
+    row_at(seen, place)
+    hand.met(rows_shown(seen))
+    yield from _wrong_first(seen, place, hand)
+    return f"{goal.facts['component']}, at {place}."
+
+
+def offscope(goal: Goal, hand: Hand) -> Plan:
+    return f"escalate: {goal.facts['reason']}"
+    yield  # it makes this a generator
+
+
+def _last_start(goal: Goal, hand: Hand) -> Generator[ToolCall, Seen, tuple[str, str]]:
+    """The service's name as it is printed, and the time of its last start."""
+    said = goal.words["component"]
+    if hand.detour("miss"):
+        yield call("entries", pattern=f"{said} restart", last=True)
+    seen = yield call("entries", pattern=f"{said}.*{STARTS}", last=True)
+    if found_nothing(seen):
+        seen = yield call("entries", pattern=STARTS, last=True)
+    return _fact(goal, "name"), clock_of(row_at(seen, _fact(goal, "start")))
+
+
+def _raised_at(goal: Goal) -> Text:
+    """The answer that a stack trace gives once all of it was read."""
+    path, _, line = _fact(goal, "place").rpartition(":")
+    frame = re.compile(rf"(\d+): .*(?:, in {_fact(goal, 'function')}|\.{_fact(goal, 'function')}\(.*)")
+    at, found = int(line), ""
+    while True:
+        seen = yield call("read", path=path, line=at)
+        found = next((match[1] for one in seen.lines if (match := frame.fullmatch(one))), found)
+        end = END.search(seen.lines[0])
+        if end is None or int(end[1]) >= int(_fact(goal, "end")):
+            break
+        at = int(end[1])
+    if not found:
+        raise LookupError("the stack trace does not tell it")
+    return f"`{goal.facts['function']}` raised it, {path}:{found}."
+
+
+def _wrong_first(seen: Seen, place: str, hand: Hand) -> Generator[ToolCall, Seen, None]:
+    """Now and then, another of the hits is looked at first."""
+    others = [f"{one.path}:{one.first}" for one in seen.places if f"{one.path}:{one.first}" != place]
+    if others and hand.detour("wrong"):
+        path, _, line = hand.rng.choice(others).rpartition(":")
+        yield call("read", path=path, line=int(line))
+
+
+def _fact(goal: Goal, name: str) -> str:
+    return str(goal.facts[name])

@@ -1,0 +1,98 @@
+"""What goes wrong in a landscape: cascades through a request's services, bad releases, and jobs that fail."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from pydantic import JsonValue
+
+from .event import Event, Service
+from .landscape import HOUR, Call, Stage, calls, entered, started, stepped
+from .traces import trace
+from .vocabulary import Failure, filled
+
+MINUTE = 60_000
+
+
+def incidents(scene: Stage, rng: Random) -> Iterator[Event]:
+    """A cascade or two, then releases of which each brings an error of its own, and all the while failing jobs."""
+    kinds = rng.sample(scene.words.failure, len(scene.words.failure))
+    middle = scene.begin + (scene.end - scene.begin) * 6 // 10
+    for failure in kinds[: rng.choice((1, 2))]:
+        at = rng.randrange(scene.begin + HOUR // 2, middle - 10 * MINUTE)
+        yield from _cascade(scene, failure, at, rng)
+    for failure, service in zip(kinds[2:5], rng.sample(scene.core, 3), strict=False):
+        yield from _release(scene, failure, service, rng.randrange(middle, scene.end - HOUR), rng)
+    yield from _jobs(scene, kinds[-1], rng)
+
+
+def failed(
+    service: Service, failure: Failure, at: int, request: str, lead: str, rng: Random, **facts: JsonValue
+) -> Event:
+    """The entry of an exception, with its stack trace."""
+    functions = rng.sample(failure.functions, rng.randint(1, len(failure.functions)))
+    text = filled(failure.text, rng)
+    lines = trace(service, failure.exception, text, functions, rng)
+    known: dict[str, JsonValue] = {"exception": failure.exception, "function": functions[-1], **facts}
+    said = f"{lead}{failure.exception}"
+    kind = f"{lead.split()[0] if lead else ''} {failure.exception}".strip()
+    return Event(at, service, "ERROR", kind, said, request, lines, known)
+
+
+def _cascade(scene: Stage, failure: Failure, start: int, rng: Random) -> Iterator[Event]:
+    """One service fails, all that wait for it follow, up to the edge."""
+    root = rng.choice(scene.core)
+    for _ in range(rng.randint(1, 3)):
+        yield _omen(failure, root, start - rng.randint(1, 20) * MINUTE, rng)
+    length = rng.randint(4, 14) * MINUTE
+    for call in calls(scene, rng.randint(8, 30), rng, (start, start + length)):
+        yield from _broken(scene, call, root, failure, rng)
+
+
+def _broken(scene: Stage, call: Call, root: Service, failure: Failure, rng: Random) -> Iterator[Event]:
+    yield entered(scene, call)
+    at = call.at
+    before = [service for service in call.route if service != root]
+    for service in before:
+        at += rng.randint(3, 60)
+        yield stepped(scene, call, service, at, rng)
+    at += rng.randint(200, 900)
+    yield failed(root, failure, at, call.id, "", rng)
+    callee = root
+    for service in reversed(before):
+        at += rng.randint(1_050, 2_400)
+        text = filled(failure.symptom, rng, callee=callee.said)
+        kind = failure.symptom.replace("{callee}", callee.said)
+        yield Event(at, service, "ERROR", kind, text, call.id, facts={"symptom": True})
+        callee = service
+    at += rng.randint(1_050, 1_900)
+    text = f"503 for {call.path}"
+    yield Event(at, scene.edge, "ERROR", "503", text, call.id, facts={"path": call.path})
+
+
+def _release(scene: Stage, failure: Failure, service: Service, at: int, rng: Random) -> Iterator[Event]:
+    """A new version starts, and with it an error that was not there before."""
+    yield started(scene, service, at, rng)
+    if rng.random() < 0.5:
+        yield _omen(failure, service, at + rng.randint(1, 3) * MINUTE, rng)
+    for call in calls(scene, rng.randint(3, 25), rng, (at + 4 * MINUTE, scene.end)):
+        yield entered(scene, call)
+        yield stepped(scene, call, service, call.at + 11, rng)
+        yield failed(service, failure, call.at + rng.randint(40, 900), call.id, "", rng)
+
+
+def _jobs(scene: Stage, failure: Failure, rng: Random) -> Iterator[Event]:
+    """Jobs that come some time after the request that asked for them, and know its object but not its id."""
+    for call in _quiet(scene, rng):
+        yield entered(scene, call)
+        yield stepped(scene, call, call.route[0], call.at + 20, rng)
+        worker = rng.choice(scene.workers)
+        at = min(call.at + rng.randint(2, 20) * MINUTE, scene.end)
+        yield failed(worker, failure, at, "", f"job for {call.object} failed: ", rng, object=call.object)
+
+
+def _quiet(scene: Stage, rng: Random) -> Sequence[Call]:
+    return calls(scene, rng.randint(6, 14), rng)
+
+
+def _omen(failure: Failure, service: Service, at: int, rng: Random) -> Event:
+    return Event(max(at, 0), service, "WARN", failure.omen, filled(failure.omen, rng))

@@ -1,0 +1,170 @@
+"""A small landscape of services and one stretch of its life: requests, background noise and troubles, as events.
+
+Each request passes the edge and some services under one id. Incidents are layered on top (`incidents.py`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import NamedTuple
+
+from .event import Event, Service
+from .vocabulary import Needle, Vocabulary, filled
+
+HOUR = 3_600_000  # milliseconds
+NEEDLES = 9  # kinds of needles that a landscape holds; the others can be asked for in vain
+RESTARTS = 0.7  # of the services: those that start anew in the first half, before any release
+FORMS_OF_JAVA = {"log4j", "spring"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Who plays, when, and in which words."""
+
+    words: Vocabulary
+    edge: Service
+    core: tuple[Service, ...]
+    workers: tuple[Service, ...]
+    day: datetime
+    begin: int
+    end: int
+    noun: str
+    id_form: str
+    needles: tuple[Needle, ...]
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        return (self.edge, *self.core, *self.workers)
+
+
+class Call(NamedTuple):
+    """One request on its way: when, under which id, for whom and what, through which services."""
+
+    at: int
+    id: str
+    user: str
+    object: str
+    path: str
+    route: tuple[Service, ...]
+
+
+def stage(words: Vocabulary, rng: Random) -> Stage:
+    begin = rng.randint(0, 16) * HOUR
+    workers = rng.randint(1, 2)
+    cast = _cast(words, workers, rng)
+    return Stage(
+        words=words,
+        edge=cast[0],
+        core=tuple(cast[1:-workers]),
+        workers=tuple(cast[-workers:]),
+        day=datetime(2026, 1, 1) + timedelta(days=rng.randrange(300)),
+        begin=begin,
+        end=begin + rng.randint(3, 7) * HOUR,
+        noun=rng.choice(words.object),
+        id_form=rng.choice(words.id),
+        needles=tuple(rng.sample(words.needle, min(NEEDLES, len(words.needle) - 3))),
+    )
+
+
+def traffic(scene: Stage, rng: Random) -> Iterator[Event]:
+    """A day like any other."""
+    yield from (event for call in calls(scene, rng.randint(60, 240), rng) for event in answered(scene, call, rng))
+    yield from _background(scene, rng)
+    yield from _troubles(scene, rng)
+
+
+def calls(scene: Stage, count: int, rng: Random, window: tuple[int, int] | None = None) -> Sequence[Call]:
+    first, last = window or (scene.begin + 60_000, scene.end - 60_000)
+    return [_call(scene, at, rng) for at in sorted(rng.sample(range(first, last, 37), count))]
+
+
+def answered(scene: Stage, call: Call, rng: Random) -> Iterator[Event]:
+    """The entries of a request that went well."""
+    at = call.at
+    yield entered(scene, call)
+    for service in call.route:
+        at += rng.randint(3, 60)
+        yield stepped(scene, call, service, at, rng)
+    taken = at + rng.randint(2, 9) - call.at
+    text = f"200 for {call.path} in {taken} ms"
+    yield Event(call.at + taken, scene.edge, "INFO", "200", text, call.id)
+
+
+def entered(scene: Stage, call: Call) -> Event:
+    text = f"POST {call.path} from user {call.user}"
+    return Event(call.at, scene.edge, "INFO", "enter", text, call.id, facts={"user": call.user})
+
+
+def stepped(scene: Stage, call: Call, service: Service, at: int, rng: Random) -> Event:
+    step = rng.choice(scene.words.step)
+    text = filled(step, rng, object=call.object)
+    return Event(at, service, "INFO", step, text, call.id, facts={"object": call.object})
+
+
+def started(scene: Stage, service: Service, at: int, rng: Random) -> Event:
+    form = rng.choice(scene.words.start)
+    return Event(at, service, "INFO", form, filled(form, rng), facts={"start": True})
+
+
+def _cast(words: Vocabulary, workers: int, rng: Random) -> Sequence[Service]:
+    """The edge, the core, the workers."""
+    form = rng.choice([one for one in words.formats if one != "nginx"])
+    layout = rng.choice(("each", "each", "each", "one", "edge"))
+    folder = rng.choice(("", "", "logs/", "var/log/"))
+    prefix, package = rng.choice(words.prefix), rng.choice(words.package)
+
+    def service(said: str, at: int) -> Service:
+        own = rng.choice(words.formats) if layout == "each" and rng.random() < 0.35 else form
+        own = own if own != "nginx" or at == 0 else form
+        file = {"each": said, "one": prefix, "edge": prefix if at else said}[layout]
+        return Service(said, _component(said, own, prefix, package), own, f"{folder}{file}.log", own in FORMS_OF_JAVA)
+
+    core = rng.sample(words.core, rng.randint(3, 4))
+    names = [rng.choice(words.edge), *core, *rng.sample(words.worker, workers)]
+    return [service(name, at) for at, name in enumerate(names)]
+
+
+def _component(said: str, form: str, prefix: str, package: str) -> str:
+    if form in FORMS_OF_JAVA:
+        return f"{package}.{said.title().replace('_', '')}"
+    return f"{prefix}.{said}" if form.startswith("python") else said
+
+
+def _call(scene: Stage, at: int, rng: Random) -> Call:
+    number = rng.randint(10_000, 99_999)
+    route = tuple(rng.sample(scene.core, rng.randint(2, len(scene.core))))
+    path, user = rng.choice(scene.words.path), str(rng.randint(1_001, 9_999))
+    return Call(at, filled(scene.id_form, rng), user, f"{scene.noun} {number}", path, route)
+
+
+def _background(scene: Stage, rng: Random) -> Iterator[Event]:
+    """What nobody reads: routine, now and then an error that means little, and the needles."""
+    for service in scene.services:
+        yield started(scene, service, scene.begin + rng.randint(0, 20_000), rng)
+        if rng.random() < RESTARTS:
+            yield started(scene, service, rng.randrange(scene.begin + HOUR // 2, (scene.begin + scene.end) // 2), rng)
+        for _ in range(rng.randint(8, 40)):
+            yield _of(rng.choice(scene.words.routine), "INFO", service, scene, rng)
+        for text in rng.sample(scene.words.sporadic, rng.randint(1, 2)):
+            for _ in range(rng.randint(1, 6)):
+                yield _of(text, "ERROR", service, scene, rng)
+    for needle in scene.needles:
+        service = rng.choice(scene.services)
+        for _ in range(rng.choice((1, 1, 2, 3, 9))):
+            yield _of(needle.text, "WARN", service, scene, rng, needle=needle.text)
+
+
+def _troubles(scene: Stage, rng: Random) -> Iterator[Event]:
+    """Each host gives several services a trouble of another kind."""
+    for host in rng.sample(scene.words.host, 3):
+        services = rng.sample(scene.services, min(4, len(scene.services)))
+        for service, trouble in zip(services, rng.sample(scene.words.trouble, 4), strict=False):
+            yield _of(trouble.text, "WARN", service, scene, rng, host=host, trouble=trouble.text)
+
+
+def _of(text: str, level: str, service: Service, scene: Stage, rng: Random, **facts: str) -> Event:
+    at = rng.randrange(scene.begin + 30_000, scene.end)
+    host = facts.get("host", "")
+    kind = text.replace("{host}", host.partition("-")[0])  # the number of a host is one of the numbers
+    return Event(at, service, level, kind, filled(text, rng, host=host), facts=dict(facts))

@@ -1,0 +1,196 @@
+"""Drafts of questions that one look answers: the first and the last, how many, who most, when most."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from pydantic import JsonValue
+from skillstill_training.checks import Absent, Locations, Members, Value
+from skillstill_training.goal import Draft
+from skillstill_training.material import Material
+
+from .record import NAMES, Entry, Record, record, single
+from .scopes import Scope, scopes
+
+TRIES = 60  # draws without a draft after which a workspace has no more to give
+ABSENT = 0.35  # of the drafts of a family that has them
+
+
+def first(material: Material, rng: Random) -> Iterator[Draft]:
+    yield from _ends(record(material), rng, 0)
+
+
+def last(material: Material, rng: Random) -> Iterator[Draft]:
+    yield from _ends(record(material), rng, -1)
+
+
+def component_count(material: Material, rng: Random) -> Iterator[Draft]:
+    known = record(material)
+    for level, component, own in _components(known, rng):
+        words = {"component": component, "entries": NAMES[level][1], "entry": NAMES[level][0]}
+        facts: dict[str, JsonValue] = {"level": level, "component": component, "count": len(own)}
+        there = Draft(check=Value(gold=str(len(own))), words=words, loose=("component",), facts=facts)
+        yield from with_absent(there, absent_components(known, level, rng), "component", rng)
+
+
+def level_count(material: Material, rng: Random) -> Iterator[Draft]:
+    """A count of zero is held back until a count of something can share its wording."""
+    empty: list[Draft] = []
+    for level, scope, found in _scoped(record(material), rng):
+        words = {"entries": NAMES[level][1], "entry": NAMES[level][0], "where": scope.said}
+        facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "count": len(found)}
+        if not found:
+            empty.append(Draft(check=Absent(), words=words, facts=facts))
+            continue
+        there = Draft(check=Value(gold=str(len(found))), words=words, facts=facts)
+        if empty and rng.random() < ABSENT:
+            pair = f"{words['where']} {empty[-1].words['where']}"
+            yield empty.pop().model_copy(update={"pair": pair})
+            there = there.model_copy(update={"pair": pair})
+        yield there
+
+
+def noisiest(material: Material, rng: Random) -> Iterator[Draft]:
+    known = record(material)
+    for level, scope, found in _scoped(known, rng, files=False):
+        top = single(Counter(entry.component for entry in found))
+        if top and len(found) > 3:
+            check = Value(gold=top, also=also(top), wrong=tuple(name for name in known.components if name != top))
+            words = {"entries": NAMES[level][1], "entry": NAMES[level][0], "where": scope.said}
+            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "component": top}
+            yield Draft(check=check, words=words, hidden=(top,), facts=facts)
+
+
+def top_error(material: Material, rng: Random) -> Iterator[Draft]:
+    known = record(material)
+    told: set[str] = set()
+    for level, scope, found in _scoped(known, rng):
+        counted = Counter(entry.kind for entry in found)
+        top = single(counted)
+        if level and top and counted[top] > 1 and top not in told:  # once: the same places would be right again
+            told.add(top)
+            same = [entry for entry in found if entry.kind == top]
+            words = {"entry": NAMES[level][0], "entries": NAMES[level][1], "where": scope.said}
+            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
+            yield Draft(check=any_of(same), words=words, facts=facts)
+
+
+def burst(material: Material, rng: Random) -> Iterator[Draft]:
+    known = record(material)
+    told: set[str] = set()
+    for level, scope, found in _scoped(known, rng):
+        counted = Counter(entry.minute for entry in found)
+        top = single(counted)
+        if top and counted[top] > 2 and len(counted) > 2 and top not in told:
+            told.add(top)
+            words = {"entries": NAMES[level][1], "entry": NAMES[level][0], "where": scope.said}
+            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "minute": top}
+            yield Draft(
+                check=Value(gold=top, wrong=tuple(set(counted) - {top})), words=words, hidden=(top,), facts=facts
+            )
+
+
+def request(material: Material, rng: Random) -> Iterator[Draft]:
+    known = record(material)
+    for name, own in shuffled(known.of_request.items(), rng):
+        passed = tuple(sorted({entry.component for entry in own}))
+        others = tuple(one for one in known.components if one not in passed)
+        facts: dict[str, JsonValue] = {"components": [*passed]}
+        there = Draft(check=Members(gold=passed, others=others), words={"request": name}, facts=facts)
+        if len(passed) > 1:
+            yield from with_absent(there, _absent_ids(known, name, rng), "request", rng)
+
+
+def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> Iterator[Draft]:
+    """The draft and, often enough, its like that is not there, which gets the same wording."""
+    name = next(absent, None) if rng.random() < ABSENT / (1 - ABSENT) else None
+    if name is None:
+        yield there
+    else:
+        pair = f"{slot} {there.words[slot]} {name}"
+        words = {**there.words, slot: name}
+        facts = {key: value for key, value in there.facts.items() if key == "level"}
+        none = {"pair": pair, "check": Absent(), "words": words, "facts": facts, "hidden": ()}
+        yield from shuffled((there.model_copy(update={"pair": pair}), there.model_copy(update=none)), rng)
+
+
+def absent_components(known: Record, level: str, rng: Random) -> Iterator[str]:
+    """Names of services that are not there, and of those that are but have no entry of that level."""
+    silent = [name for name in known.components if not any(one.component == name for one in known.of_level[level])]
+    names = [name for name in known.absent if name.rpartition(".")[2].lower() not in known.text]
+    yield from shuffled([*silent, *(names or _recombined(known))], rng)
+
+
+def any_of(entries: Sequence[Entry]) -> Locations:
+    """A place of one of these entries, and of none else."""
+    return Locations(gold=tuple(entry.place for entry in entries), recall=0.5 / len(entries), precision=1.0)
+
+
+def one_of(entry: Entry) -> Locations:
+    return Locations(gold=(entry.place,), precision=1.0)
+
+
+def place(entry: Entry) -> str:
+    return f"{entry.path}:{entry.first}"
+
+
+def also(component: str) -> tuple[str, ...]:
+    """Shorter ways to name it."""
+    short = component.rpartition(".")[2]
+    return tuple(name for name in (short, short.lower()) if name != component)
+
+
+def shuffled(found: Any, rng: Random) -> list[Any]:
+    ordered = list(found)
+    rng.shuffle(ordered)
+    return ordered
+
+
+def _ends(known: Record, rng: Random, end: int) -> Iterator[Draft]:
+    for level, component, own in _components(known, rng):
+        entry = own[end]
+        if sum(one.second == entry.second for one in own) == 1:
+            words = {"component": component, "entry": NAMES[level][0], "entries": NAMES[level][1]}
+            facts: dict[str, JsonValue] = {"level": level, "component": component, "place": place(entry)}
+            there = Draft(check=Locations(gold=(entry.place,)), words=words, loose=("component",), facts=facts)
+            yield from with_absent(there, absent_components(known, level, rng), "component", rng)
+
+
+def _components(known: Record, rng: Random) -> Iterator[tuple[str, str, list[Entry]]]:
+    pairs = [(level, name) for level in dict.fromkeys(known.stated_levels) for name in known.components]
+    for level, name in shuffled(pairs, rng):
+        if own := [one for one in known.of_level[level] if one.component == name]:
+            yield level, name, own
+
+
+def _scoped(known: Record, rng: Random, files: bool = True) -> Iterator[tuple[str, Scope, list[Entry]]]:
+    """Endlessly, until too many draws in a row bring nothing new."""
+    seen: set[tuple[str, str]] = set()
+    idle = 0
+    for scope in scopes(known, rng, files):
+        level = rng.choice(known.stated_levels)
+        if idle > TRIES:
+            return
+        if (level, scope.said) in seen or not scope.is_clear(known.of_level[level]):
+            idle += 1
+            continue
+        seen.add((level, scope.said))
+        idle = 0
+        yield level, scope, [one for one in known.of_level[level] if scope.holds(one)]
+
+
+def _absent_ids(known: Record, like: str, rng: Random) -> Iterator[str]:
+    """Ids that look like this one."""
+    for _ in range(20):
+        at = rng.randrange(len(like) - 4, len(like))
+        name = like[:at] + rng.choice("123456789") + like[at + 1 :]
+        if name.lower() not in known.text:
+            yield name
+
+
+def _recombined(known: Record) -> list[str]:
+    """Parts of names of the same logs, put together anew: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
+    parts = [name.split("-") for name in known.components if "-" in name]
+    names = {f"{one[0]}-{other[-1]}" for one in parts for other in parts}
+    return sorted(name for name in names if name.lower() not in known.text)

@@ -1,0 +1,45 @@
+"""The steps that make workspaces: generated landscapes of services, and real system logs that are only read.
+
+Each notes what it knows of every entry, `entries`: path, first and last line, milliseconds of the day, level,
+component, kind, request id, message, facts. No run of a workspace sees that.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+from pydantic import JsonValue
+
+from .writing import landscape
+
+SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d (\d\d):(\d\d):(\d\d) \S+ ([^\s:\[\]]+)(?:\[\d+\])?: (.*)")
+Notes = Mapping[str, JsonValue]
+
+
+def train_landscape(tree: Path, rng: Random) -> Notes:
+    return landscape(tree, "train", rng)
+
+
+def validation_landscape(tree: Path, rng: Random) -> Notes:
+    return landscape(tree, "validation", rng)
+
+
+def test_landscape(tree: Path, rng: Random) -> Notes:
+    return landscape(tree, "test", rng)
+
+
+def system_log(tree: Path, rng: Random) -> Notes:
+    """The one syslog of a tree, read by rules of its own. It tells no levels. Lines out of form make it unfit."""
+    file = next(path for path in sorted(tree.rglob("*.log"))).rename(tree / "system.log")
+    rows: list[list[JsonValue]] = []
+    for number, text in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+        if found := SYSLOG.fullmatch(text):
+            hour, minute, second = map(int, found.groups()[:3])
+            at = ((hour * 60 + minute) * 60 + second) * 1000
+            rows.append([file.name, number, number, at, "", found[4], "", "", found[5], {}])
+        elif text[:1].isspace() and text.strip() and rows:
+            rows[-1][2] = number  # a message of several lines
+        elif text.strip():
+            raise ValueError(f"line {number} has another form: {text[:80]!r}")
+    return {"entries": [*rows], "levels": False}

@@ -1,0 +1,58 @@
+"""What plans read off a result, as anyone who sees it could."""
+
+import re
+
+from skillstill_training.plan import Seen
+
+CLOCK = re.compile(r"\d\d:\d\d:\d\d")
+REQUEST = re.compile(r"\[([\w-]*\d[\w-]*)\] ")
+GROUP = re.compile(r"([\d,]+) × (.*), first (?:line )?(\S+)")
+
+
+def found_nothing(seen: Seen) -> bool:
+    return seen.text.startswith("no ")
+
+
+def row_at(seen: Seen, place: str) -> str:
+    """The row about that place. Raises LookupError where it is not shown."""
+    rows = [line for line in seen.lines if line.startswith(f"{place}: ")]
+    if not rows:
+        raise LookupError(f"{place} is not shown")
+    return rows[0]
+
+
+def is_shown(seen: Seen, place: str) -> bool:
+    return any(line.startswith(f"{place}: ") for line in seen.lines)
+
+
+def row_of(seen: Seen, name: str) -> tuple[str, str]:
+    """Count and first place of the group of that name. Raises LookupError where it is not shown."""
+    groups = (GROUP.fullmatch(line) for line in seen.lines)
+    found = [(group[1], group[3]) for group in groups if group and group[2] == name]
+    if not found:
+        raise LookupError(f"no group {name!r}")
+    return found[0]
+
+
+def has_row(seen: Seen, name: str) -> bool:
+    return any((group := GROUP.fullmatch(line)) and group[2] == name for line in seen.lines)
+
+
+def clock_of(row: str) -> str:
+    """The time of an entry. Raises LookupError."""
+    found = CLOCK.search(row.split(": ", 1)[1])
+    if found is None:
+        raise LookupError(f"no time in {row!r}")
+    return found[0]
+
+
+def request_of(row: str) -> str:
+    """The request id of an entry. Raises LookupError."""
+    found = REQUEST.findall(row)
+    if not found:
+        raise LookupError(f"no request id in {row!r}")
+    return str(found[-1])  # a thread may stand in brackets before it
+
+
+def rows_shown(seen: Seen) -> int:
+    return len(seen.places)

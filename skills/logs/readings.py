@@ -1,0 +1,99 @@
+"""Drafts of questions in which words have to be understood: descriptions, and work that these tools cannot do."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from random import Random
+
+from pydantic import JsonValue
+from skillstill_training.checks import Absent, Declined, Value
+from skillstill_training.goal import Draft
+from skillstill_training.material import Material
+
+from .lookups import ABSENT, also, any_of, place, shuffled
+from .record import Record, record
+from .vocabulary import HOLE, Needle, vocabulary
+
+# What is asked for, and why it cannot be had here. Those of the test are other work, though as far out of reach.
+TASKS = {
+    "train": (
+        ("restart {component}", "I can only read logs, not restart anything"),
+        ("delete the entries of {component}", "I can only read logs, not change them"),
+        ("set the log level of {component} to debug", "I can only read logs, not configure services"),
+        ("fix the bug behind the errors of {component}", "I see logs, not the code"),
+        ("say why the customer who phoned about {component} was angry", "phone calls are in no log"),
+        ("predict how many errors {component} will have tomorrow", "logs tell what was, not what will be"),
+        ("write a mail to the owner of {component}", "I can only read logs, not send mail"),
+        ("roll {component} back to the release before", "I can only read logs, not deploy"),
+        ("draw a chart of the load of {component}", "I can only read logs, not draw"),
+        ("tell who is on call for {component} this week", "the duty roster is in no log"),
+        ("run the health check of {component} now", "I can only read logs, not run anything"),
+        ("raise the memory limit of {component}", "I can only read logs, not configure services"),
+    ),
+    "validation": (
+        ("stop {component}", "I can only read logs, not stop anything"),
+        ("compress the logs of {component}", "I can only read logs, not change them"),
+        ("open a ticket about {component}", "I can only read logs, not file tickets"),
+        ("estimate what the outage of {component} cost in money", "costs are in no log"),
+        ("review the source code of {component}", "I see logs, not the code"),
+    ),
+    "test": (
+        ("scale {component} up to four instances", "I can only read logs, not scale anything"),
+        ("anonymise the user numbers that {component} logs", "I can only read logs, not change them"),
+        ("ask the vendor of {component} for a patch", "I can only read logs, not write to anybody"),
+        ("check whether users of {component} are happy", "what users feel is in no log"),
+        ("replay the failed calls of {component}", "I can only read logs, not send calls"),
+        ("refactor the error handling of {component}", "I see logs, not the code"),
+        ("find out how much {component} costs a month", "costs are in no log"),
+        ("switch the alerts of {component} off for tonight", "I can only read logs, not configure alerts"),
+    ),
+}
+
+
+def match(material: Material, rng: Random) -> Iterator[Draft]:
+    """The warning that a description means, or that there is none such."""
+    known = record(material)
+    needles = vocabulary(material.split).needle if known.levels else ()
+    there = shuffled([(one, said) for one in needles if one.text in known.needles for said in one.meaning], rng)
+    absent = shuffled([(one, said) for one in needles if _is_absent(one, known) for said in one.meaning], rng)
+    for needle, said in there:
+        same = [one for one in known.of_level["WARN"] if one.facts.get("needle") == needle.text]
+        facts: dict[str, JsonValue] = {"ask": [*needle.ask], "places": [place(one) for one in same]}
+        draft = Draft(check=any_of(same), words={"meaning": said}, facts=facts)
+        if absent and rng.random() < ABSENT:
+            other, otherwise = absent.pop()
+            pair = f"{said} | {otherwise}"
+            none = Draft(check=Absent(), words={"meaning": otherwise}, facts={"ask": [*other.ask]}, pair=pair)
+            yield from shuffled((draft.model_copy(update={"pair": pair}), none), rng)
+        else:
+            yield draft
+
+
+def several(material: Material, rng: Random) -> Iterator[Draft]:
+    """Which of the services that had trouble with a host had that of a kind."""
+    known = record(material)
+    said = {one.text: one.said for one in vocabulary(material.split).trouble} if known.levels else {}
+    troubles = known.told("trouble", "WARN")
+    for entry, way in shuffled(
+        chain.from_iterable(((one, way) for way in said[one.facts["trouble"]]) for one in troubles), rng
+    ):
+        host = entry.facts["host"]
+        wrong = tuple(name for name in known.components if name != entry.component)
+        facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
+        check = Value(gold=entry.component, also=also(entry.component), wrong=wrong)
+        yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
+
+
+def offscope(material: Material, rng: Random) -> Iterator[Draft]:
+    """Work that is handed back at once."""
+    for component in shuffled(record(material).components, rng):
+        for task, reason in rng.sample(TASKS[material.split], 3):
+            words = {"task": task.format(component=component)}
+            yield Draft(check=Declined(), words=words, facts={"reason": reason})
+
+
+def _is_absent(needle: Needle, known: Record) -> bool:
+    """Whether it is not there, and nothing that one would look for finds what might be meant."""
+    if needle.text in known.needles:
+        return False
+    fixed: Sequence[str] = [part.lower() for part in HOLE.split(needle.text)[::3] if len(part) > 4]
+    return not any(part in known.text for part in fixed)

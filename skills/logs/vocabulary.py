@@ -1,0 +1,79 @@
+"""What the services of one split are called and say: `landscapes/SPLIT.toml` as a value."""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+HOLE = re.compile(r"\{(\w+?)(\d*)\}")
+RANGES = {"n": (11, 980), "ms": (1_100, 9_800), "pct": (81, 98)}
+
+
+class Fixed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Needle(Fixed):
+    """A message, how somebody describes it in other words, and what one would look for then."""
+
+    text: str
+    meaning: tuple[str, ...]
+    ask: tuple[str, ...]
+
+
+class Failure(Fixed):
+    exception: str
+    text: str
+    functions: tuple[str, ...]
+    symptom: str
+    omen: str
+
+
+class Trouble(Fixed):
+    text: str
+    said: tuple[str, ...]
+
+
+class Vocabulary(Fixed):
+    prefix: tuple[str, ...]
+    package: tuple[str, ...]
+    formats: tuple[str, ...]
+    edge: tuple[str, ...]
+    core: tuple[str, ...]
+    worker: tuple[str, ...]
+    object: tuple[str, ...]
+    path: tuple[str, ...]
+    host: tuple[str, ...]
+    id: tuple[str, ...]
+    start: tuple[str, ...]
+    routine: tuple[str, ...]
+    step: tuple[str, ...]
+    sporadic: tuple[str, ...]
+    needle: tuple[Needle, ...]
+    failure: tuple[Failure, ...]
+    trouble: tuple[Trouble, ...]
+
+
+@cache
+def vocabulary(split: Literal["train", "validation", "test"]) -> Vocabulary:
+    file = Path(__file__).parent / "landscapes" / f"{split}.toml"
+    return Vocabulary.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def filled(text: str, rng: Random, **known: str) -> str:
+    """The text with a value in each hole: one that is known, else a number of its kind."""
+    return HOLE.sub(lambda hole: known.get(hole[1]) or _number(hole[1], hole[2], rng), text)
+
+
+def _number(kind: str, width: str, rng: Random) -> str:
+    if kind == "hex":  # with a digit early on, so that it reads as an id and not as a word
+        return str(rng.randint(2, 9)) + "".join(rng.choices("0123456789abcdef", k=int(width) - 1))
+    if kind == "digits":
+        return "".join(rng.choices("123456789", k=int(width)))
+    if kind == "version":
+        return f"{rng.randint(1, 9)}.{rng.randint(0, 30)}.{rng.randint(0, 9)}"
+    return str(rng.randint(*RANGES[kind]))

@@ -1,0 +1,65 @@
+"""A landscape written to files, and the record of what was written."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from pydantic import JsonValue
+
+from .event import Event
+from .formats import line, prints_info
+from .incidents import incidents
+from .landscape import Stage, stage, traffic
+from .vocabulary import vocabulary
+
+
+def landscape(tree: Path, split: Literal["train", "validation", "test"], rng: Random) -> Mapping[str, JsonValue]:
+    """What is noted of it, as `material.py` says."""
+    scene = stage(vocabulary(split), rng)
+    events = [*traffic(scene, rng), *incidents(scene, rng)]
+    by_file: dict[str, list[Event]] = defaultdict(list)
+    for event in sorted(events, key=lambda one: one.at):
+        by_file[event.service.file].append(event)
+    rows = [row for path, inside in sorted(by_file.items()) for row in _written(tree / path, path, inside, scene)]
+    needles: list[JsonValue] = [one.text for one in scene.needles]
+    return {"entries": [*rows], "levels": True, "absent": _absent(scene), "needles": needles}
+
+
+def _written(file: Path, path: str, events: Sequence[Event], scene: Stage) -> Iterator[list[JsonValue]]:
+    """Writes the file, and tells what it wrote."""
+    lines: list[str] = []
+    for event in events:
+        first = len(lines) + 1
+        lines += [line(event, scene.day), *event.trace]
+        yield [path, first, len(lines), event.at, _level(event), event.service.component, _kind(event), event.request,
+               event.message, dict(event.facts)]  # fmt: skip
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _level(event: Event) -> str:
+    return event.level if event.level != "INFO" or prints_info(event.service.form) else ""
+
+
+def _kind(event: Event) -> str:
+    """A syslog says the level in the message, which makes it another message."""
+    return event.kind if prints_info(event.service.form) else f"{event.level} {event.kind}"
+
+
+def _absent(scene: Stage) -> list[JsonValue]:
+    """Names of services that are not there, printed like those that are."""
+    words = scene.words
+    own = {service.said for service in scene.services}
+    names: list[JsonValue] = []
+    for like in scene.services[1:]:
+        others = words.core if like in scene.core else words.worker
+        names += [like.component.replace(*_swap(like.said, name, like.component)) for name in others if name not in own]
+    return list(dict.fromkeys(names))
+
+
+def _swap(said: str, name: str, component: str) -> tuple[str, str]:
+    if said in component:
+        return said, name
+    return said.title().replace("_", ""), name.title().replace("_", "")
