@@ -2,7 +2,7 @@
 
 from skillstill_training.families import Family
 
-from . import chain_plans, chains, lookups, plans, readings
+from .families import chain_plans, chains, lookups, plans, readings
 
 FAMILIES = (
     Family(

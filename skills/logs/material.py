@@ -11,7 +11,7 @@ from random import Random
 
 from pydantic import JsonValue
 
-from .writing import landscape
+from .generator.writing import landscape
 
 SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d (\d\d):(\d\d):(\d\d) \S+ ([^\s:\[\]]+)(?:\[\d+\])?: (.*)")
 Notes = Mapping[str, JsonValue]

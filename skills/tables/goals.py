@@ -7,8 +7,8 @@ hold one in top_k, having and not_exists; {what} reads like `average price (2 de
 
 from skillstill_training.families import Family
 
-from . import plans, related, single
-from .drafting import drawn
+from .families import plans, related, single
+from .families.drafting import drawn
 
 FAMILIES = (
     Family(

@@ -36,6 +36,7 @@ NAMES = Members(gold=("get", "get_all"), others=("put", "delete"))
 ROWS = Rows(gold=(("Ann", "12"), ("Bob", "9")))
 RANKED = Rows(gold=(("Ann", "12"), ("Bob", "9")), ordered=True)
 LINE = Quoted(gold="disk full on /var", place=Span(path="a.log", first=7, last=9))
+HOST = Quoted(gold="connect to host-1")
 
 RIGHT: list[tuple[Check, str]] = [
     (ONE, "`get` is defined at src/client.py:10."),
@@ -66,6 +67,16 @@ RIGHT: list[tuple[Check, str]] = [
     (Value(gold="1091.2968"), "It is 1091.3 (r2)."),
     (Value(gold="White", wrong=("Sparkling White",)), "It is White (r2)."),
     (Declined(), "escalate: renaming needs a tool that writes."),
+    (ONE, "./src/client.py:12 defines it."),
+    (FILE, "`src/client.py` does the read/write and/or the rest of the I/O."),
+    (Locations(gold=(Span(path="Makefile"),)), "It is in `Makefile` (r1)."),
+    (Value(gold="0.125"), "It is 0.13 (r1)."),
+    (Value(gold="0.125"), "It is 0.12 (r1)."),
+    (Value(gold="-40"), "It is \u221240 (r1)."),
+    (Value(gold="1e30"), "It is 1e30 (r1)."),
+    (Members(gold=("get",), others=("src",)), "`get` (src/a.py:3)"),
+    (HOST, "It says `connect to host-1`."),
+    (Absent(), "It doesn\u2019t exist (r1)."),
 ]  # fmt: skip
 
 WRONG: list[tuple[Check, str]] = [
@@ -102,6 +113,13 @@ WRONG: list[tuple[Check, str]] = [
     (Value(gold="White", wrong=("Sparkling White",)), "It is Sparkling White (r2)."),
     (Absent(), "escalate: I do not know."),
     (Declined(), "I renamed it."),
+    (Value(gold="40"), f"It is 0.{'3' * 60} (r1)."),
+    (Value(gold="9" * 40), "It is 40 (r1)."),
+    (ROWS, "Carl | 4; Ann | 12; Bob | 9"),
+    (Members(gold=("get",), others=("src",)), "`get` and `src` (src/a.py:3)"),
+    (HOST, "It says `connect to host-12`."),
+    (Quoted(gold="disk full", wrong=("disk full on /var",)), "`disk full on /var`"),
+    (Absent(), "I don\u2019t know whether there is none (r1)."),
     (ONE, "escalate: src/client.py:12"),
 ]  # fmt: skip
 
@@ -143,6 +161,14 @@ def test_a_quotation_that_no_tool_has_shown_fails() -> None:
 
 def test_an_absence_needs_a_search_that_bears_it_out() -> None:
     assert not judge(Absent(), Attempt("Where?", "answered", "There is none.")).passed
+
+
+def test_wrong_answers_have_one_order_in_which_they_are_stored() -> None:
+    assert Value(gold="1", wrong=("b", "a", "b")) == Value(gold="1", wrong=("a", "b"))
+    assert (
+        Members(gold=("x",), others=("b", "a")).model_dump_json()
+        == Members(gold=("x",), others=("a", "b")).model_dump_json()
+    )
 
 
 @given(st.text(max_size=80))

@@ -62,6 +62,15 @@ async def test_duplicates_and_what_a_test_asks_are_left_out(settings: Path, fold
     assert dropped == {"a duplicate": 1, "not of a training goal": 1}
 
 
+async def test_attempts_at_a_recorded_goal_that_are_alike_are_learned_once(settings: Path, folder: RunFolder) -> None:
+    await traced(settings, folder)
+    rows = [row for row in read_lines(folder.traces, TraceRow) if row.trace and row.trace.receipts][:2]
+    write_lines(folder.recorded_traces, [*rows, rows[0].model_copy(update={"sample": 1})])
+    dataset = make_dataset(settings, folder)
+    assert sum(sample.family == "recorded" for sample in dataset.samples) == 2
+    assert dataset.dropped["a duplicate"] == 1
+
+
 async def test_without_traces_it_says_what_to_type(settings: Path, folder: RunFolder) -> None:
     await make_goals(settings, folder)
     with pytest.raises(StageError, match="type `skillstill traces settings` first"):

@@ -1,9 +1,11 @@
 """The script without a model: frozen, judged by the same checks, measured family by family."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
-from skillstill.errors import GateError, StageError
+from skillstill.errors import GateError, StageError, UsageError
+from skillstill_training.commands import floor
 from skillstill_training.floor import load_floor, measure_floor
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
@@ -38,6 +40,37 @@ def test_a_floor_that_was_changed_after_it_was_frozen_is_refused(settings: Path)
     file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     with pytest.raises(GateError, match="is not the one that was frozen"):
         load_floor(settings)
+
+
+def freeze(skill: Path, text: str) -> None:
+    (skill / "floor.py").write_text(text, encoding="utf-8")
+    (skill / "floor.sha256").write_text(hashlib.sha256(text.encode()).hexdigest(), encoding="utf-8")
+
+
+def test_a_floor_may_define_dataclasses(settings: Path) -> None:
+    head = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    freeze(settings, f"{head}@dataclass\nclass Hit:\n    line: int\ndef answer(prompt, root):\n    return 'yes'\n")
+    assert load_floor(settings)("?", settings) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"), ("x = 1", "'answer'")]
+)
+def test_a_floor_that_cannot_be_used_says_why(settings: Path, text: str, said: str) -> None:
+    freeze(settings, text)
+    with pytest.raises(StageError, match=f"cannot be used: .*{said}"):
+        load_floor(settings)
+
+
+def test_an_empty_pin_freezes_nothing(settings: Path) -> None:
+    (settings / "floor.sha256").write_text("", encoding="utf-8")
+    with pytest.raises(GateError, match="is not the one that was frozen"):
+        load_floor(settings)
+
+
+def test_a_split_that_does_not_exist_is_refused_with_those_that_do(settings: Path) -> None:
+    with pytest.raises(UsageError, match="--split is one of train, validation, test, not 'valid'"):
+        floor(str(settings), split="valid")
 
 
 def test_a_skill_without_a_floor_says_what_to_write(settings: Path) -> None:

@@ -6,8 +6,13 @@ from pathlib import Path
 import pytest
 from skillstill.errors import GateError, GoalsError, MaterialError
 from skillstill_training.folder import RunFolder
+from skillstill_training.gates import check_origins
+from skillstill_training.goal import Split
 from skillstill_training.goals import make_goals
+from skillstill_training.material import Material, Source
 from skillstill_training.recipe import load_recipe
+
+from tests.scenes import write
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +109,37 @@ async def test_a_workspace_of_training_under_another_name_is_a_leak(settings: Pa
     assert "leak" in await refused(settings, folder)
 
 
+def source(split: Split, source: str | None = None, sha256: str | None = None) -> Source:
+    return Source(name=split, split=split, source=source, sha256=sha256, steps=("make",))
+
+
+@pytest.mark.parametrize(
+    ("train", "test"),
+    [
+        (source("train", "pypi:zope.interface==5"), source("test", "pypi:Zope_Interface==6#wheel")),
+        (source("train", "debian:shop=1-1"), source("test", "debian:shop=2-1")),
+        (source("train", f"git:git@host:a/b.git@{'a' * 40}"), source("test", f"git:git@host:a/b.git@{'b' * 40}")),
+        (source("train", None, "a" * 64), source("test", None, "a" * 64)),
+        (source("train", "folder:a", "a" * 64), source("test", "folder:b", "a" * 64)),
+    ],
+)
+def test_the_same_package_and_the_same_content_are_leaks(train: Source, test: Source) -> None:
+    with pytest.raises(GateError, match="serves train and test"):
+        check_origins({}, {}, [], [train, test])
+
+
+def test_two_repositories_of_one_server_are_none() -> None:
+    sources = [source("train", f"git:git@host:a/b.git@{'a' * 40}"), source("test", f"git:git@host:a/c.git@{'a' * 40}")]
+    check_origins({}, {}, [], sources)
+
+
+def test_a_test_workspace_of_one_file_that_training_has_is_a_leak(tmp_path: Path) -> None:
+    train = write(tmp_path / "train", {"a.log": "x" * 300, "b.log": "y" * 300})
+    test = write(tmp_path / "test", {"c.log": "x" * 300})
+    with pytest.raises(GateError, match="1 of the 1 files of test are in a training workspace"):
+        check_origins({}, {}, [Material("train", "train", train, {}), Material("test", "test", test, {})], [])
+
+
 async def test_a_mix_that_is_too_easy_is_refused_with_its_share(settings: Path, folder: RunFolder) -> None:
     change(settings, "recipe.toml", "hard = { least = 0.2 }", "hard = { least = 0.9 }")
     assert "33% of the 48 train goals are hard; the recipe wants 90% to 100%" in await refused(settings, folder)
@@ -119,7 +155,12 @@ async def test_a_mix_that_is_too_easy_is_refused_with_its_share(settings: Path, 
         ("wordings/train.toml", "linked = [", "lost = [", "no wordings for the family 'linked'"),
         ("wordings/test.toml", "current {key}", "current {kee}", "has the slot 'kee'"),
         ("wordings/train.toml", "direct = [", "direct = {", "cannot be read as TOML"),
-        ("recipe.toml", "cap = 0.5", "cap = 5", "goals.cap"),
+        ("recipe.toml", "[goals]", "[goals]\nseen = 1", "goals.seen"),
+        ("recipe.toml", "again = { test", "agian = { test", "[goals.families] names 'agian'"),
+        ("recipe.toml", "train = 16", "train = -16", "goals.per_family.train"),
+        ("wordings/train.toml", "value of {key}", "value of {}", "'value of {}': braces hold the name of a slot"),
+        ("wordings/train.toml", "value of {key}", "value of { {key}", "braces hold the name of a slot, like {key}"),
+        ("goals.py", "in rng.sample(sorted(links)", "in rng.sample(links[0]", "'linked' break off in copper: KeyError"),
         ("sources.toml", 'split = "validation"', 'split = "train"', "no workspace for the split 'validation'"),
         ("sources.toml", 'sha256 = "fec5', 'sha256 = "0000', "copper"),
     ],

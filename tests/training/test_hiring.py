@@ -1,5 +1,6 @@
 """A model teacher, hired from the command line: measured first, then paid, and never twice for the same."""
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.ledger import Entry
 from skillstill_training.teachers.probing import spread
 
+from tests.scenes import write
 from tests.server.models.openai_server import OpenAiServer, Said, turn
 from tests.training.teachers.toy import called
 
@@ -92,6 +94,9 @@ def test_a_weak_model_is_refused_with_its_score_and_makes_no_traces(
     [
         (("--teacher", "http://127.0.0.1:9#x", "--budget", "2"), "give --price or use --budget-tokens"),
         (("--teacher", "http://127.0.0.1:9#x", "--price", "cheap"), "a price is IN/OUT"),
+        (("--teacher", "http://127.0.0.1:9#x", "--price", "1/1", "--budget", "0"), "a budget is a number above 0"),
+        (("--teacher", "http://127.0.0.1:9#x", "--budget-tokens", "-5"), "a budget is a number above 0"),
+        (("--recorded", "/nowhere/at/all"), "give --teacher URL#MODEL"),
         (("--teacher", "gpt"), "the endpoint must be an address like http://localhost:8080#MODEL"),
         (("--teacher", "http://127.0.0.1:9#x", "--recorded", "/nowhere/at/all"), "no such folder: /nowhere/at/all"),
     ],
@@ -101,6 +106,17 @@ def test_terms_that_make_no_sense_are_said_in_a_sentence(
 ) -> None:
     code, _, err = skillstill(*arguments)
     assert (code, said in err) == (64, True)
+
+
+def test_where_nothing_recorded_can_be_asked_again_nothing_else_is_paid_for(
+    skillstill: Run, tmp_path: Path, server: OpenAiServer
+) -> None:
+    asked = {"prompt": "Where?", "subagent_type": "settings"}
+    call = {"type": "tool_use", "name": "Agent", "input": asked}
+    row = {"type": "assistant", "cwd": "/gone/with/the/wind", "message": {"content": [call]}}
+    transcripts = write(tmp_path / "projects", {"a.jsonl": json.dumps(row) + "\n"})
+    code, _, err = skillstill("--teacher", f"{server.url}#big", "--recorded", str(transcripts))
+    assert (code, "can be asked again" in err, server.requests) == (64, True, [])
 
 
 def test_recorded_folders_leave_this_machine_only_when_that_is_said() -> None:

@@ -1,5 +1,7 @@
 """Files of one value a line."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,26 @@ def test_a_torn_last_line_is_passed_over_only_where_a_process_may_have_died(tmp_
     assert [value.content for value in read_lines(file, Message, torn=True)] == ["one", "two"]
     with pytest.raises(StageError, match=r"a\.jsonl:3 is no Message"):
         read_lines(file, Message)
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_line_leaves_whole_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, write = tmp_path / "a.jsonl", os.write
+
+    def half(descriptor: int, data: bytes) -> int:
+        if len(data) < 9:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data[: len(data) // 2])
+
+    with Appender(file) as appender:
+        appender.append([Message(role="user", content="one")])
+        monkeypatch.setattr(os, "write", half)
+        with pytest.raises(StageError, match="No space left on device; what is done so far is kept"):
+            appender.append([Message(role="user", content="two"), Message(role="user", content="three")])
+        monkeypatch.setattr(os, "write", write)
+        appender.append([Message(role="user", content="four")])
+    assert [value.content for value in read_lines(file, Message)] == ["one", "four"]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What plans see and how they drive the loop."""
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -39,6 +40,22 @@ async def test_a_plan_takes_the_turns_of_a_model() -> None:
     assert first.calls == (call("search", pattern="x"),)
     last = await model.complete([Message(role="tool", content="r1: a.py:3")], (), max_tokens=9)
     assert last.content == "It is at a.py:3."
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [(lambda: None, "the plan returned None: expected a str"), (lambda: str(1 / 0), "broke off: ZeroDivisionError")],
+)
+async def test_a_plan_that_is_written_wrong_says_how(end: Callable[[], str], said: str) -> None:
+    def plan() -> Plan:
+        yield call("search", pattern="x")
+        return end()
+
+    model = PlannedModel(plan())
+    await model.complete([Message(role="user", content="?")], (), max_tokens=9)
+    with pytest.raises(PlanError, match=said):
+        await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)
 
 
 @pytest.mark.anyio

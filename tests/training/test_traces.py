@@ -110,6 +110,28 @@ async def test_what_was_done_before_a_cancellation_is_kept(settings: Path, folde
     assert len(read_lines(folder.part("constructed"), TraceRow)) == 10
 
 
+async def test_a_smaller_limit_takes_nothing_from_what_was_done(settings: Path, folder: RunFolder) -> None:
+    await make_goals(settings, folder)
+    with pytest.raises(StageError, match="gone"):
+        await make_traces(settings, folder, Stumbling(constructed(settings), 20), at_once=1)
+    few = await make_traces(settings, folder, constructed(settings), limit=3)
+    assert (few.goals, few.done, len(rows(folder))) == (3, 3, 3)
+    rest = Stumbling(constructed(settings), 28)
+    await make_traces(settings, folder, rest)
+    whole = folder.traces.read_bytes()
+    assert (rest.left, len(rows(folder)), folder.part("constructed").exists()) == (0, 48, False)
+    await make_traces(settings, folder, constructed(settings), limit=3)
+    assert folder.traces.read_bytes() == whole
+
+
+async def test_a_goal_of_a_family_that_is_gone_says_what_to_do(settings: Path, folder: RunFolder) -> None:
+    await make_goals(settings, folder)
+    text = (settings / "goals.py").read_text(encoding="utf-8")
+    (settings / "goals.py").write_text(text.replace('Family("linked"', 'Family("chained"'), encoding="utf-8")
+    with pytest.raises(StageError, match=r"goals\.py has no family 'linked' any more: make the goals again"):
+        await make_traces(settings, folder, constructed(settings))
+
+
 async def test_a_goal_that_its_teacher_fails_is_a_row_with_a_reason(settings: Path, folder: RunFolder) -> None:
     await make_goals(settings, folder)
     text = (settings / "goals.py").read_text(encoding="utf-8")

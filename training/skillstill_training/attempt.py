@@ -57,4 +57,5 @@ class Attempt:
     @cached_property
     def _read(self) -> tuple[tuple[Span, ...], str]:
         found, rest = quoted(self.answer)
-        return tuple(dict.fromkeys(found)), rest
+        plain = (span.model_copy(update={"path": span.path.removeprefix("./")}) for span in found)
+        return tuple(dict.fromkeys(plain)), rest

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from skillstill.types import Frozen, Span
 
 from skillstill_training.attempt import Attempt
@@ -15,14 +15,17 @@ from skillstill_training.numbers import is_number, numbers_in, same_number
 MAX_SENTENCES = 3  # of an answer that states one value, as skills ask for; more is a list to choose from
 MAX_EXTRA = 2  # numbers beside the right one that an answer may mention: a unit, a total
 NEGATIVE = re.compile(
-    r"\b(no|not|none|nothing|never|nobody|neither|without|zero|0|missing|absent)\b|n't\b", re.IGNORECASE
+    r"\b(no|not|none|nothing|never|nobody|neither|without|zero|0|missing|absent)\b|n['\u2019]t\b", re.IGNORECASE
 )
 UNSURE = re.compile(
-    r"\b(do not|don't|cannot|can't|could not|couldn't|am not able to|unable to) (know|tell|say|decide|determine)\b"
-    r"|\b(not|n't) (sure|clear|certain)\b|\bunknown\b",
+    r"\b(do not|don['\u2019]t|cannot|can['\u2019]t|could not|couldn['\u2019]t|am not able to|unable to) "
+    r"(know|tell|say|decide|determine)\b|\b(not|n['\u2019]t) (sure|clear|certain)\b|\bunknown\b",
     re.IGNORECASE,
 )
 BARE_PATH = re.compile(r"(?<![\w/.-])[\w.@+-]*(?:/[\w.@+-]+)*\w(?![\w/])")
+
+# A set in the one order that gives the same bytes: whoever collects names in a `set` has another order in each process.
+Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set(names))))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,16 @@ class Locations(Frozen):
     def _named(self, attempt: Attempt) -> Sequence[Span]:
         if any(span.first for span in self.gold):
             return attempt.places
-        suffixes = {_suffix(span.path) for span in self.gold}
-        bare = [path for path in BARE_PATH.findall(attempt.rest) if "/" in path or _suffix(path) in suffixes]
-        paths = [place.path for place in attempt.places] + [path.removeprefix("./") for path in bare]
+        bare = [path.removeprefix("./") for path in BARE_PATH.findall(attempt.rest)]
+        paths = [place.path for place in attempt.places] + [path for path in bare if self._is_file(path)]
         return [Span(path=path) for path in dict.fromkeys(paths)]
+
+    def _is_file(self, text: str) -> bool:
+        """Whether a word names a file: `and/or` does not, and `Makefile` only where such files are asked for."""
+        suffixes, suffix = {_suffix(span.path) for span in self.gold}, _suffix(text)
+        if not suffix:
+            return text in {span.path for span in self.gold} or ("/" in text and "" in suffixes)
+        return "/" in text or suffix in suffixes
 
 
 class Value(Frozen):
@@ -73,7 +82,7 @@ class Value(Frozen):
     kind: Literal["value"] = "value"
     gold: str = Field(min_length=1)
     also: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
+    wrong: Names = ()
 
     def judge(self, attempt: Attempt) -> Judgement:
         accepted, rest = (self.gold, *self.also), attempt.rest
@@ -98,7 +107,7 @@ class Members(Frozen):
 
     kind: Literal["set"] = "set"
     gold: tuple[str, ...] = Field(min_length=1)
-    others: tuple[str, ...] = ()
+    others: Names = ()
     recall: float = Field(default=1.0, gt=0, le=1)
     precision: float = Field(default=1.0, gt=0, le=1)
 
@@ -106,16 +115,23 @@ class Members(Frozen):
         text = attempt.answer
         right: list[str] = []
         wrong: list[str] = []
-        for name in sorted({*self.gold, *self.others}, key=len, reverse=True):  # `get_all` is not a `get`
+        for name in sorted({*self.gold, *self.others}, key=lambda one: (-len(one), one)):  # `get_all` is not a `get`
             if _holds(text, name):
                 (right if name in self.gold else wrong).append(name)
                 text = _without(text, (name,))
-        wrong = [name for name in wrong if not _holds(attempt.prompt, name)]
+        wrong = [name for name in wrong if not _holds(attempt.prompt, name) and self._is_named(attempt, name)]
         if len(right) / len(set(self.gold)) < self.recall:
             return failed(f"it names {len(right)} of {len(set(self.gold))}")
         if len(right) / (len(right) + len(wrong)) < self.precision:
             return failed(f"it names {wrong[0]!r} too")
         return PASSED
+
+    def _is_named(self, attempt: Attempt, name: str) -> bool:
+        """Whether the name stands elsewhere than as a folder of a place, unless paths are what is asked for."""
+        text = attempt.answer
+        for place in attempt.places:
+            text = text.replace(place.path, " ")
+        return "/" in name or "." in name or _holds(text, name)
 
 
 class Rows(Frozen):
@@ -135,14 +151,17 @@ class Rows(Frozen):
             order.append(place)
         if self.ordered and order != sorted(order):
             return failed("the rows are in another order")
-        extra = [cells for at, cells in enumerate(stated) if at > min(order) and at not in order and self._like(cells)]
+        heads = 0 if self._numbers else min(order)  # a header looks like one more row where rows hold no numbers
+        extra = [cells for at, cells in enumerate(stated) if at >= heads and at not in order and self._like(cells)]
         return failed(f"the row {' | '.join(extra[0])} is not asked for") if extra else PASSED
 
     def _like(self, cells: Sequence[str]) -> bool:
         """Whether these cells look like one more row: as wide, with numbers where the right rows have them."""
-        row = self.gold[0]
-        numbers = sum(map(is_number, row))
-        return len(cells) >= len(row) and sum(map(is_number, cells)) >= numbers
+        return len(cells) >= len(self.gold[0]) and sum(map(is_number, cells)) >= self._numbers
+
+    @property
+    def _numbers(self) -> int:
+        return sum(map(is_number, self.gold[0]))
 
 
 class Quoted(Frozen):
@@ -151,15 +170,18 @@ class Quoted(Frozen):
     kind: Literal["quoted"] = "quoted"
     gold: str = Field(min_length=1)
     place: Span | None = None
-    wrong: tuple[str, ...] = ()
+    wrong: Names = ()
 
     def judge(self, attempt: Attempt) -> Judgement:
         gold, answer = _squeezed(self.gold), _squeezed(attempt.answer)
-        if gold not in answer:
+        longer = [text for text in self.wrong if gold in _squeezed(text)]
+        if others := [text for text in longer if _quotes(answer, text)]:
+            return failed(f"it quotes {others[0]!r}")
+        if not _quotes(answer, gold):
             return failed("it does not quote the text")
         if attempt.shown and not any(gold in _squeezed(text) for text in attempt.shown):
             return failed("no tool has shown what it quotes")
-        if others := [text for text in self.wrong if _squeezed(text) in answer.replace(gold, " ")]:
+        if others := [text for text in self.wrong if _quotes(answer.replace(gold, " "), text)]:
             return failed(f"it quotes {others[0]!r} too")
         return Locations(gold=(self.place,), precision=1.0).judge(attempt) if self.place else PASSED
 
@@ -218,6 +240,14 @@ def _stated(text: str, values: Iterable[str]) -> Iterator[str]:
             text = _without(text, (value,))
         if found:
             yield value
+
+
+def _quotes(answer: str, text: str) -> bool:
+    """Whether the answer holds the text, and not only as the beginning or end of a longer word or number."""
+    wanted = _squeezed(text)
+    before = r"(?<!\w)(?<!\w\.)" if re.match(r"\w", wanted) else ""
+    after = r"(?!\w|\.\w)" if re.search(r"\w$", wanted) else ""
+    return re.search(before + re.escape(wanted) + after, answer) is not None
 
 
 def _holds(text: str, value: str) -> bool:

@@ -84,6 +84,7 @@ def traces(
     Example: skillstill traces explore
     """
     import anyio
+    from skillstill.errors import UsageError
 
     from skillstill_training import telling
     from skillstill_training.hiring import Terms
@@ -92,9 +93,11 @@ def traces(
     folder = _folder(skill)
     where = _run(run, runs, folder)
     if teacher == "constructed":
+        if recorded:
+            raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
         work = _constructed(folder, where, limit, at_once, offline)
     else:
-        costs = (Price.parse(price) if price else None, Budget(usd=budget, tokens=budget_tokens))
+        costs = (Price.parse(price) if price else None, Budget.given(budget, budget_tokens))
         terms = Terms(samples, *costs, least, probe, at_once)
         goals = _recorded(recorded, agent or folder.absolute().name)
         work = _hired(folder, where, teacher, terms, goals, limit, send, offline)
@@ -131,11 +134,15 @@ def floor(
     Example: skillstill floor explore
     """
     import anyio
+    from skillstill.errors import UsageError
 
     from skillstill_training import telling
     from skillstill_training.floor import load_floor, measure_floor
+    from skillstill_training.goal import SPLITS
     from skillstill_training.material import roots_of
 
+    if split not in SPLITS:
+        raise UsageError(f"--split is one of {', '.join(SPLITS)}, not {split!r}")
     folder = _folder(skill)
     where = _run(run, runs, folder)
     goals = [goal for goal in where.frozen_goals() if goal.split == split]
@@ -203,7 +210,12 @@ def _hired(
 
 
 def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
-    """What that subagent was asked; nothing where no folder was named. Raises UsageError."""
+    """What that subagent was asked; nothing where no folder was named. Raises UsageError.
+
+    Also where none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
+    """
+    from skillstill.errors import UsageError
+
     from skillstill_training import telling
     from skillstill_training.teachers.recorded import recorded_goals
 
@@ -211,6 +223,8 @@ def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
         return ()
     found = recorded_goals(transcripts.expanduser(), agent)
     telling.read(found)
+    if not found.goals:
+        raise UsageError(f"nothing in {transcripts} can be asked again, for the reasons above")
     return found.goals
 
 

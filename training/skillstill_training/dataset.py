@@ -35,7 +35,7 @@ class Sample(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What was chosen, what was left out and why, and how full each cell (`family/tool/calls/outcome`) is."""
+    """What was chosen, what was left out and why, and how full each cell (`family/tools/calls/outcome`) is."""
 
     samples: tuple[Sample, ...]
     dropped: Mapping[str, int]
@@ -82,19 +82,26 @@ def _recorded(folder: RunFolder, goals: Mapping[str, Goal], dropped: Counter[str
     """The kept rows of the user's own recorded goals, a family of their own."""
     rows = read_lines(folder.recorded_traces, TraceRow) if folder.recorded_traces.exists() else ()
     tested = {normal(goal.prompt) for goal in goals.values() if goal.split != "train"}
+    seen: set[str] = set()
     for row in rows:
-        if row.kept and row.trace and normal(row.trace.prompt) not in tested:
-            yield row
+        if reason := _unlearnable(row, tested, seen):
+            dropped[reason] += 1
         else:
-            dropped["not kept by its teacher" if not row.kept else "asks what a test asks"] += 1
+            seen.add(_text(row))
+            yield row
 
 
 def _unfit(row: TraceRow, goal: Goal | None, tested: set[str], seen: set[str]) -> str:
+    if row.kept and (goal is None or goal.split != "train"):
+        return "not of a training goal"
+    return _unlearnable(row, tested, seen)
+
+
+def _unlearnable(row: TraceRow, tested: set[str], seen: set[str]) -> str:
+    """Why nobody learns from this row, whatever goal it is of; empty where one can."""
     if not (row.kept and row.trace):
         return "not kept by its teacher"
-    if goal is None or goal.split != "train":
-        return "not of a training goal"
-    if normal(goal.prompt) in tested:
+    if normal(row.trace.prompt) in tested:
         return "asks what a test asks"
     return "a duplicate" if _text(row) in seen else ""
 
@@ -137,13 +144,13 @@ def _sample(row: TraceRow, family: str, wording: str, system: str) -> Sample:
 
 
 def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:
-    """How many samples lie in each cell; one that uses two tools lies in two."""
+    """How many samples lie in each cell; its tools are those that a sample uses, in the order of their first use."""
     cells: Counter[str] = Counter()
     for sample in samples:
         calls = [call for turn in sample.messages for call in turn.calls]
         outcome = _outcome(goals.get(sample.goal))
-        for tool in {call.name for call in calls} or {"none"}:
-            cells[f"{sample.family}/{tool}/{len(calls)}/{outcome}"] += 1
+        tools = "+".join(dict.fromkeys(call.name for call in calls)) or "none"
+        cells[f"{sample.family}/{tools}/{len(calls)}/{outcome}"] += 1
     return dict(sorted(cells.items()))
 
 

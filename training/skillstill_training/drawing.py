@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 
 import anyio
-from skillstill.errors import GoalsError, PlanError
+from skillstill.errors import GoalsError, PlanError, SkillstillError
 
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
@@ -140,10 +140,7 @@ class Drawing:
 
 
 def _in_turn(family: Family, materials: Sequence[Material], seed: int) -> Iterator[tuple[Draft, Material]]:
-    pending = [
-        (iter(family.drafts(material, Random(f"{seed}/{family.name}/{material.name}"))), material)  # noqa: S311
-        for material in materials
-    ]
+    pending = [(_drafts_of(family, material, seed), material) for material in materials]
     while pending:
         left = []
         for drafts, material in pending:
@@ -151,6 +148,17 @@ def _in_turn(family: Family, materials: Sequence[Material], seed: int) -> Iterat
                 yield draft, material
                 left.append((drafts, material))
         pending = left
+
+
+def _drafts_of(family: Family, material: Material, seed: int) -> Iterator[Draft]:
+    """What the skill's own code drafts. Raises GoalsError where that code breaks off."""
+    try:
+        yield from family.drafts(material, Random(f"{seed}/{family.name}/{material.name}"))  # noqa: S311 - no secret
+    except SkillstillError:
+        raise
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise GoalsError(f"the drafts of the family {family.name!r} break off in {material.name}: {why}") from error
 
 
 def _without_weak_checks(goals: Sequence[Goal], tally: Tally) -> list[Goal]:

@@ -1,5 +1,6 @@
 """Goal families: a skill's `goals.py` names them, its `wordings/` say them."""
 
+import re
 import string
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from skillstill_training.plan import Planner
 from skillstill_training.skillcode import import_from
 
 Wordings = Mapping[str, tuple[str, ...]]
+SLOTTED = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[^\W\d]\w*\})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ def load_wordings(skill: Path, kind: str, families: Sequence[Family]) -> Wording
         raise GoalsError(f"{file} cannot be read as TOML: {error}") from error
     if lacking := [one.name for one in families if not found.get(one.name) and not (one.held_out and kind == "train")]:
         raise GoalsError(f"{file}: no wordings for the family {lacking[0]!r}")
+    if odd := [text for texts in found.values() for text in texts if not SLOTTED.fullmatch(text)]:
+        raise GoalsError(f"{file}: {odd[0]!r}: braces hold the name of a slot, like {{key}}; double any others")
     return found
 
 

@@ -7,6 +7,7 @@ is judged by the goal's check alone. `floor.sha256` beside it holds its hash, so
 
 import hashlib
 import importlib.util
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,14 +44,17 @@ def load_floor(skill: Path) -> Answer:
         raise StageError(
             f"{skill} has no floor: write floor.py with `answer(prompt, root)` and freeze it in {pin.name}"
         )
-    if (found := hashlib.sha256(file.read_bytes()).hexdigest()) != pin.read_text(encoding="utf-8").split()[0]:
+    if (found := hashlib.sha256(file.read_bytes()).hexdigest()) not in pin.read_text(encoding="utf-8").split()[:1]:
         raise GateError(f"{file} is not the one that was frozen in {pin.name}: its hash is {found}")
     spec = importlib.util.spec_from_file_location(f"skillstill_floor_{skill.absolute().name}", file)
     assert spec
     assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    answer: Answer = module.answer
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)  # where dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+        answer: Answer = module.answer
+    except Exception as error:
+        raise StageError(f"{file} cannot be used: {type(error).__name__}: {error}") from error
     return answer
 
 

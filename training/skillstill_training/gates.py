@@ -76,16 +76,26 @@ def _without_slots(wording: str) -> str:
 
 
 def _sources(sources: Sequence[Source]) -> Iterator[str]:
-    """The same package in two splits, if only in another version or treatment."""
+    """The same package in two splits, if only in another version or treatment; or the same content, by its pin."""
     split_of: dict[str, str] = {}
     for source in sources:
-        if source.source and split_of.setdefault(name := _package(source.source), source.split) != source.split:
-            yield f"{name} serves {split_of[name]} and {source.split}"
+        names = [_package(source.source)] if source.source else []
+        for name in [*names, *([f"the content {source.sha256}"] if source.sha256 else [])]:
+            if split_of.setdefault(name, source.split) != source.split:
+                yield f"{name} serves {split_of[name]} and {source.split}"
+                break
 
 
 def _package(source: str) -> str:
     """A source without its version, as names of packages are compared."""
-    return re.split(r"==|=|@|#", source.lower().replace("_", "-"))[0]
+    match source.partition(":")[0]:
+        case "pypi":
+            return re.sub(r"[-_.]+", "-", source.partition("==")[0].lower())
+        case "debian":
+            return source.partition("=")[0]
+        case "git":
+            return source.rpartition("@")[0]  # an address may hold an @ of its own
+    return source
 
 
 def _files(materials: Sequence[Material]) -> Iterator[str]:
@@ -93,7 +103,7 @@ def _files(materials: Sequence[Material]) -> Iterator[str]:
     for material in materials:
         digests = _digests(material.root) if material.split == "test" else []
         shared = sum(digest in trained for digest in digests)
-        if shared > max(1, SHARED * len(digests)):
+        if shared > max(1, SHARED * len(digests)) or 0 < len(digests) == shared:
             yield f"{shared} of the {len(digests)} files of {material.name} are in a training workspace"
 
 

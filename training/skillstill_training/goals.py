@@ -25,7 +25,7 @@ OnMaterial = Callable[[Source], None]
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """What the stage made, and where. `idle` are the workspaces in which no family found anything."""
+    """What the stage made, and where. `idle` are the workspaces that no goal came from."""
 
     folder: RunFolder
     goals: tuple[Goal, ...]
@@ -55,6 +55,8 @@ async def make_goals(
     families = load_families(skill_folder)
     train, test = (load_wordings(skill_folder, kind, families) for kind in ("train", "test"))
     recipe = recipe or load_recipe(skill_folder)
+    if unknown := recipe.goals.families.keys() - {family.name for family in families}:
+        raise GoalsError(f"recipe.toml: [goals.families] names {min(unknown)!r}, which is no family of {skill.name}")
     sources = load_sources(skill_folder)
     materials = await _materials(skill_folder, sources, offline, listener.material)
     check_origins(train, test, materials, sources)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -59,23 +60,28 @@ class Appender:
     def __enter__(self) -> Self:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            self._open = os.fdopen(
-                os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8"
-            )
+            self._open = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         except OSError as error:
             raise StageError(f"{self.file} cannot be written: {error.strerror}") from error
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._open.close()
+        os.close(self._open)
 
     def append(self, values: Iterable[BaseModel]) -> None:
+        """All of them or none: half a line would make the file unreadable to the next run."""
+        size = os.fstat(self._open).st_size
         try:
-            self._open.write("".join(value.model_dump_json() + "\n" for value in values))
-            self._open.flush()
-            os.fsync(self._open.fileno())
+            self._write("".join(value.model_dump_json() + "\n" for value in values).encode())
+            os.fsync(self._open)
         except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._open, size)
             raise StageError(
                 f"{self.file} cannot be written: {error.strerror}; what is done so far is kept: "
                 "make room and run the same command again"
             ) from error
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._open, data) :]

@@ -1,9 +1,10 @@
-"""Numbers as people and models write them: `1,204`, `12.5 %`, `-3e4`."""
+"""Numbers as people and models write them: `1,204`, `12.5 %`, `-3e4`, also with a typographic minus."""
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, DecimalException
 
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d|,\d{3}(?!\d))")
+MINUS = "\u2212"
+NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d|,\d{3}(?!\d))")
 ROUNDED = 2  # decimals, at least, of a number that may stand for a longer one
 
 
@@ -17,16 +18,27 @@ def is_number(text: str) -> bool:
 
 
 def same_number(stated: str, gold: str) -> bool:
-    """Equal, or `stated` is `gold` rounded to no fewer than ROUNDED decimals, a last 0 left out or not."""
+    """Equal, or `stated` is `gold` rounded to no fewer than ROUNDED decimals, a last 0 left out or not.
+
+    A half goes up or to the even digit: tools and people do either.
+    """
     one, other = _decimal(stated), _decimal(gold)
     if one is None or other is None:
         return False
-    decimals = -int(one.as_tuple().exponent)
-    return one in {other, round(other, max(decimals, ROUNDED))}
+    return one == other or one in _rounded(other, max(-int(one.as_tuple().exponent), ROUNDED))
+
+
+def _rounded(number: Decimal, decimals: int) -> set[Decimal]:
+    """Nothing where that takes more digits than a decimal holds: a model that repeats itself writes a thousand."""
+    try:
+        last = Decimal(1).scaleb(-decimals)
+        return {number.quantize(last, rounding) for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN)}
+    except DecimalException:
+        return set()
 
 
 def _decimal(text: str) -> Decimal | None:
     try:
-        return Decimal(text.strip().rstrip("%").strip().replace(",", ""))
-    except InvalidOperation:
+        return Decimal(text.strip().rstrip("%").strip().replace(",", "").replace(MINUS, "-"))
+    except DecimalException:
         return None

@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
+from typing import TypeVar
 
 from skillstill.errors import PlanError
 from skillstill.evidence import quoted
@@ -22,6 +23,7 @@ from skillstill.types import Message, Span, ToolCall, ToolSchema
 
 from skillstill_training.goal import Goal
 
+Value = TypeVar("Value")
 RECEIPT = re.compile(r"(r\d+): (.*)", re.DOTALL)
 
 
@@ -96,8 +98,14 @@ class PlannedModel:
         try:
             following = self.plan.send(Seen.of(messages[-1].content)) if self.begun else next(self.plan)
         except StopIteration as end:
-            return Message(role="assistant", content=end.value)
-        except (LookupError, ValueError) as error:
+            return Message(role="assistant", content=_expected(end.value, str, "the plan returned"))
+        except Exception as error:
             raise PlanError(f"the plan broke off: {type(error).__name__} {error}") from error
         self.begun = True
-        return Message(role="assistant", calls=(following,))
+        return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
+
+
+def _expected(value: object, kind: type[Value], what: str) -> Value:
+    if not isinstance(value, kind):
+        raise PlanError(f"{what} {value!r}: expected a {kind.__name__}")
+    return value

@@ -13,6 +13,7 @@ from skillstill.types import Frozen
 from skillstill_training.goal import SPLITS, Split
 
 Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
 
 
 class Speech(Frozen):
@@ -50,13 +51,11 @@ class GoalPlan(Frozen):
 
     per_family   by split; `families` overrides it by family, then split
     seen         of the test goals: in training wordings, so that the difference can be told
-    cap          of a family's goals of a split: at most this share in one wording
     """
 
-    per_family: Mapping[Split, int] = {"train": 150, "validation": 32, "test": 60}
-    families: Mapping[str, Mapping[Split, int]] = {}
-    seen: Share = 0.25
-    cap: Share = 0.15
+    per_family: Mapping[Split, Count] = {"train": 150, "validation": 32, "test": 60}
+    families: Mapping[str, Mapping[Split, Count]] = {}
+    seen: Annotated[float, Field(ge=0, lt=1)] = 0.25
     speech: Speech = Speech()
     shares: Shares = Shares()
 
@@ -74,7 +73,7 @@ class DatasetPlan(Frozen):
     """What the training data must hold.
 
     abstain   the least share of traces that end in `it is not there` or hand the work back
-    cells     patterns of `family/tool/calls/outcome` with the least number of samples that match; an outcome is
+    cells     patterns of `family/tools/calls/outcome`, the tools as `search+read`, with the least number of samples that match; an outcome is
               found, absent or declined. Cells that match no pattern are listed, not required
     cap       the largest share of a family's traces in one wording
     """

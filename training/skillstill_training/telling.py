@@ -85,7 +85,12 @@ def goals_made(made: Goals, *, as_json: bool) -> None:
         measured = ", ".join(f"{share:.0%} {name}" for name, share in shares(mine, made.families).items())
         _out.print(Text(f"{split}: {len(mine)} goals; {measured}"))
     if made.idle:
-        _out.print(Text(f"no goal came from {', '.join(made.idle)}: nothing was found there", style="yellow"))
+        _out.print(
+            Text(
+                f"no goal came from {', '.join(made.idle)}: nothing was found there, or enough elsewhere",
+                style="yellow",
+            )
+        )
     return _where(made.folder.goals, made.folder)
 
 
@@ -132,7 +137,7 @@ def dataset_made(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
     """How full each cell is, and where the samples are."""
     if as_json:
         return _json({"folder": str(folder.path), "samples": len(dataset.samples), "cells": dict(dataset.cells)})
-    table = Table("family/tool/calls/outcome", "samples", "", box=None)
+    table = Table("family/tools/calls/outcome", "samples", "", box=None)
     for cell, count in dataset.cells.items():
         table.add_row(cell, str(count), "not declared" if cell in dataset.undeclared else "")
     _out.print(table)

@@ -1,7 +1,6 @@
 """The goal families of `explore` in a workspace of one screen: each yields goals; its checks tell right from wrong."""
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -16,6 +15,7 @@ from skillstill_training.families import Family, load_families, load_wordings, s
 from skillstill_training.goal import Draft, Goal
 from skillstill_training.material import Material, load_sources
 from skillstill_training.recipe import Speech, load_recipe
+from skillstill_training.skillcode import import_from
 from skillstill_training.solving import execute, hand_for
 
 from tests.scenes import ROOT, write
@@ -182,11 +182,8 @@ def drafts(name: str, material: Material, seeds: int = 1) -> Iterator[Draft]:
 
 
 def step(name: str) -> Callable[[Path, Random], dict[str, JsonValue]]:
-    """A step of the skill's own `material.py`, which lies beside the module of its plans."""
-    plans = FAMILIES["definition"].plan
-    assert plans
-    module = import_module(plans.__module__.replace(".plans", ".material"))
-    found: Callable[[Path, Random], dict[str, JsonValue]] = getattr(module, name)
+    """A step of the skill's own `material.py`."""
+    found: Callable[[Path, Random], dict[str, JsonValue]] = getattr(import_from(SKILL, "material"), name)
     return found
 
 

@@ -128,3 +128,19 @@ async def test_goals_for_which_the_endpoint_failed_are_solved_when_the_stage_goe
         progress = await make_traces(settings, folder, teacher, at_once=1)
     assert progress.done == 48
     assert not any(row.transient for row in read_lines(folder.traces, TraceRow))
+
+
+async def test_a_stage_that_came_to_its_end_pays_again_only_for_goals_of_which_the_endpoint_failed(
+    server: OpenAiServer, settings: Path, folder: RunFolder
+) -> None:
+    await make_goals(settings, folder)
+    with Ledger(folder.path / "ledger.jsonl") as ledger:
+        endpoint, quick = Endpoint(server.url, "big"), Patience(tries=1)
+        teacher = EndpointTeacher(load_skill(settings), endpoint, ledger, patience=quick)
+        replies(server, *[turn("escalate: no")] * 20, DOWN, *[turn("escalate: no")] * 27)
+        await make_traces(settings, folder, teacher, at_once=1)
+        asked = len(server.requests)
+        replies(server, turn("escalate: no"))
+        progress = await make_traces(settings, folder, teacher, at_once=1)
+    assert (len(server.requests) - asked, progress.kept + progress.dropped["it gave up"]) == (1, 48)
+    assert not folder.part("model-big").exists()

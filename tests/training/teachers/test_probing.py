@@ -38,6 +38,17 @@ async def test_the_probe_tells_the_share_its_interval_and_the_commonest_reasons(
     assert (tmp_path / "teacher-model-org-big-model-7b.json").exists()
 
 
+async def test_a_score_holds_for_that_model_of_that_server_alone(
+    server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path, ledger: Ledger
+) -> None:
+    server.says(*SOLVED)
+    measured = teacher()
+    (await probe(measured, [goal(1)], {"toy": toy})).save(tmp_path)
+    assert Score.load(tmp_path, measured)
+    other = EndpointTeacher(measured.skill, Endpoint(server.url, "Org/Big_Model:7b"), ledger)
+    assert (other.name, Score.load(tmp_path, other)) == (measured.name, None)
+
+
 async def test_a_teacher_below_the_bar_is_refused_with_its_score(
     server: OpenAiServer, teacher: Make, toy: Path
 ) -> None:

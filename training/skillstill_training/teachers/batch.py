@@ -1,7 +1,7 @@
 """Many goals solved at once: each one's rows on disk as soon as it is done, and picked up again after a crash."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -55,12 +55,14 @@ async def solve_all(
 ) -> Progress:
     """Solve what `part` does not hold yet. In the end its rows go into the file `whole`, in the order of the goals.
 
-    They go there when a budget is spent too, but stay where they are as well, and the next run goes on from there.
+    They go there when a budget is spent too, but stay where they are as well, and the next run goes on from there. So
+    they do where goals have to be solved again, and where `part` holds goals that are not asked for this time.
     """
-    done = _resumed(part, goals)
+    done = _resumed(part)
     progress = Progress(goals=len(goals))
-    for rows in done.values():
-        progress.count(rows)
+    for goal in goals:
+        if goal.id in done:
+            progress.count(done[goal.id])
     with Appender(part) as file:
 
         async def work(goal: Question) -> None:
@@ -73,25 +75,27 @@ async def solve_all(
             await each([goal for goal in goals if goal.id not in done], work, at_once)
         except BudgetSpent as spent:
             progress.stopped = str(spent)
-    _merge(whole, teacher, [row for goal in goals for row in done.get(goal.id, ())])
-    if not progress.stopped:
+    asked = {goal.id for goal in goals}
+    _merge(whole, teacher, asked, [row for goal in goals for row in done.get(goal.id, ())])
+    if not (progress.stopped or done.keys() - asked or any(row.transient for rows in done.values() for row in rows)):
         part.unlink(missing_ok=True)
     return progress
 
 
-def _resumed(part: Path, goals: Sequence[Asked]) -> dict[str, Rows]:
+def _resumed(part: Path) -> dict[str, Rows]:
     """The rows of an earlier, interrupted run, by goal; its last line may be torn and then goes.
 
     So do those of a goal whose teacher could not be reached.
     """
     if not part.exists():
         return {}
-    known = {goal.id for goal in goals}
     rows = read_lines(part, TraceRow, torn=True)
-    known -= {row.goal for row in rows if row.transient}
-    rows = [row for row in rows if row.goal in known]
-    write_lines(part, rows)
-    return {id: [row for row in rows if row.goal == id] for id in dict.fromkeys(row.goal for row in rows)}
+    again = {row.goal for row in rows if row.transient}
+    write_lines(part, rows := [row for row in rows if row.goal not in again])
+    done: dict[str, list[TraceRow]] = defaultdict(list)
+    for row in rows:
+        done[row.goal].append(row)
+    return dict(done)
 
 
 def lean(row: TraceRow, workspace: str) -> TraceRow:
@@ -99,7 +103,11 @@ def lean(row: TraceRow, workspace: str) -> TraceRow:
     return row.model_copy(update={"trace": timeless(row.trace, workspace)}) if row.trace else row
 
 
-def _merge(whole: Path, teacher: str, rows: Rows) -> None:
-    """This teacher's rows take their place among those of others, in the order of the goals."""
-    others = read_lines(whole, TraceRow) if whole.exists() else []
-    write_lines(whole, [*(row for row in others if row.teacher != teacher), *rows])
+def _merge(whole: Path, teacher: str, asked: Collection[str], rows: Rows) -> None:
+    """This teacher's rows take their place among those of others, in the order of the goals.
+
+    Behind them stay those that it made of goals that are not asked for this time.
+    """
+    old = read_lines(whole, TraceRow) if whole.exists() else []
+    others = [row for row in old if row.teacher != teacher]
+    write_lines(whole, [*others, *rows, *(row for row in old if row.teacher == teacher and row.goal not in asked)])

@@ -43,6 +43,14 @@ class Budget(Frozen):
     usd: float | None = Field(default=None, gt=0)
     tokens: int | None = Field(default=None, gt=0)
 
+    @classmethod
+    def given(cls, usd: float | None, tokens: int | None) -> Self:
+        """As a person typed it. Raises UsageError."""
+        try:
+            return cls(usd=usd, tokens=tokens)
+        except ValueError as error:
+            raise UsageError("a budget is a number above 0") from error
+
     @property
     def limited(self) -> bool:
         return self.usd is not None or self.tokens is not None

@@ -61,9 +61,13 @@ class Score(Frozen):
 
     @classmethod
     def load(cls, folder: Path, teacher: EndpointTeacher) -> "Score | None":
-        """The one that was saved there for this teacher. Raises StageError where it cannot be read."""
+        """The one that was saved there for this teacher. Raises StageError where it cannot be read.
+
+        A name may stand for several: models whose names begin alike, or another server's model of that name.
+        """
         file = folder / f"teacher-{teacher.name}.json"
-        return read_lines(file, cls)[0] if file.exists() else None
+        found = read_lines(file, cls) if file.exists() else []
+        return next((score for score in found if score.model == teacher.label), None)
 
     def save(self, folder: Path) -> Path:
         """`teacher-NAME.json` in a run's folder. Raises StageError."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from skillstill.errors import PlanError
+from skillstill.errors import PlanError, StageError
 from skillstill.skill import Skill
 from skillstill.types import Frozen, Trace
 
@@ -57,6 +57,8 @@ class ConstructedTeacher:
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
         hand = hand_for(goal, self.seed, dict(self.rates.detours))
+        if goal.family not in self.families:
+            raise StageError(f"goals.py has no family {goal.family!r} any more: make the goals again")
         try:
             trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, hand)
         except PlanError as error:

@@ -9,10 +9,10 @@ from skillstill_training.checks import Value
 from skillstill_training.goal import Draft
 from skillstill_training.material import Material
 
+from ..generator.traces import OUTER
+from ..generator.vocabulary import vocabulary
 from .lookups import also, any_of, one_of, place, shuffled, with_absent
 from .record import Entry, Record, record, single
-from .traces import OUTER
-from .vocabulary import vocabulary
 
 BEGINNING = 300  # seconds
 

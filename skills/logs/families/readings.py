@@ -9,9 +9,9 @@ from skillstill_training.checks import Absent, Declined, Value
 from skillstill_training.goal import Draft
 from skillstill_training.material import Material
 
+from ..generator.vocabulary import HOLE, Needle, vocabulary
 from .lookups import ABSENT, also, any_of, place, shuffled
 from .record import Record, record
-from .vocabulary import HOLE, Needle, vocabulary
 
 # What is asked for, and why it cannot be had here. Those of the test are other work, though as far out of reach.
 TASKS = {

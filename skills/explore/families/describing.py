@@ -1,0 +1,163 @@
+"""What somebody says who knows what code does, but not what it is called; and which word of that finds it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from .code import Place
+from .names import parts
+from .tree import Line, Tree
+from .vocabulary import STOP, VERBS
+
+SHOWN = 5  # hits that a search tells
+TELLING = 4  # letters of a word that is worth a search
+KEYWORDS = {"py": "def", "rs": "fn", "go": "func"}  # what a definition of a function begins with, by suffix
+FEWEST, MOST = 4, 22  # words of a description
+MOST_HITS = 40  # of a word that is telling by itself
+SPOKEN = re.compile(r"[A-Za-z0-9 ,'()/.-]+")
+WORD = re.compile(rf"[A-Za-z]{{{TELLING},}}|\b[A-Z]{{3}}\b")
+IRREGULAR = {"has": "have", "does": "do", "is": "be"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One description in two moods: `parse the header`, `parses the header`."""
+
+    action: str
+    actions: str
+
+
+Step = tuple[str, str]  # the pattern and the path of a search
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """How a place is found by the words of its description.
+
+    steps       the searches; the last one shows the `hit`
+    candidates  in how many different places the hits lie that it shows
+    weak        another word of the description, which finds nothing; empty where there is none
+    """
+
+    steps: tuple[Step, ...]
+    hit: Line
+    candidates: int
+    weak: str = ""
+
+
+def said(sentence: str, name: str) -> Said | None:
+    """How one asks for what the sentence describes; None where it says no action or little but the name."""
+    text = re.sub(rf"^{re.escape(name)}\s+", "", sentence).strip()
+    text = re.sub(r"\s*\([^)]*\)", "", text).strip()
+    first, _, rest = text.partition(" ")
+    verb = base_form(first.lower())
+    words = text.split()
+    if verb not in VERBS or not FEWEST <= len(words) <= MOST or not SPOKEN.fullmatch(text):
+        return None
+    known = set(re.findall(r"[a-z]+", text.lower()))
+    if all(any(part.startswith(word[:5]) for word in known) for part in parts(name)) or "self" in known:
+        return None
+    return Said(f"{verb} {rest}", f"{third_person(verb)} {rest}")
+
+
+def base_form(verb: str) -> str:
+    """`return` of `returns`; other words as they are."""
+    if verb in IRREGULAR:
+        return IRREGULAR[verb]
+    forms = [verb, verb[:-1], verb[:-2], f"{verb[:-3]}y"] if verb.endswith("s") else [verb]
+    return next((form for form in forms if form in VERBS), verb)
+
+
+def third_person(verb: str) -> str:
+    if re.search(r"[^aeiou]y$", verb):
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if re.search(r"(s|x|z|ch|sh|o)$", verb) else f"{verb}s"
+
+
+def telling_words(text: str) -> list[str]:
+    """Its words that are worth a search, in small letters; of a plural the singular, which finds both."""
+    words = [word.lower() for word in WORD.findall(text)]
+    words = [
+        word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > TELLING + 1 else word
+        for word in words
+    ]
+    return [word for word in dict.fromkeys(words) if word not in STOP and f"{word}s" not in STOP]
+
+
+def found(tree: Tree, word: str) -> list[Line]:
+    """The hits of a search for a word, in its order: definitions of that very name first."""
+    return _definitions_first(tree, word, tree.hits(word) or tree.hits(word, ignore_case=True))
+
+
+def found_by(tree: Tree, pattern: str, word: str, hits: Sequence[Line]) -> list[Line]:
+    """The hits of a search for a pattern with this word in it, whose own hits are these."""
+    for flags in (re.NOFLAG, re.IGNORECASE):
+        expression = re.compile(pattern, flags)
+        if matching := [hit for hit in hits if expression.search(tree.texts[hit[0]][hit[1] - 1])]:
+            return _definitions_first(tree, word, matching)
+    return []
+
+
+def _definitions_first(tree: Tree, word: str, hits: Sequence[Line]) -> list[Line]:
+    named = {(one.path, one.line) for one in tree.by_last.get(word, ())}
+    return sorted(hits, key=lambda hit: hit not in named)
+
+
+def query(tree: Tree, gold: Place, known: Mapping[str, Sequence[Line]]) -> Query | None:
+    """The shortest way to a line of the gold: a rare word; a word in a definition; a word in a file that it led to."""
+    words, weak = by_hits(known)
+    for word in words:
+        if len(known[word]) <= MOST_HITS and (hit := _inside(known[word][:SHOWN], gold)):
+            return Query(((word, ""),), hit, _candidates(tree, known[word]), weak)
+    keyword = KEYWORDS[gold.path.rpartition(".")[2]]
+    for word in words:
+        defined = found_by(tree, f"{keyword} .*{word}", word, known[word])
+        if (hit := _inside(defined[:SHOWN], gold)) and len(known[word]) > SHOWN:
+            return Query(((word, ""), (f"{keyword} .*{word}", "")), hit, _candidates(tree, defined), weak)
+    for word in words:
+        inside = [hit for hit in known[word] if hit[0] == gold.path]
+        led = gold.path in {path for path, _ in known[word][:SHOWN]}
+        if led and (hit := _inside(inside[:SHOWN], gold)):
+            return Query(((word, ""), (word, gold.path)), hit, _candidates(tree, inside), weak)
+    return None
+
+
+def by_hits(known: Mapping[str, Sequence[Line]]) -> tuple[list[str], str]:
+    """The words that stand anywhere, those with the fewest hits first, and one that does not; empty where all do."""
+    words = sorted((word for word, hits in known.items() if hits), key=lambda word: len(known[word]))
+    return words, next((word for word, hits in known.items() if not hits), "")
+
+
+def lowered(text: str) -> str:
+    """The text as it stands inside a sentence: its first letter small, unless that begins a name."""
+    first, _, rest = text.partition(" ")
+    return f"{first.lower()} {rest}" if first[1:].islower() or len(first) == 1 else text
+
+
+def _inside(hits: Sequence[Line], gold: Place) -> Line | None:
+    return next((hit for hit in hits if hit[0] == gold.path and gold.line <= hit[1] <= gold.end), None)
+
+
+def _candidates(tree: Tree, hits: Sequence[Line]) -> int:
+    """In how many different places the hits lie that are shown, those of a function taken for one."""
+    return len({holder(tree, hit) for hit in hits[:SHOWN]})
+
+
+def holder(tree: Tree, hit: Line) -> Line:
+    """The first line of the function around a hit, or the hit itself."""
+    path, line = hit
+    module = tree.modules.get(path)
+    places = (
+        module.definitions
+        if module
+        else [one for one in tree.symbols_in.get(path, ()) if one.kind in {"function", "method"}]
+    )
+    inside = [one.line for one in places if one.line <= line <= one.end and not hasattr(one, "bases")]
+    return path, max(inside, default=line)
+
+
+def descriptions(notes: object) -> Iterator[tuple[str, str, str]]:
+    """Path, qualified name and sentence, of what a step noted as {path: {name: sentence}}."""
+    for path, named in notes.items() if isinstance(notes, Mapping) else ():
+        for name, sentence in named.items() if isinstance(named, Mapping) else ():
+            yield path, name, str(sentence)

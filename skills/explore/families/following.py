@@ -1,0 +1,108 @@
+"""How a chain is followed: each call asks for the name that the result before it showed."""
+
+from collections.abc import Generator, Mapping
+
+from skillstill.types import ToolCall
+from skillstill_training.goal import Goal
+from skillstill_training.plan import Hand, Plan, Seen, call
+
+from .names import as_identifier, listed
+from .plans import look_up, name, place, shown, texts, told_raises
+
+Following = Generator[ToolCall, Seen, Seen]
+
+
+def inherited(goal: Goal, hand: Hand) -> Plan:
+    """From the class to its parent, until one lists the method."""
+    seen = yield from _up(goal, hand)
+    if f"{name(goal)}:{goal.facts['line']}" not in seen.text:
+        raise LookupError(f"{name(goal)} is not shown")
+    return f"`{name(goal)}` is defined at {goal.facts['path']}:{goal.facts['line']}."
+
+
+def ancestor(goal: Goal, hand: Hand) -> Plan:
+    """From the class to its parent, until one has none of this code base."""
+    seen = yield from _up(goal, hand)
+    return f"`{name(goal)}` is at the top ({place(goal, seen)})."
+
+
+def _up(goal: Goal, hand: Hand) -> Following:
+    seen = yield from _definition(goal.words["name"], hand)
+    descent = goal.facts["descent"]
+    for above in descent[1:] if isinstance(descent, list) else ():
+        wanted = str(above[0]) if isinstance(above, list) else ""
+        if wanted not in seen.text:
+            raise LookupError(f"the base {wanted} is not shown")
+        seen = yield call("outline", target=wanted)
+    return seen
+
+
+def _definition(said: str, hand: Hand) -> Following:
+    look = yield from look_up(said, hand)
+    if look.seen is None:
+        raise LookupError(f"{said} is not found")
+    return look.seen
+
+
+def default_constant(goal: Goal, hand: Hand) -> Plan:
+    """The signature names it; its definition tells the value."""
+    seen = yield from _definition(goal.words["name"], hand)
+    seen = yield from _named_in(goal, seen)
+    return f"It is {shown(goal, seen)}, `{name(goal)}` at {place(goal, seen)}."
+
+
+def used_constant(goal: Goal, hand: Hand) -> Plan:
+    """The body names it; its definition tells the value."""
+    body = yield from _body(goal, hand)
+    seen = yield from _named_in(goal, body)
+    return f"It is {shown(goal, seen)}, `{name(goal)}` at {place(goal, seen)}."
+
+
+def delegate(goal: Goal, hand: Hand) -> Plan:
+    body = yield from _body(goal, hand)
+    seen = yield from _named_in(goal, body)
+    return f"`{name(goal)}` is defined at {place(goal, seen)}."
+
+
+def delegated_raises(goal: Goal, hand: Hand) -> Plan:
+    body = yield from _body(goal, hand)
+    seen = yield from _named_in(goal, body)
+    return told_raises(name(goal), texts(goal, "raises"), place(goal, seen))
+
+
+def returned(goal: Goal, hand: Hand) -> Plan:
+    seen = yield from _definition(goal.words["name"], hand)
+    seen = yield from _named_in(goal, seen)
+    return f"`{name(goal)}` is defined at {place(goal, seen)}."
+
+
+def _body(goal: Goal, hand: Hand) -> Following:
+    """The lines of the function that the question names."""
+    seen = yield from _definition(goal.words["name"], hand)
+    through = goal.facts["through"]
+    if not isinstance(through, Mapping) or f"{through['path']}:{through['line']}" not in seen.text:
+        raise LookupError("the function is not shown")
+    return (yield call("read", path=through["path"], line=through["line"]))
+
+
+def _named_in(goal: Goal, seen: Seen) -> Following:
+    """The definition of what this result names."""
+    if name(goal) not in seen.text:
+        raise LookupError(f"{name(goal)} is not shown")
+    return (yield call("outline", target=name(goal)))
+
+
+def overrides(goal: Goal, hand: Hand) -> Plan:
+    """The members of the class, then those of its parent: what both list."""
+    own = yield from _definition(goal.words["name"], hand)
+    theirs = yield call("outline", target=_parent(goal))
+    gold = texts(goal, "gold")
+    if not all(f"{name}:" in seen.text for name in gold for seen in (own, theirs)):
+        raise LookupError("not all methods are shown")
+    return f"`{as_identifier(goal.words['name'])}` overrides {listed(gold)} ({own.id}, {theirs.id})."
+
+
+def _parent(goal: Goal) -> str:
+    descent = goal.facts["descent"]
+    above = descent[1] if isinstance(descent, list) else ""
+    return str(above[0]) if isinstance(above, list) else ""

@@ -1,0 +1,188 @@
+"""An indexed workspace: what its files define, and where its words stand."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from pathlib import Path
+
+from skillstill.symbols import language_of, symbols
+
+from .code import Class, Constant, Function, Import, Module, Place, functions, is_test, parsed
+
+MAX_BYTES = 400_000  # of a file that is indexed: a longer one is data
+CACHED = 40  # trees: all workspaces of a skill
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol(Place):
+    """A definition in another language than Python."""
+
+    kind: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All lines as one text, and where in it each begins: what can be searched fast."""
+
+    text: str
+    starts: Sequence[int]
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> "Whole":
+        return cls("\n".join(lines), [0, *accumulate(len(line) + 1 for line in lines)][: len(lines)])
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """`texts`: the lines of each text file by its path, in the order in which the tools sort them."""
+
+    texts: Mapping[str, Sequence[str]]
+    modules: Mapping[str, Module]
+
+    @cached_property
+    def functions(self) -> Sequence[Function]:
+        return [one for one in self._python if isinstance(one, Function)]
+
+    @cached_property
+    def classes(self) -> Sequence[Class]:
+        return [one for one in self._python if isinstance(one, Class)]
+
+    @cached_property
+    def constants(self) -> Sequence[Constant]:
+        return [one for one in self._python if isinstance(one, Constant)]
+
+    @cached_property
+    def imports(self) -> Sequence[Import]:
+        return [one for module in self.modules.values() for one in module.imports]
+
+    @cached_property
+    def imports_of(self) -> Mapping[str, Sequence[Import]]:
+        """The imports of each name."""
+        found: dict[str, list[Import]] = defaultdict(list)
+        for one in self.imports:
+            found[one.name].append(one)
+        return found
+
+    def functions_in(self, path: str) -> Sequence[Function]:
+        module = self.modules.get(path)
+        return functions(module.definitions) if module else []
+
+    @cached_property
+    def symbols(self) -> Sequence[Symbol]:
+        return [one for path in self.texts for one in _symbols(path, self.texts[path])]
+
+    @cached_property
+    def symbols_in(self) -> Mapping[str, Sequence[Symbol]]:
+        found: dict[str, list[Symbol]] = defaultdict(list)
+        for one in self.symbols:
+            found[one.path].append(one)
+        return found
+
+    @cached_property
+    def by_last(self) -> Mapping[str, Sequence[Place]]:
+        """All definitions of any language by the last part of their names."""
+        found: dict[str, list[Place]] = defaultdict(list)
+        for one in (*self._python, *self.symbols):
+            found[one.last].append(one)
+        return found
+
+    @cached_property
+    def by_folded(self) -> Mapping[str, int]:
+        """How many definitions there are of a name in any case."""
+        return Counter(name.lower() for name, found in self.by_last.items() for _ in found)
+
+    @property
+    def text(self) -> str:
+        """Everything in small letters: what a search that ignores case sees."""
+        return self._lowered.text
+
+    @property
+    def _python(self) -> Iterator[Place]:
+        return (one for module in self.modules.values() for one in module.definitions)
+
+    def is_unique(self, one: Place) -> bool:
+        return len(self.by_last[one.last]) == 1
+
+    def is_unique_in_any_case(self, one: Place) -> bool:
+        return self.by_folded[one.last.lower()] == 1
+
+    def class_named(self, name: str) -> Class | None:
+        """The only definition of that name, where it is a class."""
+        found = self.by_last.get(name, ())
+        return found[0] if len(found) == 1 and isinstance(found[0], Class) else None
+
+    def function_named(self, name: str) -> Function | None:
+        found = self.by_last.get(name, ())
+        return found[0] if len(found) == 1 and isinstance(found[0], Function) else None
+
+    def constant_named(self, name: str) -> Constant | None:
+        found = self.by_last.get(name, ())
+        return found[0] if len(found) == 1 and isinstance(found[0], Constant) else None
+
+    def hits(self, text: str, *, ignore_case: bool = False) -> list[Line]:
+        """The lines that hold the text, in the order of a search but for definitions."""
+        wanted, whole = (text.lower(), self._lowered) if ignore_case else (text, self._whole)
+        found = []
+        at = whole.text.find(wanted)
+        while at >= 0:
+            line = bisect_right(whole.starts, at)
+            found.append(self._lines[line - 1])
+            at = whole.text.find(wanted, whole.starts[line]) if line < len(whole.starts) else -1
+        return found
+
+    @cached_property
+    def _lines(self) -> Sequence[Line]:
+        return [(path, number) for path, lines in self.texts.items() for number in range(1, len(lines) + 1)]
+
+    @cached_property
+    def _whole(self) -> Whole:
+        return Whole.of([line for lines in self.texts.values() for line in lines])
+
+    @cached_property
+    def _lowered(self) -> Whole:
+        return Whole.of([line.lower() for lines in self.texts.values() for line in lines])
+
+    def lines_of(self, one: Place) -> Sequence[str]:
+        return self.texts[one.path][one.line - 1 : one.end]
+
+    def code_only(self) -> list[Function]:
+        """The functions that are no tests."""
+        return [one for one in self.functions if not one.is_test]
+
+
+def tree_of(root: Path) -> Tree:
+    return _indexed(str(root))
+
+
+@lru_cache(maxsize=CACHED)
+def _indexed(root: str) -> Tree:
+    texts = {path: lines for path, lines in _texts(Path(root)) if lines}
+    python = {path: "\n".join(lines) for path, lines in texts.items() if path.endswith(".py")}
+    modules = {path: module for path, text in python.items() if (module := parsed(path, text))}
+    return Tree(texts, modules)
+
+
+def _texts(root: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    files = [file for file in root.rglob("*") if file.is_file() and file.stat().st_size <= MAX_BYTES]
+    for file in sorted(files, key=lambda one: one.relative_to(root).parts):
+        data = file.read_bytes()
+        if b"\0" not in data:
+            yield file.relative_to(root).as_posix(), data.decode("utf-8-sig", "replace").split("\n")
+
+
+def _symbols(path: str, lines: Sequence[str]) -> Iterator[Symbol]:
+    language = language_of(path)
+    if language not in {None, "python"}:
+        for one in symbols("\n".join(lines).encode(), str(language)):
+            yield Symbol(path, one.name, one.line, one.end, kind=one.kind, language=str(language))
+
+
+def tests_folder(tree: Tree) -> str:
+    """The one folder at the top that holds the tests; empty where there is none."""
+    tops = {path.split("/")[0] for path in tree.texts if "/" in path and is_test(path)}
+    return next(iter(tops & {"tests", "test"})) if len(tops & {"tests", "test"}) == 1 else ""

@@ -1,0 +1,132 @@
+"""Drafts about uses: who calls, who imports, which tests."""
+
+import re
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from skillstill.types import Span
+from skillstill_training.checks import Absent, Locations
+from skillstill_training.goal import Draft
+from skillstill_training.material import Material
+
+from .code import Class, Function, Place
+from .lookups import SHARE
+from .names import shuffled
+from .naming import facts_of, is_distinct, plain_classes, plain_functions, span_of, with_absent
+from .tree import Line, Tree, tests_folder, tree_of
+
+SHOWN = 5  # hits that a search tells
+MOST = 4  # places that an answer lists
+CLEAR = 0.6  # the least share of right files: one that only defines the name may be told beside two that import it
+
+
+def callers(material: Material, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(material.root)
+    functions = shuffled(plain_functions(tree), rng)
+    yield from with_absent(tree, _callers(tree, functions), functions, SHARE, rng)
+
+
+def _callers(tree: Tree, functions: Sequence[Function]) -> Iterator[Draft]:
+    for one in functions:
+        hits = tree.hits(f"{one.last}(") if is_distinct(one.last) and tree.is_unique(one) else []
+        calls = [hit for hit in hits if hit != (one.path, one.line)]
+        if len(hits) <= SHOWN and (found := _calling(tree, one, calls)):
+            yield Draft(
+                check=Locations(gold=tuple(map(span_of, found)), precision=1.0),
+                words={"name": one.last},
+                facts={**facts_of(one), "places": [[*hit] for hit in calls]},
+            )
+
+
+def _calling(tree: Tree, one: Function, calls: Sequence[Line]) -> list[Function]:
+    """The two to four functions that these lines lie in, where each is a call and nothing else speaks of the name."""
+    found = list(dict.fromkeys(_around(tree, hit, one.last) for hit in calls))
+    fit = 2 <= len(found) <= MOST and one not in found and _is_only_called(tree, one)
+    return [caller for caller in found if caller] if fit and None not in found else []
+
+
+def _around(tree: Tree, hit: Line, name: str) -> Function | None:
+    """The innermost function around a line, where it calls the name there."""
+    inside = [one for one in tree.functions_in(hit[0]) if one.line < hit[1] <= one.end]
+    found = max(inside, key=lambda one: one.line, default=None)
+    return found if found and (name, hit[1]) in found.calls else None
+
+
+def _is_only_called(tree: Tree, one: Place) -> bool:
+    """Whether nothing but calls, imports and texts name it: a name that is passed on may be called anywhere."""
+    word = re.compile(rf"\b{re.escape(one.last)}\b(?!\()")
+    for path, number in tree.hits(one.last):
+        line = tree.texts[path][number - 1]
+        if path.endswith(".py") and word.search(line) and not re.search(r"import|^\s*#|['\"]", line):
+            return False
+    return True
+
+
+def importers(material: Material, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(material.root)
+    things: list[Place] = [*plain_functions(tree), *plain_classes(tree)]
+    yield from with_absent(tree, _importers(tree, shuffled(things, rng)), things, SHARE, rng)
+
+
+def _importers(tree: Tree, things: Sequence[Place]) -> Iterator[Draft]:
+    for thing in things:
+        if lines := _imports(tree, thing):
+            gold = tuple(Span(path=path) for path in dict.fromkeys(path for path, _ in lines))
+            yield Draft(
+                check=Locations(gold=gold, precision=CLEAR),
+                words={"name": thing.last},
+                facts={**facts_of(thing), "places": [[*line] for line in lines]},
+            )
+
+
+def _imports(tree: Tree, thing: Place) -> list[Line]:
+    """All lines that import it, where each is a whole statement that one search shows; else none."""
+    imports = tree.imports_of.get(thing.last, ()) if is_distinct(thing.last) and tree.is_unique(thing) else ()
+    if not imports or len({one.path for one in imports}) > MOST or not all(one.whole for one in imports):
+        return []
+    pattern = re.compile(f"import .*{thing.last}")
+    hits = [(path, line) for path, line in tree.hits(thing.last) if pattern.search(tree.texts[path][line - 1])]
+    return hits if len(hits) <= SHOWN and set(hits) == {(one.path, one.line) for one in imports} else []
+
+
+def tests(material: Material, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(material.root)
+    folder = tests_folder(tree)
+    things: list[Place] = [*plain_functions(tree), *plain_classes(tree)] if folder else []
+    tested = "\n".join("\n".join(lines) for path, lines in tree.texts.items() if path.startswith(f"{folder}/")).lower()
+    untested = iter([one for one in shuffled(things, rng) if is_distinct(one.last) and one.last.lower() not in tested])
+    for number, draft in enumerate(_tests(tree, shuffled(things, rng), folder)):
+        pair = f"{draft.words['name']}/{number}"
+        missing = next(untested, None) if rng.random() < SHARE else None
+        yield draft.model_copy(update={"pair": pair if missing else ""})
+        if missing:
+            yield Draft(
+                check=Absent(), words={"name": missing.last}, facts={"folder": folder, "absent": True}, pair=pair
+            )
+
+
+def _tests(tree: Tree, things: Sequence[Place], folder: str) -> Iterator[Draft]:
+    for one in things:
+        if not (is_distinct(one.last) and tree.is_unique(one) and isinstance(one, Class | Function)):
+            continue
+        hits = [hit for hit in tree.hits(f"{one.last}(") if hit[0].startswith(f"{folder}/")]
+        inside = [hit for hit in hits if _test_around(tree, hit)]
+        if not set(inside).isdisjoint(hits[:SHOWN]) and all(_names(tree, hit, one.last) for hit in hits):
+            named = [hit for hit in tree.hits(one.last) if hit[0].startswith(folder) and _names(tree, hit, one.last)]
+            gold = tuple(span_of(test) for test in dict.fromkeys(_test_around(tree, hit) for hit in named) if test)
+            path, line = inside[0]
+            yield Draft(
+                check=Locations(gold=gold, recall=1 / len(gold), precision=1.0),
+                words={"name": one.last},
+                facts={"folder": folder, "path": path, "line": line, "right": len(inside)},
+            )
+
+
+def _test_around(tree: Tree, hit: Line) -> Function | None:
+    tests = (one for one in tree.functions_in(hit[0]) if one.last.startswith("test"))
+    return next((one for one in tests if one.line < hit[1] <= one.end), None)
+
+
+def _names(tree: Tree, hit: Line, name: str) -> bool:
+    """Whether the line holds it as a name of its own, not as a part of a longer one."""
+    return re.search(rf"(?<!\w){name}(?!\w)", tree.texts[hit[0]][hit[1] - 1]) is not None

@@ -1,0 +1,41 @@
+"""Words of descriptions: those that say nothing, and those that begin one."""
+
+STOP = frozenset((
+    "about", "above", "after", "again", "also", "another", "any", "are", "based", "because", "been", "before",
+    "being", "both", "called", "case", "code", "could", "does", "done", "each", "either", "else", "every",
+    "first", "from", "function", "given", "gives", "has", "have", "here", "into", "itself", "just", "last",
+    "like", "make", "makes", "many", "may", "method", "more", "most", "much", "must", "name", "need", "never",
+    "none", "object", "only", "other", "otherwise", "over", "return", "returned", "returns", "same", "should",
+    "some", "such", "takes", "than", "that", "their", "them", "then", "there", "these", "they", "this", "those",
+    "through", "true", "false", "type", "under", "until", "used", "uses", "using", "value", "values", "very",
+    "want", "well", "were", "what", "when", "where", "whether", "which", "while", "will", "with", "within",
+    "without", "would", "your", "class", "instance", "optional", "already", "objects", "self", "support",
+    "contains",
+))  # fmt: skip
+# What a description may begin with, as one would say what code does.
+VERBS = frozenset((
+    "accept", "acquire", "add", "adjust", "advance", "append", "assemble", "allow", "apply", "assert", "assign",
+    "attach", "bind", "block", "broadcast", "build", "calculate", "call", "cancel", "capture", "check", "clean",
+    "clear", "clone", "close", "commit", "consume", "collect", "combine", "compare", "compile", "compute",
+    "configure", "connect", "construct", "convert", "copy", "count", "create", "decide", "decode", "decrease",
+    "decrypt", "define", "delete", "delegate", "derive", "deserialize", "detect", "determine", "disable",
+    "disconnect", "discard", "dispatch", "display", "download", "draw", "drop", "dump", "emit", "enable",
+    "encode", "encrypt", "ensure", "escape", "evaluate", "execute", "expand", "expose", "extend", "extract",
+    "feed", "fetch", "fill", "filter", "find", "finish", "flatten", "flush", "force", "format", "gather",
+    "generate", "get", "grab", "group", "guess", "handle", "hash", "ignore", "import", "include", "increase",
+    "infer", "inform", "initialise", "initialize", "insert", "inspect", "inject", "install", "intercept",
+    "interpret", "invoke", "iterate", "join", "keep", "launch", "leave", "limit", "link", "list", "listen",
+    "load", "locate", "lock", "log", "look", "lookup", "make", "map", "mark", "match", "measure", "merge",
+    "modify", "monitor", "move", "normalise", "normalize", "notify", "negotiate", "obtain", "open", "order",
+    "override", "pack", "parse", "pass", "perform", "pick", "poll", "populate", "pop", "prepare", "prevent",
+    "print", "process", "produce", "propagate", "provide", "promote", "prune", "publish", "pull", "push", "put",
+    "query", "queue", "raise", "read", "receive", "record", "redirect", "reduce", "refresh", "register",
+    "reject", "release", "reload", "remove", "rename", "render", "reorder", "replace", "report", "represent",
+    "request", "reset", "resolve", "restart", "restore", "resume", "retrieve", "retry", "return", "reverse",
+    "rewrite", "rotate", "round", "run", "sample", "save", "scan", "schedule", "search", "select", "send",
+    "separate", "serialize", "serve", "set", "shift", "show", "shut", "signal", "skip", "sort", "split",
+    "start", "stop", "store", "stream", "strip", "submit", "subscribe", "substitute", "switch", "synchronize",
+    "take", "tell", "terminate", "test", "tokenize", "track", "transform", "translate", "traverse", "trigger",
+    "trim", "truncate", "turn", "unescape", "unpack", "unquote", "unregister", "unwrap", "update", "upload",
+    "validate", "verify", "visit", "wait", "walk", "warn", "wrap", "write", "yield",
+))  # fmt: skip
