@@ -1,12 +1,11 @@
 """The script without a model: frozen, judged by the same checks, measured family by family."""
 
-import hashlib
 from pathlib import Path
 
 import pytest
 from skillstill.errors import GateError, StageError, UsageError
 from skillstill_training.commands import floor
-from skillstill_training.floor import load_floor, measure_floor
+from skillstill_training.floor import freeze_floor, load_floor, measure_floor
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.material import roots_of
@@ -38,18 +37,18 @@ async def test_a_floor_that_raises_has_not_solved_that_goal(settings: Path, fold
 def test_a_floor_that_was_changed_after_it_was_frozen_is_refused(settings: Path) -> None:
     file = settings / "floor.py"
     file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    with pytest.raises(GateError, match="is not the one that was frozen"):
+    with pytest.raises(GateError, match="or the training wordings are not those that were frozen"):
         load_floor(settings)
 
 
-def freeze(skill: Path, text: str) -> None:
-    (skill / "floor.py").write_text(text, encoding="utf-8")
-    (skill / "floor.sha256").write_text(hashlib.sha256(text.encode()).hexdigest(), encoding="utf-8")
+def written(settings: Path, text: str) -> None:
+    (settings / "floor.py").write_text(text, encoding="utf-8")
+    freeze_floor(settings)
 
 
 def test_a_floor_may_define_dataclasses(settings: Path) -> None:
     head = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
-    freeze(settings, f"{head}@dataclass\nclass Hit:\n    line: int\ndef answer(prompt, root):\n    return 'yes'\n")
+    written(settings, f"{head}@dataclass\nclass Hit:\n    line: int\ndef answer(prompt, root):\n    return 'yes'\n")
     assert load_floor(settings)("?", settings) == "yes"
 
 
@@ -57,14 +56,14 @@ def test_a_floor_may_define_dataclasses(settings: Path) -> None:
     ("text", "said"), [("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"), ("x = 1", "'answer'")]
 )
 def test_a_floor_that_cannot_be_used_says_why(settings: Path, text: str, said: str) -> None:
-    freeze(settings, text)
+    written(settings, text)
     with pytest.raises(StageError, match=f"cannot be used: .*{said}"):
         load_floor(settings)
 
 
 def test_an_empty_pin_freezes_nothing(settings: Path) -> None:
     (settings / "floor.sha256").write_text("", encoding="utf-8")
-    with pytest.raises(GateError, match="is not the one that was frozen"):
+    with pytest.raises(GateError, match="or the training wordings are not those that were frozen"):
         load_floor(settings)
 
 
@@ -77,3 +76,12 @@ def test_a_skill_without_a_floor_says_what_to_write(settings: Path) -> None:
     (settings / "floor.sha256").unlink()
     with pytest.raises(StageError, match=r"write floor.py with `answer\(prompt, root\)`"):
         load_floor(settings)
+
+
+def test_a_floor_is_frozen_together_with_the_wordings_it_knows(settings: Path) -> None:
+    wordings = settings / "wordings" / "train.toml"
+    wordings.write_text(wordings.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
+    with pytest.raises(GateError):
+        load_floor(settings)
+    freeze_floor(settings)
+    assert load_floor(settings)("Set x to 5.", settings).startswith("escalate:")

@@ -126,6 +126,9 @@ def floor(
     runs: Runs = Path("runs"),
     run: Run = None,
     split: Annotated[str, typer.Option(help="train or validation; test only to report a release.")] = "validation",
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="Fix floor.py and the training wordings as they are, before any training.")
+    ] = False,
     offline: Offline = False,
     json: Json = False,
 ) -> int:
@@ -137,13 +140,15 @@ def floor(
     from skillstill.errors import UsageError
 
     from skillstill_training import telling
-    from skillstill_training.floor import load_floor, measure_floor
+    from skillstill_training.floor import freeze_floor, load_floor, measure_floor
     from skillstill_training.goal import SPLITS
     from skillstill_training.material import roots_of
 
     if split not in SPLITS:
         raise UsageError(f"--split is one of {', '.join(SPLITS)}, not {split!r}")
     folder = _folder(skill)
+    if freeze:
+        freeze_floor(folder)
     where = _run(run, runs, folder)
     goals = [goal for goal in where.frozen_goals() if goal.split == split]
     roots = roots_of(folder, {goal.workspace for goal in goals}, offline)

@@ -2,7 +2,8 @@
 
 `floor.py` in the skill's folder defines `answer(prompt, root)`: the text that answers the prompt about that workspace.
 It may read the workspace as it likes and knows the training wordings. It vouches for its own evidence: what it claims
-is judged by the goal's check alone. `floor.sha256` beside it holds its hash, so that it cannot drift with results.
+is judged by the goal's check alone. `floor.sha256` holds the hash of all `floor*.py` and of the training wordings, so
+that it cannot drift with results.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from skillstill.errors import GateError, StageError
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
 from skillstill_training.goal import Goal
+from skillstill_training.jsonl import write_text
 
 Answer = Callable[[str, Path], str]
 
@@ -44,8 +46,8 @@ def load_floor(skill: Path) -> Answer:
         raise StageError(
             f"{skill} has no floor: write floor.py with `answer(prompt, root)` and freeze it in {pin.name}"
         )
-    if (found := hashlib.sha256(file.read_bytes()).hexdigest()) not in pin.read_text(encoding="utf-8").split()[:1]:
-        raise GateError(f"{file} is not the one that was frozen in {pin.name}: its hash is {found}")
+    if (found := floor_hash(skill)) != pin.read_text(encoding="utf-8").strip():
+        raise GateError(f"{file} or the training wordings are not those that were frozen in {pin.name}: now {found}")
     spec = importlib.util.spec_from_file_location(f"skillstill_floor_{skill.absolute().name}", file)
     assert spec
     assert spec.loader
@@ -56,6 +58,20 @@ def load_floor(skill: Path) -> Answer:
     except Exception as error:
         raise StageError(f"{file} cannot be used: {type(error).__name__}: {error}") from error
     return answer
+
+
+def freeze_floor(skill: Path) -> str:
+    """The hash that the floor is held to from now on, written beside it. Raises StageError."""
+    write_text(skill / "floor.sha256", (found := floor_hash(skill)) + "\n")
+    return found
+
+
+def floor_hash(skill: Path) -> str:
+    """Over the names and contents of what the floor is made of."""
+    total = hashlib.sha256()
+    for file in [*sorted(skill.glob("floor*.py")), skill / "wordings" / "train.toml"]:
+        total.update(f"{file.name}\0".encode() + (file.read_bytes() if file.exists() else b"") + b"\0")
+    return total.hexdigest()
 
 
 async def measure_floor(answer: Answer, goals: Sequence[Goal], roots: Mapping[str, Path]) -> Standing:

@@ -73,8 +73,8 @@ class DatasetPlan(Frozen):
     """What the training data must hold.
 
     abstain   the least share of traces that end in `it is not there` or hand the work back
-    cells     patterns of `family/tools/calls/outcome`, the tools as `search+read`, with the least number of samples that match; an outcome is
-              found, absent or declined. Cells that match no pattern are listed, not required
+    cells     patterns of `family/tools/calls/outcome` with the least number of samples that match; tools are told as
+              `search+read`, an outcome is found, absent or declined. Cells without a pattern are only listed
     cap       the largest share of a family's traces in one wording
     """
 
