@@ -64,6 +64,7 @@ RIGHT: list[tuple[Check, str]] = [
     (Absent(), "There is no `retry` (r1, r2 found nothing)."),
     (Absent(), "It isn't there (r1)."),
     (Absent(), "There are 0 orders of that kind (r2)."),
+    (Absent(), "There is no `unknown-format` (r1)."),
     (Value(gold="1091.2968"), "It is 1091.3 (r2)."),
     (Value(gold="White", wrong=("Sparkling White",)), "It is White (r2)."),
     (Declined(), "escalate: renaming needs a tool that writes."),
