@@ -1,16 +1,22 @@
 """The stage that makes goals: what it freezes, and what it refuses."""
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 from skillstill.errors import GateError, GoalsError, MaterialError
+from skillstill_training import composing
 from skillstill_training.folder import RunFolder
 from skillstill_training.gates import check_origins
-from skillstill_training.goal import Split
+from skillstill_training.goal import Goal, Split
 from skillstill_training.goals import make_goals
 from skillstill_training.material import Material, Source
 from skillstill_training.recipe import load_recipe
+from skillstill_training.solving import execute
 
 from tests.scenes import write
 
@@ -180,3 +186,47 @@ async def test_a_workspace_in_which_nothing_is_found_is_named(settings: Path, fo
         '    if material.name == "nickel":\n        return\n    known: dict[str, str] = material.notes',
     )
     assert (await make_goals(settings, folder)).idle == ("nickel",)
+
+
+def execute_and_note(ran: list[str]) -> Callable[..., Awaitable[Any]]:
+    """As it is, and which goals it was asked for."""
+
+    async def noted(goal: Goal, *others: Any) -> Any:
+        ran.append(goal.id)
+        return await execute(goal, *others)
+
+    return noted
+
+
+async def test_a_draw_that_was_broken_off_runs_no_plan_twice_and_ends_with_the_same_bytes(
+    settings: Path, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    draw = anyio.CancelScope()
+
+    async def counted(goal: Goal, *others: Any) -> Any:
+        if len(ran) >= 30:
+            draw.cancel()
+        await anyio.lowlevel.checkpoint()
+        ran.append(goal.id)
+        return await execute(goal, *others)
+
+    monkeypatch.setattr(composing, "execute", counted)
+    with draw:
+        await make_goals(settings, folder)
+    first, ran[:] = set(ran[:24]), []  # without those that may have been in flight
+    assert draw.cancelled_caught
+    monkeypatch.setattr(composing, "execute", execute_and_note(ran))
+    await make_goals(settings, folder)
+    assert first.isdisjoint(ran)
+    ran.clear()
+    again = RunFolder(folder.path.with_name("2"))
+    await make_goals(settings, again)
+    assert (ran, again.goals.read_bytes()) == ([], folder.goals.read_bytes())
+
+
+async def test_another_text_of_the_skill_is_proven_anew(settings: Path, folder: RunFolder) -> None:
+    await make_goals(settings, folder)
+    change(settings, "goals.py", "It is {value}, by way", "It is {value}, along the way")
+    made = await make_goals(settings, RunFolder(folder.path.with_name("2")))
+    assert all("along the way" in goal.answer for goal in made.goals if goal.family == "linked")

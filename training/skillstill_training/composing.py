@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from random import Random
 
+from skillstill.errors import PlanError
 from skillstill.skill import Skill
 
 from skillstill_training.families import Family
 from skillstill_training.goal import Draft, Goal, Split, goal_id
 from skillstill_training.material import Material
+from skillstill_training.proofs import Proof, Proofs, proof_key
 from skillstill_training.recipe import Speech
 from skillstill_training.solving import execute, hand_for
 from skillstill_training.wording import say
@@ -19,9 +21,12 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Composer:
+    """Makes goals of one skill. Without `proofs`, it executes every plan anew."""
+
     skill: Skill
     speech: Speech
     seed: int
+    proofs: Proofs | None = None
 
     def compose(self, draft: Draft, family: Family, material: Material, split: Split, wording: tuple[str, str]) -> Goal:
         """The goal in a wording (its id, its text), not yet proven. Raises Unfit where the words give it away."""
@@ -47,12 +52,27 @@ class Composer:
         )
 
     async def prove(self, goal: Goal, family: Family, material: Material) -> Goal:
-        """The goal with what its shortest plan took; as it is where it has none. Raises Unfit and PlanError."""
+        """The goal with what its shortest plan took; as it is where it has none. Raises Unfit."""
         if family.plan is None:
             return goal
+        key = proof_key(goal, self.seed)
+        proof = self.proofs.of(key) if self.proofs else None
+        if proof is None:
+            proof = await self._proof(key, goal, family, material)
+            if self.proofs:
+                self.proofs.keep(proof)
+        if proof.unfit:
+            raise Unfit(proof.unfit)
+        return goal.model_copy(update={"calls": proof.calls, "hits": proof.hits, "answer": proof.answer})
+
+    async def _proof(self, key: str, goal: Goal, family: Family, material: Material) -> Proof:
+        """The plan, executed."""
         hand = hand_for(goal, self.seed)
-        trace, judgement = await execute(goal, family, self.skill, material.root, hand)
+        try:
+            trace, judgement = await execute(goal, family, self.skill, material.root, hand)
+        except PlanError as error:
+            return Proof(key=key, unfit=str(error))
         if not judgement.passed:
-            raise Unfit(f"its own plan fails its check: {judgement.why} ({trace.report.answer[:200]!r})")
-        calls = len(trace.receipts)
-        return goal.model_copy(update={"calls": calls, "hits": hand.hits, "answer": trace.report.answer})
+            why = f"its own plan fails its check: {judgement.why} ({trace.report.answer[:200]!r})"
+            return Proof(key=key, unfit=why)
+        return Proof(key=key, calls=len(trace.receipts), hits=hand.hits, answer=trace.report.answer)

@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 
 import anyio
-from skillstill.errors import GoalsError, PlanError, SkillstillError
+from skillstill.errors import GoalsError, SkillstillError
 
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
@@ -108,7 +108,7 @@ class Drawing:
         async def prove(at: int, goal: Goal, material: Material) -> None:
             try:
                 proven[at] = await self.composer.prove(goal, family, material)
-            except (Unfit, PlanError) as error:
+            except Unfit as error:
                 tally.dropped[str(error)] += 1
 
         composed = [self._compose(*one, family, split, tally) for one in batch]

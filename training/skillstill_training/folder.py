@@ -85,7 +85,7 @@ class RunFolder:
 
     def freeze(self, skill: Path) -> None:
         """From here on, success cannot drift: later stages hold the goals and their judges to these hashes."""
-        frozen = Freeze(goals=sha256_of(self.goals), judges=_judges(), skill=_folder_hash(skill))
+        frozen = Freeze(goals=sha256_of(self.goals), judges=judges_hash(), skill=_folder_hash(skill))
         write_text(self.path / "frozen.json", frozen.model_dump_json(indent=1) + "\n")
 
     def frozen_goals(self) -> tuple[Goal, ...]:
@@ -96,12 +96,13 @@ class RunFolder:
             raise StageError(f"{self.path} holds no frozen goals: make them again") from error
         if sha256_of(self.goals) != frozen.goals:
             raise GateError(f"{self.goals} was changed after it was frozen: make the goals again")
-        if _judges() != frozen.judges:
+        if judges_hash() != frozen.judges:
             raise GateError("the code that judges answers has changed since these goals were frozen: make them again")
         return tuple(read_lines(self.goals, Goal))
 
 
-def _judges() -> str:
+def judges_hash() -> str:
+    """Over the code that says what success is."""
     texts = [Path(str(module.__file__)).read_bytes() for module in JUDGES]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 

@@ -18,6 +18,7 @@ from skillstill_training.goal import SPLITS, Goal, Split
 from skillstill_training.jsonl import write_lines
 from skillstill_training.material import Material, Source, load_sources, prepare
 from skillstill_training.page import write_page
+from skillstill_training.proofs import Proofs
 from skillstill_training.recipe import Recipe, load_recipe
 
 OnMaterial = Callable[[Source], None]
@@ -60,16 +61,10 @@ async def make_goals(
     sources = load_sources(skill_folder)
     materials = await _materials(skill_folder, sources, offline, listener.material)
     check_origins(train, test, materials, sources)
-    drawing = Drawing(
-        Composer(skill, recipe.goals.speech, recipe.seed), recipe.goals, train, test, _by_split(materials, skill_folder)
-    )
-    goals: list[Goal] = []
-    tallies: list[Tally] = []
-    for split in SPLITS:
-        for family in families:
-            drawn, tally = await drawing.draw(family, split, listener.goals)
-            goals += drawn
-            tallies.append(tally)
+    by_split = _by_split(materials, skill_folder)
+    with Proofs(skill_folder) as proofs:
+        composer = Composer(skill, recipe.goals.speech, recipe.seed, proofs)
+        goals, tallies = await _drawn(Drawing(composer, recipe.goals, train, test, by_split), families, listener)
     folder.save_recipe(recipe)
     write_lines(folder.goals, goals)  # before the gates: whoever is refused can look at what was made
     write_page(folder)
@@ -80,6 +75,18 @@ async def make_goals(
     used = {goal.workspace for goal in goals}
     idle = tuple(one.name for one in materials if one.name not in used)
     return Goals(folder, tuple(goals), tuple(tallies), families, idle)
+
+
+async def _drawn(drawing: Drawing, families: Sequence[Family], listener: Listener) -> tuple[list[Goal], list[Tally]]:
+    """Split by split, so that what training asks is known before a test may not ask it."""
+    goals: list[Goal] = []
+    tallies: list[Tally] = []
+    for split in SPLITS:
+        for family in families:
+            drawn, tally = await drawing.draw(family, split, listener.goals)
+            goals += drawn
+            tallies.append(tally)
+    return goals, tallies
 
 
 async def _materials(
