@@ -72,6 +72,7 @@ def test_a_good_model_is_measured_then_solves_and_is_not_measured_again(
     hired = ("--teacher", f"{server.url}#big", "--probe", "3", "--price", "1/2")
     code, out, err = skillstill(*hired, "--limit", "3")
     assert (code, "solved 3 of 3 goals, 1.00 (95 % interval 0.44 to 1.00)" in err) == (0, True)
+    assert f"measured on {probed[0].id}: solved" in err
     assert "2-traces.jsonl" in out
     rows = read_lines(folder.traces, TraceRow)
     assert [(row.goal, row.kept, row.verified) for row in rows] == [(goal.id, True, "check") for goal in trained[:3]]

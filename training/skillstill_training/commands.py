@@ -209,6 +209,7 @@ def _hired(
         recorded=recorded[:limit],
         limit=limit,
         offline=offline,
+        on_probe=telling.probed,
         on_score=telling.scored,
         on_progress=on_progress,
     )

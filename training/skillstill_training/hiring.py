@@ -14,6 +14,7 @@ from skillstill.skill import load_skill
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.material import roots_of
+from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress, Progress
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
@@ -43,6 +44,7 @@ async def hire(
     recorded: Sequence[RecordedGoal] = (),
     limit: int | None = None,
     offline: bool = False,
+    on_probe: Callable[[TraceRow], None] = lambda row: None,
     on_score: Callable[[Score], None] = lambda score: None,
     on_progress: OnProgress = lambda progress: None,
 ) -> Progress:
@@ -53,7 +55,7 @@ async def hire(
     goals = [goal for goal in folder.frozen_goals() if goal.split == "validation"]
     with Ledger(folder.path / "ledger.jsonl", terms.price, terms.budget) as ledger:
         teacher = EndpointTeacher(load_skill(skill_folder), endpoint, ledger, samples=terms.samples)
-        on_score(score := await _score(skill_folder, folder, teacher, goals, terms, offline))
+        on_score(score := await _score(skill_folder, folder, teacher, goals, terms, offline, on_probe))
         score.demand()
         if recorded:
             return await solve_recorded(recorded, teacher, folder, at_once=terms.at_once, on_progress=on_progress)
@@ -69,13 +71,21 @@ async def hire(
 
 
 async def _score(
-    skill: Path, folder: RunFolder, teacher: EndpointTeacher, goals: Sequence[Goal], terms: Terms, offline: bool
+    skill: Path,
+    folder: RunFolder,
+    teacher: EndpointTeacher,
+    goals: Sequence[Goal],
+    terms: Terms,
+    offline: bool,
+    on_row: Callable[[TraceRow], None],
 ) -> Score:
     """That of an earlier run in this folder, or a new one: a stage that goes on does not pay for it again."""
     if earlier := Score.load(folder.path, teacher):
         return earlier.model_copy(update={"least": terms.least})
     roots = await to_thread.run_sync(roots_of, skill, {goal.workspace for goal in goals}, offline)
-    score = await probe(teacher, goals, roots, count=terms.probed, least=terms.least, at_once=terms.at_once)
+    score = await probe(
+        teacher, goals, roots, count=terms.probed, least=terms.least, at_once=terms.at_once, on_row=on_row
+    )
     score.save(folder.path)
     return score
 

@@ -22,6 +22,7 @@ from skillstill_training.goal import SPLITS
 from skillstill_training.goals import Goals, Listener
 from skillstill_training.material import Source
 from skillstill_training.reasons import kind_of
+from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress
 from skillstill_training.teachers.batch import Progress as TraceProgress
 from skillstill_training.teachers.probing import Score
@@ -92,6 +93,11 @@ def goals_made(made: Goals, *, as_json: bool) -> None:
             )
         )
     return _where(made.folder.goals, made.folder)
+
+
+def probed(row: TraceRow) -> None:
+    """One goal that a model teacher was measured on, as soon as it is done."""
+    _err.print(Text(f"measured on {row.goal}: {'solved' if row.kept else row.reason}", style="dim"))
 
 
 def scored(score: Score) -> None:
