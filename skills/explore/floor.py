@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-GUESSES = 2  # places named for a description, the likelier first: the checks let half of them be wrong
+GUESSES = 1  # places named for a description: the checks let none of them be wrong
 HERE = Path(__file__).absolute().parent
 
 

@@ -60,7 +60,7 @@ def _needles(tree: Tree, places: Mapping[tuple[str, str], Place], notes: object,
         asked = query(tree, one, _hits(tree, words.action)) if words else None
         if words and asked:
             yield Draft(
-                check=at(one),
+                check=at(one, precision=1.0),  # the choice is the point: a guess at two places is none
                 words={"action": words.action, "actions": words.actions},
                 hidden=(one.last,) if len(parts(one.last)) > 1 else (),
                 facts={**facts_of(one), **_facts(asked)},
@@ -102,7 +102,7 @@ def _change(tree: Tree, description: str, files: Sequence[str]) -> Iterator[Draf
     asked = _query_of_files(tree, told, files) if len(told.split()) >= FEWEST and not _names_file(told, files) else None
     if asked:
         gold = tuple(Span(path=path) for path in files)
-        check = Locations(gold=gold, recall=1 / len(files), precision=0.5)
+        check = Locations(gold=gold, recall=1 / len(files), precision=1.0)
         yield Draft(check=check, words={"description": lowered(told)}, facts=_facts(asked))
 
 
