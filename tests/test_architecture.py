@@ -37,7 +37,7 @@ ARROWS = {
 }
 
 
-TRAINING_LEAVES = {"jsonl", "tasks", "reasons", "numbers", "skillcode"}
+TRAINING_LEAVES = {"hashes", "jsonl", "tasks", "reasons", "numbers", "skillcode"}
 # Stages hand over files: none of `goals`, `traces` and `dataset` knows another.
 TRAINING_ARROWS = {
     "attempt": set(),

@@ -13,7 +13,8 @@ from skillstill.types import Frozen
 
 from skillstill_training import attempt, checks, numbers
 from skillstill_training.goal import Goal
-from skillstill_training.jsonl import read_lines, sha256_of, write_text
+from skillstill_training.hashes import file_sha256, files_sha256
+from skillstill_training.jsonl import read_lines, write_text
 from skillstill_training.recipe import Recipe
 
 JUDGES = (attempt, checks, numbers, evidence, agent)  # the code that says what success is
@@ -85,7 +86,7 @@ class RunFolder:
 
     def freeze(self, skill: Path) -> None:
         """From here on, success cannot drift: later stages hold the goals and their judges to these hashes."""
-        frozen = Freeze(goals=sha256_of(self.goals), judges=judges_hash(), skill=_folder_hash(skill))
+        frozen = Freeze(goals=file_sha256(self.goals), judges=judges_hash(), skill=_folder_hash(skill))
         write_text(self.path / "frozen.json", frozen.model_dump_json(indent=1) + "\n")
 
     def frozen_goals(self) -> tuple[Goal, ...]:
@@ -94,7 +95,7 @@ class RunFolder:
             frozen = Freeze.model_validate(json.loads((self.path / "frozen.json").read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise StageError(f"{self.path} holds no frozen goals: make them again") from error
-        if sha256_of(self.goals) != frozen.goals:
+        if file_sha256(self.goals) != frozen.goals:
             raise GateError(f"{self.goals} was changed after it was frozen: make the goals again")
         if judges_hash() != frozen.judges:
             raise GateError("the code that judges answers has changed since these goals were frozen: make them again")
@@ -110,5 +111,4 @@ def judges_hash() -> str:
 def _folder_hash(folder: Path) -> str:
     """Over names and contents of its files."""
     files = (file for file in sorted(folder.rglob("*")) if file.is_file() and NOT_HASHED.isdisjoint(file.parts))
-    parts = [f"{file.relative_to(folder)}\0{sha256_of(file)}\n" for file in files]
-    return hashlib.sha256("".join(parts).encode()).hexdigest()
+    return files_sha256(folder, (str(file.relative_to(folder)) for file in files))

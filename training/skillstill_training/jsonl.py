@@ -1,6 +1,5 @@
 """Files of one JSON value a line: how stages hand over what they made."""
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -38,10 +37,6 @@ def read_lines(file: Path, kind: type[Value], *, torn: bool = False) -> Sequence
     lines = text.split("\n")  # a line feed alone ends a line: a text may hold U+2028, at which splitlines() breaks
     whole = lines[:-1] if torn or not lines[-1] else lines
     return [_value(file, number, line, kind) for number, line in enumerate(whole, 1)]
-
-
-def sha256_of(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _value(file: Path, number: int, line: str, kind: type[Value]) -> Value:

@@ -12,8 +12,8 @@ from anyio import to_thread
 from skillstill.errors import Refusal
 from skillstill.tools.log_files import Entry, Logs, logs_under
 from skillstill.tools.log_times import Bound, said, said_range
-from skillstill.tools.ripgrep import BadPattern, Case, matching_numbers
-from skillstill.tools.search import SPECIAL
+from skillstill.tools.readings import readings
+from skillstill.tools.ripgrep import BadPattern, matching_numbers
 from skillstill.workspace import Workspace
 
 Gathered = TypeVar("Gathered")
@@ -115,20 +115,17 @@ async def scanned(
 
 
 async def _readings(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIterator[tuple[Numbers | None, str]]:
-    """The lines that match in this case, in any case, each as an expression and literally; last, that none does."""
+    """The lines that match in each reading of the pattern; last, that none does."""
     if not pattern:
         yield None, ""
         return
     if "\n" in pattern:
         raise Refusal("a pattern has no line break: give the most telling of its lines")
     files = [log.path for log in logs.files]
-    cases: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case", "none in this case"))
-    for case, other in cases if files else ():
-        for literal in (False, True) if SPECIAL & set(pattern) else (False,):
-            with suppress(BadPattern):
-                if numbers := await matching_numbers(workspace, pattern, files, case, literal=literal):
-                    remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
-                    yield numbers, f" ({remarks})" if remarks else ""
+    for reading in readings(pattern) if files else ():
+        with suppress(BadPattern):
+            if numbers := await matching_numbers(workspace, pattern, files, reading.case, literal=reading.literal):
+                yield numbers, reading.remark
     yield {}, ""
 
 

@@ -95,11 +95,18 @@ async def matching_numbers(
     workspace: Workspace, pattern: str, files: Sequence[str], case: Case, *, literal: bool = False
 ) -> Mapping[str, set[int]]:
     """The numbers of the lines that match in each of these files, taken as text throughout. Raises BadPattern."""
-    options = ["--line-number", "--with-filename", "--no-heading", "--null", "--crlf", "--text", case]
-    options += [
+    # Of lines longer than one column, it says only that they match.
+    options = [
+        "--line-number",
+        "--with-filename",
+        "--no-heading",
+        "--null",
+        "--crlf",
+        "--text",
         "--max-columns=1",
-        *(["--fixed-strings"] if literal else []),
-    ]  # says of longer lines only that they match
+        case,
+    ]
+    options += ["--fixed-strings"] if literal else []
     output, complete = await _run(workspace, MAX_NUMBERS, *options, f"--regexp={pattern}", "--", *files)
     if not complete:
         raise Refusal(f"{pattern!r} matches too many lines: give a more telling pattern or a smaller path")

@@ -14,6 +14,7 @@ from skillstill.symbols import language_of
 from skillstill.text import one_line
 from skillstill.tools.files import FilePath, settle
 from skillstill.tools.listing import left_out, place
+from skillstill.tools.readings import readings
 from skillstill.tools.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, visible_files
 from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import Line, Result
@@ -22,7 +23,6 @@ from skillstill.workspace import Workspace
 SHOWN = 5  # hits
 WIDTH = 80  # characters of a hit's text
 LEAD = 30  # of them that stand before a match that lies too far right
-SPECIAL = frozenset(".^$*+?{}[]|()\\")  # a pattern without these reads the same literally
 PARSED = 100  # files that are parsed to tell definitions from other hits
 
 
@@ -53,17 +53,13 @@ async def search(
 async def _widening(workspace: Workspace, pattern: str, under: Path) -> tuple[Hits, Case, str]:
     """The hits of the first reading of the pattern that has any, its case, and a remark on that reading."""
     visible = await _searched(workspace, under)
-    cases: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case", "none in this case"))
-    for case, other in cases:
-        for literal in (False, True) if SPECIAL & set(pattern) else (False,):
-            try:
-                hits = await matching_lines(workspace, pattern, under, case, literal=literal)
-            except BadPattern:
-                continue
-            found = tuple(hit for hit in hits.found if visible is None or hit.path in visible)
-            if found:
-                remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
-                return Hits(found, hits.complete), case, f" ({remarks})" if remarks else ""
+    for reading in readings(pattern):
+        try:
+            hits = await matching_lines(workspace, pattern, under, reading.case, literal=reading.literal)
+        except BadPattern:
+            continue
+        if found := tuple(hit for hit in hits.found if visible is None or hit.path in visible):
+            return Hits(found, hits.complete), reading.case, reading.remark
     return Hits(()), "--ignore-case", ""
 
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from platformdirs import user_cache_path
 from skillstill.errors import MaterialError
 
-from skillstill_training.material import tree
+from skillstill_training.hashes import file_sha256
 
 
 class Unpinned(MaterialError):
@@ -64,7 +64,7 @@ def downloaded(errand: Errand, download: Callable[[Path], Path]) -> Path:
     with TemporaryDirectory(dir=folder, prefix=".part-", ignore_cleanup_errors=True) as part:
         (work := Path(part, "files")).mkdir()
         file = download(work)
-        found_hash = tree.file_sha256(file)
+        found_hash = file_sha256(file)
         settle(work, folder / found_hash)
     errand.check(found_hash)
     return folder / found_hash / file.name
@@ -94,4 +94,4 @@ def alone(folder: Path) -> Iterator[None]:
 def _held(folder: Path, sha256: str) -> Path | None:
     if not folder.is_dir():
         return None
-    return next((file for file in sorted(folder.iterdir()) if tree.file_sha256(file) == sha256), None)
+    return next((file for file in sorted(folder.iterdir()) if file_sha256(file) == sha256), None)

@@ -1,6 +1,5 @@
 """A folder of files as a value: what is in it, what stays in it, what it hashes to."""
 
-import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -9,6 +8,8 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 from skillstill.errors import MaterialError
+
+from skillstill_training.hashes import files_sha256
 
 MAX_FILES = 50_000
 MAX_BYTES = 500_000_000  # of one workspace
@@ -80,16 +81,8 @@ def remove_empty(root: Path) -> None:
 
 
 def sha256(root: Path) -> str:
-    """One hash of all paths and contents: of the sorted lines `path NUL sha256(content) newline`."""
-    total = hashlib.sha256()
-    for name in files(root):
-        total.update(os.fsencode(name) + b"\0" + file_sha256(root / name).encode() + b"\n")
-    return total.hexdigest()
-
-
-def file_sha256(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    """One hash of all paths and contents, sorted by path."""
+    return files_sha256(root, files(root))
 
 
 def measure(root: Path) -> dict[str, int]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from skillstill.errors import MaterialError
 
+from skillstill_training.hashes import file_sha256
 from skillstill_training.material.archives import unpack
 from skillstill_training.material.errands import Errand, alone, cache_folder, downloaded
 from skillstill_training.material.fetching.apt import Apt
-from skillstill_training.material.tree import file_sha256
 
 ORIGINAL = re.compile(r"\.orig(?:-([A-Za-z0-9-]+))?\.tar\.\w+$")
 DEBIAN = re.compile(r"\.debian\.tar\.\w+$")

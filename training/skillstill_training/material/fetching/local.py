@@ -6,6 +6,7 @@ from pathlib import Path
 from skillstill.errors import MaterialError
 from skillstill.packages import installed_file
 
+from skillstill_training.hashes import file_sha256
 from skillstill_training.material import tree
 from skillstill_training.material.errands import Errand
 
@@ -23,7 +24,7 @@ def package(errand: Errand, into: Path) -> None:
     file = installed_file(distribution, name)
     if file is None:
         raise MaterialError(f"no installed {distribution} holds {name}: type `pip install {distribution}`")
-    errand.check(tree.file_sha256(file))
+    errand.check(file_sha256(file))
     shutil.copyfile(file, into / file.name)
 
 

@@ -1,0 +1,19 @@
+"""What files hash to, one or many."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def file_sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def files_sha256(root: Path, names: Iterable[str]) -> str:
+    """One hash of paths and contents: of the lines `path NUL sha256(content) newline`, in the order given."""
+    total = hashlib.sha256()
+    for name in names:
+        total.update(os.fsencode(name) + b"\0" + file_sha256(root / name).encode() + b"\n")
+    return total.hexdigest()
