@@ -2,30 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
-from skillstill.errors import Refusal
-from skillstill.tools import TOOLS, Result
-from skillstill.workspace import Workspace
 
 from tests.scenes import write
+from tests.server.tools.calling import call, lines, refused
 
 pytestmark = pytest.mark.anyio
-
-
-async def call(name: str, root: Path, **arguments: Any) -> Result:
-    return await TOOLS[name].call(Workspace(root), arguments)
-
-
-async def lines(name: str, root: Path, **arguments: Any) -> list[str]:
-    return (await call(name, root, **arguments)).text.split("\n")
-
-
-async def refused(name: str, root: Path, **arguments: Any) -> str:
-    with pytest.raises(Refusal) as caught:
-        await call(name, root, **arguments)
-    return str(caught.value)
 
 
 async def test_list_shows_folders_with_counts_then_files_without_ignored_and_secret_ones(tmp_path: Path) -> None:

@@ -6,27 +6,12 @@ from typing import Any
 
 import anyio
 import pytest
-from skillstill.errors import Refusal
-from skillstill.tools import TOOLS, Result, log_files
-from skillstill.workspace import Workspace
+from skillstill.tools import log_files
 
 from tests.scenes import write
+from tests.server.tools.calling import call, lines, refused
 
 pytestmark = pytest.mark.anyio
-
-
-async def call(name: str, root: Path, **arguments: Any) -> Result:
-    return await TOOLS[name].call(Workspace(root), arguments)
-
-
-async def lines(name: str, root: Path, **arguments: Any) -> list[str]:
-    return (await call(name, root, **arguments)).text.split("\n")
-
-
-async def refused(name: str, root: Path, **arguments: Any) -> str:
-    with pytest.raises(Refusal) as caught:
-        await call(name, root, **arguments)
-    return str(caught.value)
 
 
 async def counted(root: Path, by: str, **arguments: Any) -> dict[str, int]:

@@ -6,36 +6,20 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import anyio
 import pytest
 from anyio import to_thread
-from skillstill.errors import Refusal
-from skillstill.tools import TOOLS, Result, catalogue, database
+from skillstill.tools import catalogue, database
 from skillstill.types import Span
-from skillstill.workspace import Workspace
 
 from tests.scenes import write
+from tests.server.tools.calling import call, lines, refused
 
 pytestmark = pytest.mark.anyio
 SHELF = Path(__file__).parents[2] / "fixtures" / "shelf"
 COUNTING = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT {})"
 ENDLESS = f"{COUNTING.format(-1)} SELECT count(*) FROM t"
-
-
-async def call(name: str, root: Path, **arguments: Any) -> Result:
-    return await TOOLS[name].call(Workspace(root), arguments)
-
-
-async def lines(name: str, root: Path, **arguments: Any) -> list[str]:
-    return (await call(name, root, **arguments)).text.split("\n")
-
-
-async def refused(name: str, root: Path, **arguments: Any) -> str:
-    with pytest.raises(Refusal) as caught:
-        await call(name, root, **arguments)
-    return str(caught.value)
 
 
 def store(file: Path, *statements: str) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from skillstill.skill import load_skill
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
-from skillstill_training.composing import Composer, Unfit
+from skillstill_training.composing import Composer
 from skillstill_training.families import Family, load_families, load_wordings, slots
 from skillstill_training.goal import SPLITS, Draft, Goal, Split
 from skillstill_training.material import Material, Source, load_sources
@@ -16,6 +16,8 @@ from skillstill_training.material.steps import run_steps
 from skillstill_training.material.steps.notes import read_notes, write_notes
 from skillstill_training.recipe import Speech
 from skillstill_training.solving import execute, hand_for
+
+from tests.training.skills.proving import proven
 
 FOLDER = Path(__file__).parents[3] / "skills" / "logs"
 FAMILIES = load_families(FOLDER)
@@ -61,16 +63,7 @@ def drafts(family: Family, material: Material, count: int = DRAFTS) -> list[Draf
 
 
 async def goals(family: Family, material: Material, composer: Composer = PLAIN) -> list[Goal]:
-    """Its goals, each in another wording; a prompt that gives its answer away makes none."""
-    wordings = WORDINGS.get(family.name, (HELD_OUT,))
-    proven = []
-    for at, draft in enumerate(drafts(family, material)):
-        try:
-            goal = composer.compose(draft, family, material, "train", (f"train/{at}", wordings[at % len(wordings)]))
-        except Unfit:
-            continue
-        proven.append(await composer.prove(goal, family, material))
-    return proven
+    return await proven(drafts(family, material), family, material, composer, WORDINGS.get(family.name, (HELD_OUT,)))
 
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -79,9 +72,9 @@ families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family
 @pytest.mark.anyio
 @families
 async def test_each_family_has_goals_whose_plan_passes_their_check(family: Family, services: Material) -> None:
-    proven = await goals(family, services)
-    assert proven
-    assert all(goal.calls <= 5 for goal in proven)
+    found = await goals(family, services)
+    assert found
+    assert all(goal.calls <= 5 for goal in found)
 
 
 @pytest.mark.anyio

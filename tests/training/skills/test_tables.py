@@ -13,7 +13,7 @@ import pytest
 from skillstill.skill import load_skill
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
-from skillstill_training.composing import Composer, Unfit
+from skillstill_training.composing import Composer
 from skillstill_training.families import Family, load_families, load_wordings, slots
 from skillstill_training.goal import Draft, Goal
 from skillstill_training.material import Material, load_sources
@@ -21,6 +21,8 @@ from skillstill_training.material.steps import run_steps
 from skillstill_training.material.steps.notes import write_notes
 from skillstill_training.recipe import Speech
 from skillstill_training.solving import execute, hand_for
+
+from tests.training.skills.proving import proven
 
 FOLDER = Path(__file__).parents[3] / "skills" / "tables"
 FAMILIES = load_families(FOLDER)
@@ -121,16 +123,7 @@ def drafts(family: Family, material: Material, seed: int = 1) -> list[Draft]:
 
 
 async def goals(family: Family, material: Material, composer: Composer = PLAIN) -> list[Goal]:
-    """Its goals, each in another wording; a prompt that gives its answer away makes none."""
-    wordings = WORDINGS.get(family.name, (HELD_OUT,))
-    made = []
-    for at, draft in enumerate(drafts(family, material)):
-        try:
-            goal = composer.compose(draft, family, material, "train", (f"train/{at}", wordings[at % len(wordings)]))
-        except Unfit:
-            continue
-        made.append(await composer.prove(goal, family, material))
-    return made
+    return await proven(drafts(family, material), family, material, composer, WORDINGS.get(family.name, (HELD_OUT,)))
 
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
