@@ -183,6 +183,11 @@ class Tally(Frozen):
         """Those of the prompts that were read anew."""
         return self.prompt_tokens - self.reused_tokens
 
+    @property
+    def tokens(self) -> int:
+        """Those that were read anew or written."""
+        return self.read_tokens + self.completion_tokens
+
 
 class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource."""

@@ -79,7 +79,7 @@ def result(trace: Trace) -> CallToolResult:
             "skillstill/confidence": trace.confidence,
             "skillstill/steps": len(trace.receipts),
             "skillstill/seconds": tally.seconds,
-            "skillstill/tokens": tally.read_tokens + tally.completion_tokens,
+            "skillstill/tokens": tally.tokens,
         },
     )
 

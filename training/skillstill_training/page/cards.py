@@ -58,7 +58,7 @@ def _told(trace: Trace, width: int) -> Card:
         "answer": report.answer,
         "evidence": report.evidence,
         "calls": len(trace.receipts),
-        "tokens": tally.read_tokens + tally.completion_tokens,
+        "tokens": tally.tokens,
         "steps": list(_steps(trace, width)),
     }
 

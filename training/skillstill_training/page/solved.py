@@ -22,8 +22,7 @@ def solved(rows: Rows) -> str:
 
 def tokens(rows: Rows) -> int:
     """Those that were read anew or written."""
-    tallies = [one.trace.tally for one in rows if one.trace]
-    return sum(tally.read_tokens + tally.completion_tokens for tally in tallies)
+    return sum(one.trace.tally.tokens for one in rows if one.trace)
 
 
 def _teachers(rows: Rows) -> Sequence[str]:

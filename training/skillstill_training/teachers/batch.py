@@ -38,7 +38,7 @@ class Progress:
             if not row.kept:
                 self.dropped[row.reason] += 1
             if row.trace:
-                self.tokens += row.trace.tally.read_tokens + row.trace.tally.completion_tokens
+                self.tokens += row.trace.tally.tokens
 
 
 OnProgress = Callable[[Progress], None]
