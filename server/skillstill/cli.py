@@ -193,6 +193,28 @@ def doctor(workspace: Workspace = Path(), registry: RegistryFile = None, json: J
 
 
 @app.command()
+def rollback(
+    subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
+    workspace: Workspace = Path(),
+    registry: RegistryFile = None,
+    offline: Offline = False,
+) -> int:
+    """Go back to the release before, or to the untrained entry; once more, and it goes back further.
+
+    Nothing is deleted: `releases/` in the skill's folder keeps what stood before.
+    """
+    from skillstill import show
+    from skillstill.registry import Registry
+    from skillstill.releases import rollback
+
+    found = Registry(registry, project := workspace.expanduser())
+    listed = found.entry(subagent)
+    show.rolled_back(rollback(listed.origin, subagent, offline=offline), listed.entry)
+    show.untrusted(Registry(registry, project))
+    return 0
+
+
+@app.command()
 def trust(
     project: Annotated[Path, typer.Argument(help="A folder whose .skillstill/ you have looked at.")] = Path(),
     forget: Annotated[bool, typer.Option("--forget", help="Take it back.")] = False,

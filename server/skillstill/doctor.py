@@ -13,7 +13,7 @@ from pathlib import Path
 from skillstill.errors import SkillstillError
 from skillstill.models.sources import locate
 from skillstill.registry import Listed, Registry
-from skillstill.runtime import check_fresh
+from skillstill.runtime import check_fresh, outdated
 from skillstill.storage import state_folder
 from skillstill.symbols import symbols
 from skillstill.tools.ripgrep import rg_path
@@ -74,6 +74,10 @@ def _entry(listed: Listed) -> Iterator[Check]:
     yield skill
     base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself
     yield base
+    if adapter := entry.adapter:
+        yield _try(f"{name}: adapter", "", lambda: str(locate(adapter)))
+    if reason := outdated(listed):  # no failure: what is served is what was measured
+        yield Check(name=f"{name}: measured", ok=True, found=reason)
     if base.ok:
         yield _try(f"{name}: llama.cpp", REBUILD, lambda: _probed(base.found))
 

@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from skillstill.confidence import Calibration
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skill import NAME, Skill, load_skill, mistake
 from skillstill.storage import data_folder, write_atomically
@@ -19,23 +20,33 @@ from skillstill.types import Frozen, ModelFile
 FILE = "registry.json"
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = ".skillstill"
+SHA256 = r"^[0-9a-f]{64}$"
 WATCHED = 2_000  # files of a project's own folder that are looked at for changes
 log = logging.getLogger(__name__)
 
 
 class Measured(Frozen):
-    """What an evaluation found: the share of `n` held-out goals solved and verified, and the mean seconds of one."""
+    """What an evaluation found: the share of `n` held-out goals solved and verified, and the mean seconds of one.
+
+    `sure` is the share of them that are answered above the threshold, `right` the share of those answers that are so.
+    """
 
     success: float = Field(ge=0, le=1)
     n: int = Field(ge=1)
     seconds: float = Field(ge=0)
+    sure: float | None = Field(default=None, ge=0, le=1)
+    right: float | None = Field(default=None, ge=0, le=1)
 
 
 class Entry(Frozen):
     """One subagent. `untrained` is a development entry: a stock base that is told the whole skill.
 
-    `skill` is a path from the registry's folder, and stays inside it. `serving_hash` is that of `contract`; a released
-    entry must have one.
+    skill            a path from the registry's folder, which it stays inside
+    serving_hash     by `contract`; a released entry must have one
+    goals_hash       of the frozen goals that it was measured on
+    provenance_hash  by `contract`: what the goals and the skill were then
+    calibration      turns what is seen of a run into the probability that its answer is right
+    before           the hash of the entry that stood here before, kept by `releases`
     """
 
     name: str = Field(pattern=NAME, max_length=64)
@@ -47,7 +58,11 @@ class Entry(Frozen):
     adapter: ModelFile | None = None
     measured: Measured | None = None
     search_hint: str = Field(default="", max_length=200)
-    serving_hash: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    serving_hash: str | None = Field(default=None, pattern=SHA256)
+    goals_hash: str | None = Field(default=None, pattern=SHA256)
+    provenance_hash: str | None = Field(default=None, pattern=SHA256)
+    calibration: Calibration | None = None
+    before: str | None = Field(default=None, pattern=SHA256)
 
     @field_validator("skill")
     @classmethod
@@ -61,6 +76,11 @@ class Entry(Frozen):
         if self.state == "released" and self.serving_hash is None:
             raise ValueError("a released entry needs its serving_hash")
         return self
+
+    def placed(self, folder: Path) -> "Entry":
+        """With model files that are found from anywhere; `folder` is that of its registry."""
+        adapter = self.adapter.placed(folder) if self.adapter else None
+        return self.model_copy(update={"base": self.base.placed(folder), "adapter": adapter})
 
 
 class Document(Frozen):
@@ -80,14 +100,18 @@ class Document(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An entry and the registry file it was found in."""
+    """An entry, its model files placed, and the registry file it was found in."""
 
     entry: Entry
     origin: Path
 
+    @property
+    def skill_folder(self) -> Path:
+        return (self.origin.parent / self.entry.skill).resolve()
+
     def skill(self) -> Skill:
         """Raises SkillError."""
-        return load_skill((self.origin.parent / self.entry.skill).resolve())
+        return load_skill(self.skill_folder)
 
 
 class Registry:
@@ -106,7 +130,7 @@ class Registry:
         found: dict[str, Listed] = {}
         for path in self._paths():
             for entry in self._current(path).entries:
-                found.setdefault(entry.name, Listed(entry, path))
+                found.setdefault(entry.name, Listed(entry.placed(path.parent), path))
         return [found[name] for name in sorted(found)]
 
     def entry(self, name: str) -> Listed:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill import agent, runs
-from skillstill.chat import DIALECT
-from skillstill.contract import serving_hash
+from skillstill.chat import spoken
+from skillstill.confidence import Calibration, features
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.registry import Listed, Registry
 from skillstill.skill import Skill
@@ -14,6 +15,8 @@ from skillstill.types import ModelFile, Models, ModelSpec, OnStep, Trace
 from skillstill.workspace import Workspace
 
 PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
+UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
+EVALUATE = "skillstill evaluate"
 log = logging.getLogger(__name__)
 
 
@@ -38,6 +41,8 @@ class Runtime:
         spec = self._spec(listed, skill)
         brief = _brief(listed, skill, checked, self.models.label(spec))
         trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
+        if calibration := listed.entry.calibration:
+            trace = calibrated(trace, calibration)
         if self.keep_traces:
             _store(trace)
         return trace
@@ -80,6 +85,29 @@ def check_fresh(listed: Listed, skill: Skill) -> None:
         )
 
 
+def calibrated(trace: Trace, calibration: Calibration) -> Trace:
+    """With the probability that its answer is right; an answer that is not sure enough says so in its last line.
+
+    In words, for a caller's model never sees what travels beside them.
+    """
+    confidence, report = calibration.confidence(features(trace)), trace.report
+    if report.status == "answered" and confidence < calibration.threshold:
+        report = report.model_copy(update={"answer": f"{report.answer}\n{UNSURE}"})
+    return trace.model_copy(update={"confidence": round(confidence, 4), "report": report})
+
+
+def outdated(listed: Listed) -> str:
+    """Why a release should be measured again, though it still serves; empty where nothing has changed since."""
+    entry = listed.entry
+    if not (entry.provenance_hash and entry.goals_hash):
+        return ""
+    try:
+        same = provenance_hash(listed.skill_folder, entry.goals_hash) == entry.provenance_hash
+    except OSError as error:
+        return f"{listed.skill_folder} cannot be read: {error.strerror}"
+    return "" if same else f"its skill, goals or checks changed since it was measured: type `{EVALUATE} {entry.name}`"
+
+
 def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> agent.Brief:
     entry = listed.entry
     return agent.Brief(
@@ -88,7 +116,7 @@ def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> agent.Brief
         system=skill.subagent.system if entry.state == "released" else skill.instructions,
         release=f"{entry.name}@{(entry.serving_hash or entry.state)[:12]}",
         model=model,
-        dialect=DIALECT,
+        dialect=spoken(taught=entry.state == "released").name,
     )
 
 

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from skillstill import runs
 from skillstill.doctor import Check
-from skillstill.registry import Registry
+from skillstill.registry import Entry, Registry
+from skillstill.runtime import outdated
 from skillstill.text import clean, one_line, shorten
 from skillstill.types import OnStep, Step, Trace
 
@@ -85,6 +86,9 @@ def entries(registry: Registry, *, as_json: bool) -> None:
         for one in listed:
             _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
             _out.print(Text(f"  {one.entry.description}\n  base {one.entry.base.source}\n  from {one.origin}"))
+    for one in listed:
+        if reason := outdated(one):
+            _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
     untrusted(registry)
 
 
@@ -108,6 +112,17 @@ def checks(found: Sequence[Check], *, as_json: bool) -> None:
 
 def trusted(folder: Path, fingerprint: str) -> None:
     _out.print(Text(f"trusted {folder.resolve()} as it is now ({fingerprint[:12]}); any change takes that back"))
+
+
+def rolled_back(entry: Entry, left: Entry) -> None:
+    """What stands now, and what does not any more."""
+    _out.print(Text(f"{entry.name} is again {_release(entry)}; before this it was {_release(left)}"))
+
+
+def _release(entry: Entry) -> str:
+    solved = f", {entry.measured.success:.0%} of {entry.measured.n} verified" if entry.measured else ""
+    adapter = f" {entry.adapter.sha256[:12]}" if entry.adapter else ""
+    return f"{entry.state}{adapter}{solved}"
 
 
 def _json(value: object) -> None:

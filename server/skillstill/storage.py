@@ -18,7 +18,7 @@ def state_folder() -> Path:
     return user_state_path("skillstill")
 
 
-def write_atomically(file: Path, text: str) -> None:
+def write_atomically(file: Path, content: str | bytes) -> None:
     """A reader sees the old file or the new one, which only its owner may read. Raises OSError, the old one kept.
 
     What stands there and is no regular file is never replaced: root could, and a device would be gone.
@@ -28,8 +28,8 @@ def write_atomically(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as part:
-            part.write(text)
+        with os.fdopen(descriptor, "wb") as part:
+            part.write(content.encode() if isinstance(content, str) else content)
             part.flush()
             os.fsync(part.fileno())
         if file.exists() and (old := file.stat()).st_uid != os.geteuid():

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 ESCALATE = "escalate:"  # an answer that begins so hands the work back, with the reason
 Status = Literal["answered", "escalate", "failed"]
@@ -43,10 +43,23 @@ class ModelFile(Frozen):
         package:DISTRIBUTION/FILE            a file that an installed distribution carries
         file:PATH                            a path; `~` is the home folder
         hf:OWNER/NAME/FILE@COMMIT            a file of a model hub's repository at a 40-digit commit
+        beside:PATH                          in a registry: a path from its folder, which it stays inside
     """
 
-    source: str = Field(pattern=r"^(package:[^/]+/.+|file:.+|hf:[^/@]+/[^/@]+/[^@]+@[0-9a-f]{40})$")
+    source: str = Field(pattern=r"^(package:[^/]+/.+|file:.+|hf:[^/@]+/[^/@]+/[^@]+@[0-9a-f]{40}|beside:[^/].*)$")
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+    @field_validator("source")
+    @classmethod
+    def inside(cls, source: str) -> str:
+        if source.startswith("beside:") and ".." in Path(source.removeprefix("beside:")).parts:
+            raise ValueError("expected a path inside the registry's folder")
+        return source
+
+    def placed(self, folder: Path) -> "ModelFile":
+        """The same file, looked at from anywhere; `folder` is that of its registry."""
+        kind, _, path = self.source.partition(":")
+        return self.model_copy(update={"source": f"file:{folder.absolute() / path}"}) if kind == "beside" else self
 
 
 class ToolSchema(Frozen):

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from skillstill import contract
-from skillstill.contract import golden, serving_hash
+from skillstill.contract import golden, provenance_hash, serving_hash
 from skillstill.skill import Skill, load_skill
 from skillstill.tools import TOOLS
 from skillstill.types import ModelFile
 
-from tests.scenes import ROOT
+from tests.scenes import ROOT, write
 
 BASE = ModelFile(source="file:base.gguf", sha256="1" * 64)
 ADAPTER = ModelFile(source="file:adapter.gguf", sha256="2" * 64)
@@ -67,3 +67,28 @@ def test_a_changed_schema_changes_it(skill: Skill, monkeypatch: pytest.MonkeyPat
 def test_the_golden_answers_are_installed_with_the_package() -> None:
     assert (Path(contract.__file__).parent / "tools" / "golden.json").is_file()
     assert list(golden()) == list(TOOLS)
+
+
+def test_goals_and_the_texts_of_a_skill_are_its_provenance(tmp_path: Path) -> None:
+    texts = (
+        "SKILL.md",
+        "subagent.toml",
+        "goals.py",
+        "families/look.py",
+        "recipe.toml",
+        "wordings/test.toml",
+        "floor.py",
+    )
+    skill = write(tmp_path, dict.fromkeys(texts, "as it is"))
+    hashes = [provenance_hash(skill, "1"), provenance_hash(skill, "2")]
+    for name in texts:
+        (skill / name).write_text(f"{name} otherwise", encoding="utf-8")
+        hashes.append(provenance_hash(skill, "1"))
+    assert len(set(hashes)) == len(hashes)
+
+
+def test_caches_and_releases_are_not(tmp_path: Path) -> None:
+    skill = write(tmp_path, {"SKILL.md": "", "goals.py": ""})
+    before = provenance_hash(skill, "1")
+    write(skill, {"releases/1.json": "", "__pycache__/goals.py": "", ".mypy_cache/a.json": "", "adapter.gguf": ""})
+    assert provenance_hash(skill, "1") == before

@@ -1,81 +1,158 @@
 """The grammar of a turn: what it lets through and what it does not, without a model."""
 
-import json
+from functools import cache
+from typing import Any
 
 import llguidance
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from skillstill.chat import HERMES, LINES, Dialect
 from skillstill.grammar import turn_grammar
 from skillstill.tools import TOOLS
-from skillstill.types import ToolSchema
+from skillstill.types import Message, ToolCall
 
-SCHEMAS = [tool.schema for tool in TOOLS.values()]
-
-
-@pytest.fixture(scope="module")
-def bytes_vocabulary() -> llguidance.LLTokenizer:
-    return llguidance.LLTokenizer("byte")
+both = pytest.mark.parametrize("dialect", [HERMES, LINES], ids=lambda dialect: dialect.name)
 
 
-def allowed(vocabulary: llguidance.LLTokenizer, text: str, *, may_answer: bool, tools: list[ToolSchema]) -> bool:
-    matcher = llguidance.LLMatcher(vocabulary, turn_grammar(tools, may_answer=may_answer, may_escalate=True))
-    assert not matcher.is_error(), matcher.get_error()
-    tokens = list(text.encode())
-    return matcher.try_consume_tokens(tokens) == len(tokens) and bool(matcher.is_accepting())
+@cache
+def matcher(dialect: Dialect, may_answer: bool, may_escalate: bool, tools: tuple[str, ...]) -> llguidance.LLMatcher:
+    schemas = [TOOLS[name].schema for name in tools]
+    grammar = turn_grammar(schemas, dialect, may_answer=may_answer, may_escalate=may_escalate)
+    made = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
+    assert not made.is_error(), made.get_error()
+    return made
 
 
-def written(name: str, arguments: dict[str, object]) -> str:
-    call = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
-    return f"<tool_call>\n{call}\n</tool_call>"
+def allowed(dialect: Dialect, text: str, *, may_answer: bool = True, tools: tuple[str, ...] = tuple(TOOLS)) -> bool:
+    fresh, tokens = matcher(dialect, may_answer, True, tools).deep_copy(), list(text.encode())
+    return fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())
 
 
-GOOD = [
-    written("search", {"pattern": "def retry\\(", "path": "src"}),
-    written("search", {"pattern": 'naïve "quoted" text'}),
-    written("read", {"path": "a b.py", "line": 12}),
-    written("list", {}),
-    "escalate: no tool can run the tests",
-]
-BAD = [
-    written("delete", {"path": "a"}),
-    written("read", {"path": "a", "line": "12"}),
-    written("read", {"path": "a", "line": 0}),
-    written("read", {"line": 3}),
-    written("search", {"pattern": "x", "flags": "-i"}),
-    "<tool_call>\n{}\n</tool_call>",
-    " leading space",
-    'x <<tool_call>\n{"name": "list", "arguments": {}}\n</tool_call>',
-    "x <t<tool_call>",
-    '{"name": "list", "arguments": {}}',
-    "",
-    "<|im_end|>",
-]
+def written(dialect: Dialect, name: str, arguments: dict[str, Any]) -> str:
+    return dialect.write(Message(role="assistant", calls=(ToolCall(name=name, arguments=arguments),)))
 
 
-@pytest.mark.parametrize("text", GOOD)
-def test_calls_and_hand_offs_are_always_allowed(bytes_vocabulary: llguidance.LLTokenizer, text: str) -> None:
-    assert allowed(bytes_vocabulary, text, may_answer=False, tools=SCHEMAS)
-    assert allowed(bytes_vocabulary, text, may_answer=True, tools=SCHEMAS)
+@both
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("search", {"pattern": "def retry\\(", "path": "src"}),
+        ("search", {"pattern": 'naïve "quoted" text'}),
+        ("search", {"pattern": "404"}),
+        ("search", {"pattern": "truest"}),
+        ("search", {"pattern": "-x"}),
+        ("read", {"path": "a b.py", "line": 12}),
+        ("list", {}),
+        ("entries", {"pattern": "[abc]+", "since": "2026-01-01 10:00:02"}),
+        ("tally", {"by": "level", "level": "error", "since": "10:00"}),
+    ],
+)
+def test_calls_are_always_allowed(dialect: Dialect, name: str, arguments: dict[str, Any]) -> None:
+    text = written(dialect, name, arguments)
+    assert allowed(dialect, text, may_answer=False)
+    assert allowed(dialect, text, may_answer=True)
 
 
-@pytest.mark.parametrize("text", BAD)
-def test_other_tools_arguments_and_markers_are_not(bytes_vocabulary: llguidance.LLTokenizer, text: str) -> None:
-    assert not allowed(bytes_vocabulary, text, may_answer=True, tools=SCHEMAS)
+@both
+def test_hand_offs_are_always_allowed(dialect: Dialect) -> None:
+    text = "escalate: no tool can run the tests"
+    assert allowed(dialect, text, may_answer=False)
+    assert allowed(dialect, text, may_answer=True)
+
+
+@both
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("delete", {"path": "a"}),
+        ("read", {"path": "a", "line": "12"}),
+        ("read", {"path": "a", "line": 0}),
+        ("read", {"line": 3}),
+        ("search", {"pattern": "x", "flags": "-i"}),
+        ("search", {"pattern": True}),
+        ("search", {"pattern": 404}),
+        ("search", {"pattern": "x" * 121}),
+        ("tally", {"by": "level", "level": "bad"}),
+    ],
+)
+def test_other_tools_and_arguments_are_not(dialect: Dialect, name: str, arguments: dict[str, Any]) -> None:
+    assert not allowed(dialect, written(dialect, name, arguments))
+
+
+@both
+@pytest.mark.parametrize("text", ["", " leading space", "<|im_end|>", '{"name": "list", "arguments": {}}', "[1]"])
+def test_a_turn_is_words_or_a_call(dialect: Dialect, text: str) -> None:
+    assert not allowed(dialect, text)
 
 
 @pytest.mark.parametrize(
-    "text", ["In src/a.py:3.", "a < b, List<String> and Vec<token>\nsecond line", "`a.py:3` <toast>", "42 (r1)"]
+    ("dialect", "text"),
+    [
+        (HERMES, "<tool_call>\n{}\n</tool_call>"),
+        (HERMES, 'x <<tool_call>\n{"name": "list", "arguments": {}}\n</tool_call>'),
+        (HERMES, "x <t<tool_call>"),
+        (LINES, ">"),
+        (LINES, "> list"),
+        (LINES, ">list\n"),
+        (LINES, ">list >list"),
+        (LINES, ">list\npath:"),
+        (LINES, ">list\npath:  src"),
+        (LINES, ">search\npattern: x\npattern: y"),
+    ],
 )
-def test_an_answer_is_allowed_once_there_are_results(bytes_vocabulary: llguidance.LLTokenizer, text: str) -> None:
-    assert allowed(bytes_vocabulary, text, may_answer=True, tools=SCHEMAS)
-    assert not allowed(bytes_vocabulary, text, may_answer=False, tools=SCHEMAS)
+def test_a_half_or_hidden_call_is_not_allowed(dialect: Dialect, text: str) -> None:
+    assert not allowed(dialect, text)
 
 
-def test_a_skill_without_a_tool_cannot_call_it(bytes_vocabulary: llguidance.LLTokenizer) -> None:
-    only_list = [TOOLS["list"].schema]
-    assert not allowed(bytes_vocabulary, written("read", {"path": "a"}), may_answer=False, tools=only_list)
+@both
+@pytest.mark.parametrize(
+    "text",
+    ["In src/a.py:3.", "a < b, List<String> and Vec<token>\nsecond line", "`a.py:3` <toast>", "42 (r1)", "a > b"],
+)
+def test_an_answer_is_allowed_once_there_are_results(dialect: Dialect, text: str) -> None:
+    assert allowed(dialect, text, may_answer=True)
+    assert not allowed(dialect, text, may_answer=False)
 
 
-def test_a_model_that_may_do_neither_must_call(bytes_vocabulary: llguidance.LLTokenizer) -> None:
-    grammar = turn_grammar(SCHEMAS, may_answer=False, may_escalate=False)
-    matcher = llguidance.LLMatcher(bytes_vocabulary, grammar)
-    assert matcher.compute_ff_tokens()[: len("<tool_call>")] == list(b"<tool_call>")
+@both
+def test_a_skill_without_a_tool_cannot_call_it(dialect: Dialect) -> None:
+    assert not allowed(dialect, written(dialect, "read", {"path": "a"}), may_answer=False, tools=("list",))
+
+
+@pytest.mark.parametrize(("dialect", "opening"), [(HERMES, b"<tool_call>\n"), (LINES, b">")])
+def test_a_model_that_may_do_neither_must_call(dialect: Dialect, opening: bytes) -> None:
+    forced = matcher(dialect, False, False, tuple(TOOLS)).deep_copy().compute_ff_tokens()
+    assert forced[: len(opening)] == list(opening)
+
+
+def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
+    """What a schema accepts, but for the empty choice, which is made by leaving the argument out.
+
+    And but for `<|` and DEL: `<|` is written as an escape that JSON allows and the grammar does not.
+    """
+    if choices := [one for one in schema.get("enum", ()) if one]:
+        return some.sampled_from(choices)
+    if schema["type"] == "string":
+        text = some.text(some.characters(exclude_categories=["Cs"]), min_size=schema.get("minLength", 0), max_size=40)
+        odd = some.sampled_from(["404", "-1e5", "true", "NaN", "[abc]", '"x', "a ", "a\r\nb", "naïve", "x" * 120])
+        return text.filter(lambda one: "<|" not in one and "\x7f" not in one) | odd.filter(
+            lambda one: len(one) <= schema["maxLength"]
+        )
+    return some.booleans() if schema["type"] == "boolean" else some.integers(min_value=schema.get("minimum"))
+
+
+@some.composite
+def accepted_calls(draw: some.DrawFn) -> tuple[str, dict[str, Any]]:
+    """A tool and arguments in the order of its schema, which is the order that plans keep."""
+    name = draw(some.sampled_from(list(TOOLS)))
+    schema = TOOLS[name].schema.parameters
+    left_out = draw(some.sets(some.sampled_from(list(schema["properties"])))) - {*schema["required"]}
+    return name, {key: draw(value_of(one)) for key, one in schema["properties"].items() if key not in left_out}
+
+
+@both
+@settings(deadline=None)
+@given(call=accepted_calls())
+def test_every_call_that_the_tools_accept_can_be_written(dialect: Dialect, call: tuple[str, dict[str, Any]]) -> None:
+    assert allowed(dialect, written(dialect, *call), may_answer=False)

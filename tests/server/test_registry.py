@@ -205,6 +205,12 @@ def test_a_project_without_a_registry_brings_none(project: Path) -> None:
         (fields(description="a" * 1_001), "entries.0.description: String should have at most 1000 characters"),
         (fields(title=None), "entries.0.title: Input should be a valid string, got None"),
         (fields(base={"source": "file:a"}), "entries.0.base.sha256: Field required"),
+        (
+            fields(adapter={"source": "beside:../a.gguf", "sha256": HASH}),
+            "entries.0.adapter.source: expected a path ins",
+        ),
+        (fields(adapter={"source": "beside:/a.gguf", "sha256": HASH}), "entries.0.adapter.source: String should match"),
+        (fields(provenance_hash="abc"), "entries.0.provenance_hash: String should match pattern"),
         (fields(serving_hash="abc"), "entries.0.serving_hash: String should match pattern"),
     ],
 )

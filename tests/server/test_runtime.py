@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from skillstill import runs
-from skillstill.contract import serving_hash
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, SkillError, UsageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.scripted import ScriptedModel, call
-from skillstill.registry import Registry
-from skillstill.runtime import Runtime
-from skillstill.types import ModelFile
+from skillstill.registry import Listed, Registry
+from skillstill.runtime import Runtime, check_fresh, outdated
+from skillstill.types import Decision, ModelFile
 
 from tests.scenes import ROOT, Scripted, ScriptedModels
 
@@ -41,11 +41,11 @@ def registry(folder: Path, **entry: Any) -> Registry:
     return Registry(folder / "registry.json")
 
 
-def released(folder: Path) -> Registry:
+def released(folder: Path, **others: Any) -> Registry:
     explore = Registry().entry("explore")
     adapter = ModelFile(source="file:adapter.gguf", sha256="0" * 64)
     digest = serving_hash(explore.skill(), explore.entry.base, adapter)
-    return registry(folder, state="released", adapter=adapter.model_dump(), serving_hash=digest)
+    return registry(folder, state="released", adapter=adapter.model_dump(), serving_hash=digest, **others)
 
 
 async def test_an_untrained_entry_is_told_the_whole_skill(scripted: Scripted, project: Path) -> None:
@@ -67,6 +67,42 @@ async def test_a_release_whose_contract_changed_is_stale(tmp_path: Path, project
     changed = registry(tmp_path, state="released", serving_hash="0" * 64)
     with pytest.raises(ModelError, match="explore is stale"):
         await Runtime(changed, ScriptedModels(ScriptedModel([]))).run("explore", "Where is Cart?", project)
+
+
+CALIBRATION = {"means": [0] * 10, "scales": [1] * 10, "weights": [0] * 10, "bias": 1.0, "goals": 400}
+SURE = call("search", pattern="class Cart").model_copy(update={"decisions": (Decision(token="x", logprob=-0.1),)})
+
+
+@pytest.mark.parametrize(("threshold", "last"), [(0.7, CLAIM), (0.8, "(Unsure: check before relying on it.)")])
+async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
+    tmp_path: Path, project: Path, threshold: float, last: str
+) -> None:
+    runtime = Runtime(
+        released(tmp_path, calibration=CALIBRATION | {"threshold": threshold}),
+        ScriptedModels(ScriptedModel([SURE, CLAIM])),
+    )
+    trace = await runtime.run("explore", "Where is Cart?", project)
+    assert trace.confidence == 0.7311, "a bias of 1 and nothing else"
+    assert (trace.report.answer.splitlines()[0], trace.report.answer.splitlines()[-1]) == (CLAIM, last)
+    assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:1",))
+    assert runs.load("last") == trace
+
+
+async def test_what_is_handed_back_needs_no_such_line(tmp_path: Path, project: Path) -> None:
+    runtime = Runtime(released(tmp_path, calibration=CALIBRATION), ScriptedModels(ScriptedModel([CLAIM])))
+    trace = await runtime.run("explore", "Where is Cart?", project)
+    assert trace.report.status == "escalate"
+    assert "Unsure" not in trace.report.answer
+
+
+def test_a_release_whose_skill_changed_should_be_measured_again_but_serves(tmp_path: Path) -> None:
+    skill = ROOT / "skills" / "explore"
+    kept = {"goals_hash": "1" * 64, "provenance_hash": provenance_hash(skill, "1" * 64)}
+    same = released(tmp_path, **kept).entry("explore")
+    assert outdated(same) == ""
+    changed = Listed(same.entry.model_copy(update={"goals_hash": "2" * 64}), same.origin)
+    assert "changed since it was measured: type `skillstill evaluate explore`" in outdated(changed)
+    check_fresh(changed, changed.skill())
 
 
 async def test_another_base_is_for_untrained_entries_only(tmp_path: Path, project: Path) -> None:

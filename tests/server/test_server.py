@@ -312,6 +312,9 @@ def test_a_release_says_what_was_measured() -> None:
     entry = Registry().entry("explore").entry
     measured = entry.model_copy(update={"measured": Measured(success=0.824, n=400, seconds=2.13)})
     assert described(measured).endswith("Measured: 82% of 400 verified, 2.1 s each.")
+    sure = Measured(success=0.824, n=400, seconds=2.13, sure=0.61, right=0.957)
+    told = described(entry.model_copy(update={"measured": sure}))
+    assert told.endswith("Measured: 82% of 400 verified, 2.1 s each; sure of 61%, 96% of them right.")
 
 
 def test_few_subagents_are_always_loaded_and_many_are_found_by_their_hint() -> None:

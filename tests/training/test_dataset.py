@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import GateError, StageError
-from skillstill_training.dataset import Sample, make_dataset
+from skillstill_training.dataset import make_dataset
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.recipe import DatasetPlan, load_recipe
+from skillstill_training.samples import Sample
 from skillstill_training.teachers import TraceRow
 from skillstill_training.traces import make_traces
 

@@ -15,7 +15,9 @@ def main() -> None:
     """Exit 1 with what to type where the extra is missing, else 0."""
     if lacking := missing():
         sys.exit(f"training needs {', '.join(lacking)}: type `pip install 'skillstill[training]'` (about 1.5 GB)")
-    sys.stdout.write("Everything that training needs is installed. This version has no training stages yet.\n")
+    sys.stdout.write(
+        "Everything that training needs is installed: type `skillstill train SKILL` to go the whole way.\n"
+    )
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def goals(
     from skillstill_training.folder import RunFolder
     from skillstill_training.goals import make_goals
 
-    folder = _folder(skill)
+    folder = skill_folder(skill)
     run = RunFolder.new(runs, folder.absolute().name)
     with telling.drawing() as listener:
         made = anyio.run(
@@ -90,17 +90,17 @@ def traces(
     from skillstill_training.hiring import Terms
     from skillstill_training.teachers.ledger import Budget, Price
 
-    folder = _folder(skill)
-    where = _run(run, runs, folder)
+    folder = skill_folder(skill)
+    where = run_folder(run, runs, folder)
     if teacher == "constructed":
         if recorded:
             raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
-        work = _constructed(folder, where, limit, at_once, offline)
+        work = constructed(folder, where, limit, at_once, offline)
     else:
         costs = (Price.parse(price) if price else None, Budget.given(budget, budget_tokens))
         terms = Terms(samples, *costs, least, probe, at_once)
         goals = _recorded(recorded, agent or folder.absolute().name)
-        work = _hired(folder, where, teacher, terms, goals, limit, send, offline)
+        work = hired(folder, where, teacher, terms, goals, limit, send, offline)
     with telling.solving() as on_progress:
         progress = anyio.run(work, on_progress)
     telling.traces_made(progress, where, as_json=json)
@@ -115,8 +115,8 @@ def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json
     from skillstill_training import telling
     from skillstill_training.dataset import make_dataset
 
-    folder = _folder(skill)
-    where = _run(run, runs, folder)
+    folder = skill_folder(skill)
+    where = run_folder(run, runs, folder)
     telling.dataset_made(make_dataset(folder, where), where, as_json=json)
     return 0
 
@@ -146,17 +146,17 @@ def floor(
 
     if split not in SPLITS:
         raise UsageError(f"--split is one of {', '.join(SPLITS)}, not {split!r}")
-    folder = _folder(skill)
+    folder = skill_folder(skill)
     if freeze:
         freeze_floor(folder)
-    where = _run(run, runs, folder)
+    where = run_folder(run, runs, folder)
     goals = [goal for goal in where.frozen_goals() if goal.split == split]
     roots = roots_of(folder, {goal.workspace for goal in goals}, offline)
     telling.floor_stands(anyio.run(measure_floor, load_floor(folder), goals, roots), as_json=json)
     return 0
 
 
-def _folder(skill: str) -> Path:
+def skill_folder(skill: str) -> Path:
     """Raises UnknownName."""
     from skillstill.errors import UnknownName
     from skillstill.registry import bundled
@@ -168,7 +168,7 @@ def _folder(skill: str) -> Path:
     raise UnknownName(f"{skill!r} is no skill folder (one that holds SKILL.md) and no bundled skill: {known}")
 
 
-def _constructed(skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool) -> "Work":
+def constructed(skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool) -> "Work":
     from skillstill.skill import load_skill
 
     from skillstill_training.families import load_families
@@ -183,7 +183,7 @@ def _constructed(skill: Path, run: "RunFolder", limit: int | None, at_once: int,
     )
 
 
-def _hired(
+def hired(
     skill: Path,
     run: "RunFolder",
     address: str,
@@ -234,7 +234,7 @@ def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
     return found.goals
 
 
-def _run(run: Path | None, runs: Path, skill: Path) -> "RunFolder":
+def run_folder(run: Path | None, runs: Path, skill: Path) -> "RunFolder":
     from skillstill_training.folder import RunFolder
 
     return RunFolder(run) if run else RunFolder.latest(runs, skill.absolute().name)

@@ -8,29 +8,18 @@ from pathlib import Path
 from random import Random
 
 from skillstill.errors import GateError, StageError
-from skillstill.skill import load_skill
-from skillstill.types import Frozen, Message
+from skillstill.skill import Skill, load_skill
+from skillstill.types import Message, ToolCall
 
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.recipe import DatasetPlan
-from skillstill_training.teachers import TraceRow, Verified
+from skillstill_training.samples import RECORDED, Sample
+from skillstill_training.teachers import TraceRow
 from skillstill_training.wording import normal
 
 Cells = Mapping[str, int]
-RECORDED = "recorded"  # the family of what the user's own subagents were asked
-
-
-class Sample(Frozen):
-    """One conversation to learn: as the tuned model will see it, with the one system line and no schemas."""
-
-    goal: str
-    family: str
-    wording: str
-    teacher: str
-    verified: Verified
-    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +42,10 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
     dropped: Counter[str] = Counter()
     kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
     kept = _capped(kept, goals, plan, recipe.seed, dropped)
-    system = load_skill(skill_folder).subagent.system
+    skill = load_skill(skill_folder)
     samples = (
-        *(_sample(row, goals[row.goal].family, goals[row.goal].wording, system) for row in kept),
-        *(_sample(row, RECORDED, row.goal, system) for row in _recorded(folder, goals, dropped)),
+        *(_sample(row, goals[row.goal].family, goals[row.goal].wording, skill) for row in kept),
+        *(_sample(row, RECORDED, row.goal, skill) for row in _recorded(folder, goals, dropped)),
     )
     write_lines(folder.dataset, samples)
     cells = _cells(samples, goals)
@@ -130,17 +119,27 @@ def _capped(
     return [row for row in rows if id(row) not in gone]
 
 
-def _sample(row: TraceRow, family: str, wording: str, system: str) -> Sample:
+def _sample(row: TraceRow, family: str, wording: str, skill: Skill) -> Sample:
     assert row.trace
-    turns = (Message(role=one.role, content=one.content, calls=one.calls) for one in row.trace.messages[1:])
+    turns = (
+        Message(role=one.role, content=one.content, calls=tuple(_ordered(call, skill) for call in one.calls))
+        for one in row.trace.messages[1:]
+    )
     return Sample(
         goal=row.goal,
         family=family,
         wording=wording,
         teacher=row.teacher,
         verified=row.verified,
-        messages=(Message(role="system", content=system), *turns),
+        messages=(Message(role="system", content=skill.subagent.system), *turns),
     )
+
+
+def _ordered(call: ToolCall, skill: Skill) -> ToolCall:
+    """The call with its arguments in the order of the tool's schema: serving's grammar lets through no other one."""
+    known = [name for tool in skill.tools if tool.name == call.name for name in tool.schema.parameters["properties"]]
+    order = sorted(call.arguments, key=lambda name: known.index(name) if name in known else len(known))
+    return call.model_copy(update={"arguments": {name: call.arguments[name] for name in order}})
 
 
 def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:

@@ -12,7 +12,7 @@ from skillstill.errors import GateError, StageError
 from skillstill.types import Frozen
 
 from skillstill_training import attempt, checks, numbers
-from skillstill_training.goal import Goal
+from skillstill_training.goal import Goal, Split
 from skillstill_training.hashes import file_sha256, files_sha256
 from skillstill_training.jsonl import read_lines, write_text
 from skillstill_training.recipe import Recipe
@@ -56,6 +56,27 @@ class RunFolder:
     @property
     def dataset(self) -> Path:
         return self.path / "3-dataset.jsonl"
+
+    @property
+    def adapter(self) -> Path:
+        """A folder: the PEFT adapter that training chose, its checkpoints, the course of the loss."""
+        return self.path / "4-adapter"
+
+    @property
+    def exported(self) -> Path:
+        return self.path / "6-adapter.gguf"
+
+    def outcomes(self, split: Split, arm: str) -> Path:
+        """What became of each goal: a row as soon as it is done."""
+        return self.path / "7-outcomes" / f"{split}.{arm}.jsonl"
+
+    @property
+    def scorecard(self) -> Path:
+        return self.path / "7-scorecard.json"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
 
     @property
     def page(self) -> Path:

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 from skillstill.errors import GoalsError
@@ -11,6 +11,7 @@ from skillstill.skill import mistake
 from skillstill.types import Frozen
 
 from skillstill_training.goal import SPLITS, Split
+from skillstill_training.scorecard import ARMS, Arm
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -83,6 +84,49 @@ class DatasetPlan(Frozen):
     cap: Share = 0.15
 
 
+class TrainPlan(Frozen):
+    """How the adapter is trained.
+
+    The defaults come from docs/experiments.md: small steps at a high rate learn most from few traces.
+
+    tokens        seen in all, at most; families share them equally
+    traces        at most so many, for a data curve
+    longest       tokens of a conversation; longer ones are left out, and counted
+    batch         conversations a step; they are packed into one row, and do not see each other
+    checkpoints   of them the one with the best success on `episodes` fixed validation goals is kept
+    precision     auto: bfloat16 where this machine is faster with it, else float32
+    """
+
+    tokens: Annotated[int, Field(ge=1)] = 600_000
+    traces: Annotated[int, Field(ge=1)] | None = None
+    rank: Annotated[int, Field(ge=1)] = 16
+    alpha: Annotated[int, Field(ge=1)] = 32
+    learning_rate: Annotated[float, Field(gt=0)] = 2e-3
+    warmup: Share = 0.03
+    longest: Annotated[int, Field(ge=64)] = 1_024
+    batch: Annotated[int, Field(ge=1)] = 2
+    checkpoints: Annotated[int, Field(ge=1)] = 2
+    episodes: Annotated[int, Field(ge=1)] = 100
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+
+
+class EvaluatePlan(Frozen):
+    """How much is asked of whom before a release.
+
+    arms          who is compared; `larger` and `wrong` only where a file for them is named
+    per_family    test goals in wordings from another hand that ours and the floor are asked, of each family
+    seen          beside them, in training wordings
+    paired        of these goals, those that the other arms are asked: they are slow, and a difference needs pairs
+    calibration   validation goals that the confidence is calibrated on, and without which there is none
+    """
+
+    arms: tuple[Arm, ...] = ARMS
+    per_family: Annotated[int, Field(ge=1)] = 40
+    seen: Count = 10
+    paired: Annotated[int, Field(ge=1)] = 60
+    calibration: Annotated[int, Field(ge=1)] = 400
+
+
 class Recipe(Frozen):
     """The whole file; every part has a default."""
 
@@ -90,6 +134,8 @@ class Recipe(Frozen):
     goals: GoalPlan = GoalPlan()
     constructed: Constructed = Constructed()
     dataset: DatasetPlan = DatasetPlan()
+    train: TrainPlan = TrainPlan()
+    evaluate: EvaluatePlan = EvaluatePlan()
 
     def changed(self, seed: int | None = None, few: int | None = None) -> "Recipe":
         """With another seed, or with only a `few` goals of each family, whose mix is then free."""
@@ -99,7 +145,8 @@ class Recipe(Frozen):
         goals = recipe.goals.model_copy(
             update={"per_family": dict.fromkeys(SPLITS, few), "families": {}, "shares": ANY_SHARES}
         )
-        return recipe.model_copy(update={"goals": goals, "dataset": DatasetPlan(abstain=0)})
+        evaluated = recipe.evaluate.model_copy(update={"calibration": few})
+        return recipe.model_copy(update={"goals": goals, "dataset": DatasetPlan(abstain=0), "evaluate": evaluated})
 
 
 def load_recipe(skill: Path) -> Recipe:

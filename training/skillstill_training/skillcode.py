@@ -28,5 +28,7 @@ def code_files(skill: Path) -> list[Path]:
     return sorted(
         file
         for file in skill.rglob("*")
-        if file.suffix in SUFFIXES and file.name not in NOT_CODE and "wordings" not in file.relative_to(skill).parts
+        if file.suffix in SUFFIXES
+        and file.name not in NOT_CODE
+        and {"wordings", "releases"}.isdisjoint(file.relative_to(skill).parts)
     )

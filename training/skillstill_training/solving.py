@@ -7,7 +7,7 @@ from random import Random
 from typing import Protocol
 
 from skillstill import agent
-from skillstill.chat import DIALECT
+from skillstill.chat import spoken
 from skillstill.errors import PlanError
 from skillstill.skill import Skill
 from skillstill.types import Model, Trace
@@ -39,7 +39,7 @@ async def solve(goal: Asked, skill: Skill, model: Model, root: Path, label: str,
         prompt=goal.prompt,
         system=skill.subagent.system if told is None else told,
         model=label,
-        dialect=DIALECT,
+        dialect=spoken(taught=told is None).name,
         run=goal.id,
     )
     return await agent.run(brief, nullcontext(model), Workspace(root))

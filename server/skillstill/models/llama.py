@@ -60,9 +60,9 @@ class LlamaBase:
         return lltokenizer_from_vocab(self.engine.vocabulary, eos_token=self.end)
 
     @cache  # noqa: B019 - as many entries as skills, and the base outlives them
-    def grammar(self, tools: tuple[str, ...], may_answer: bool, may_escalate: bool) -> str:
+    def grammar(self, tools: tuple[str, ...], dialect: chat.Dialect, may_answer: bool, may_escalate: bool) -> str:
         schemas = [ToolSchema.model_validate_json(tool) for tool in tools]
-        return turn_grammar(schemas, may_answer=may_answer, may_escalate=may_escalate, marker=self._marker)
+        return turn_grammar(schemas, dialect, may_answer=may_answer, may_escalate=may_escalate, marker=self._marker)
 
     def _marker(self, tag: str) -> str:
         tokens = self.engine.tokenize(tag)
@@ -74,6 +74,7 @@ class LlamaModel:
 
     def __init__(self, base: LlamaBase, slot: Slot, taught: bool) -> None:
         self.base, self.slot, self.taught = base, slot, taught
+        self.dialect = chat.spoken(taught=taught)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """The next turn, greedily, within the grammar. Raises ContextFull and ModelError."""
@@ -88,7 +89,7 @@ class LlamaModel:
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """The tokens of what has been said; each segment is tokenized by itself, as in training."""
-        segments = chat.render(messages, () if self.taught else tools)
+        segments = chat.render(messages, self.dialect, tools)
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
 
@@ -99,13 +100,14 @@ class LlamaModel:
         reused = self.slot.rewind(prompt)
         self.slot.read_system(prompt)
         written.run(prompt.tokens[len(self.slot.tokens) :], room, self.slot.decode)
-        message = chat.parse(written.text, truncated=written.truncated)
+        message = chat.parse(written.text, self.dialect, truncated=written.truncated)
         usage = Usage(prompt=len(prompt.tokens), reused=reused, completion=len(written.tokens))
         return message.model_copy(update={"usage": usage, "decisions": tuple(written.decisions)})
 
     def _matcher(self, tools: Sequence[ToolSchema], *, looked: bool) -> llguidance.LLMatcher:
         """Before a model has looked, an answer would be thrown away: it must call. Only a taught one may refuse to."""
-        grammar = self.base.grammar(tuple(tool.model_dump_json() for tool in tools), looked, looked or self.taught)
+        listed = tuple(tool.model_dump_json() for tool in tools)
+        grammar = self.base.grammar(listed, self.dialect, looked, looked or self.taught)
         matcher = llguidance.LLMatcher(self.base.vocabulary, grammar)
         if matcher.is_error():
             raise ModelError(f"the tools make no grammar: {matcher.get_error()}")

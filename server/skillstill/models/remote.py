@@ -133,12 +133,16 @@ class RemoteCompletions(_Remote):
         self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, taught: bool = True, seconds: float = SECONDS
     ) -> None:
         super().__init__(endpoint, sampling, seconds=seconds)
-        self.taught = taught
+        self.dialect = chat.spoken(taught=taught)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        prompt = "".join(segment.text for segment in chat.render(messages, () if self.taught else tools))
+        prompt = "".join(segment.text for segment in chat.render(messages, self.dialect, tools))
         body = {"prompt": prompt, "max_tokens": max_tokens, "stop": [chat.END], "logprobs": 1}
-        return await self._turn("/v1/completions", body, _read_text)
+        return await self._turn("/v1/completions", body, self._read)
+
+    def _read(self, choice: Body) -> Message:
+        message = chat.parse(choice["text"], self.dialect, truncated=_truncated(choice))
+        return message.model_copy(update={"decisions": _decisions(choice.get("logprobs") or {})})
 
 
 class RemoteChat(_Remote):
@@ -184,17 +188,12 @@ def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:
     return {"id": id, "type": "function", "function": function}
 
 
-def _read_text(choice: Body) -> Message:
-    message = chat.parse(choice["text"], truncated=_truncated(choice))
-    return message.model_copy(update={"decisions": _decisions(choice.get("logprobs") or {})})
-
-
 def _read_turn(choice: Body) -> Message:
-    """Servers that cannot read their model's calls print them as text: `chat.parse` finds those."""
-    text = chat.THOUGHTS.sub("", choice["message"].get("content") or "").lstrip()
+    """Servers that cannot read their model's calls print them as text, in the dialect that stock models know."""
+    text = chat.without_thoughts(choice["message"].get("content") or "")
     wire = choice["message"].get("tool_calls") or ()
     if not wire:
-        return chat.parse(text, truncated=_truncated(choice))
+        return chat.parse(text, chat.HERMES, truncated=_truncated(choice))
     try:
         calls = tuple(_read_call(call["function"]) for call in wire)
     except (ValueError, LookupError, TypeError, AttributeError) as error:

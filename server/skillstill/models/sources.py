@@ -73,6 +73,8 @@ def _find(source: str, *, offline: bool) -> Path:
         return _packaged(*rest.split("/", 1))
     if kind == "file":
         return _given(rest)
+    if kind == "beside":
+        raise BaseError(f"{source} is a place in a registry's folder, and no registry names it here: say file:PATH")
     return _from_hub(_hub_file(rest), offline=offline)
 
 

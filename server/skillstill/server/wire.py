@@ -60,10 +60,9 @@ def described(entry: Entry) -> str:
     """The task first, then what was measured, so that an orchestrator can tell when to delegate."""
     if entry.measured is None:
         return f"{entry.description} Not trained yet: expect `escalate`."
-    measured = entry.measured
-    return (
-        f"{entry.description} Measured: {measured.success:.0%} of {measured.n} verified, {measured.seconds:.1f} s each."
-    )
+    one = entry.measured
+    sure = "" if one.sure is None or one.right is None else f"; sure of {one.sure:.0%}, {one.right:.0%} of them right"
+    return f"{entry.description} Measured: {one.success:.0%} of {one.n} verified, {one.seconds:.1f} s each{sure}."
 
 
 def result(trace: Trace) -> CallToolResult:

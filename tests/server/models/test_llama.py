@@ -53,9 +53,10 @@ async def test_every_served_prompt_is_a_token_prefix_of_the_rendered_trace(base:
                 assert whole[: len(prompt)] == prompt
 
 
-async def test_segments_tokenize_as_their_text_does(base: LlamaBase) -> None:
+@pytest.mark.parametrize("dialect", [chat.HERMES, chat.LINES], ids=lambda dialect: dialect.name)
+async def test_segments_tokenize_as_their_text_does(base: LlamaBase, dialect: chat.Dialect) -> None:
     tame = [message for message in TRACE if message.content[:1] != "\n"]
-    segments = chat.render(tame, SCHEMAS)
+    segments = chat.render(tame, dialect, SCHEMAS)
     whole = base.engine.tokenize("".join(segment.text for segment in segments))
     assert [token for segment in segments for token in base.engine.tokenize(segment.text)] == whole
 
@@ -155,7 +156,7 @@ async def test_a_run_that_outgrows_the_context_says_so(base: LlamaBase) -> None:
 
 
 async def test_a_turn_that_is_cut_off_is_marked(base: LlamaBase) -> None:
-    async with base.lease(taught=True) as model:
+    async with base.lease(taught=False) as model:
         turn = await model.complete(ASKED, [TOOLS["search"].schema], max_tokens=16)
     assert turn.truncated
     assert turn.malformed

@@ -75,31 +75,41 @@ async def complaint(kind: Kind, url: str, key: str = "") -> str:
 # Prompts that are rendered here
 
 
-@pytest.mark.parametrize(("kind", "tools"), [(RemoteCompletions, ()), (untaught, (READ,))])
+@pytest.mark.parametrize(("kind", "dialect"), [(RemoteCompletions, chat.LINES), (untaught, chat.HERMES)])
 @pytest.mark.parametrize("messages", [ASKED, ANSWERED])
 async def test_the_prompt_is_the_text_that_training_learns_from(
-    server: OpenAiServer, kind: Kind, tools: tuple[ToolSchema, ...], messages: tuple[Message, ...]
+    server: OpenAiServer, kind: Kind, dialect: chat.Dialect, messages: tuple[Message, ...]
 ) -> None:
     server.says(text("In a.py:3."))
     assert (await completed(kind, server.url, messages)).content == "In a.py:3."
     assert server.paths == [COMPLETIONS]
     sent = server.requests[0]
-    assert sent["prompt"] == "".join(segment.text for segment in chat.render(messages, tools))
-    assert ("Reads a file." in sent["prompt"]) == bool(tools)
+    assert sent["prompt"] == "".join(segment.text for segment in chat.render(messages, dialect, [READ]))
+    assert ("Reads a file." in sent["prompt"]) == (kind is untaught)
     assert sent["stop"] == ["<|im_end|>"]
     assert (sent["model"], sent["temperature"], sent["max_tokens"], sent["logprobs"]) == ("tiny", 0, 50, 1)
 
 
-async def test_a_call_in_the_text_is_read(server: OpenAiServer) -> None:
-    server.says(text('<tool_call>\n{"name": "read", "arguments": {"path": "größe.py"}}\n</tool_call>'))
-    message = await completed(RemoteCompletions, server.url)
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (RemoteCompletions, ">read\npath: größe.py"),
+        (untaught, '<tool_call>\n{"name": "read", "arguments": {"path": "größe.py"}}\n</tool_call>'),
+    ],
+)
+async def test_a_call_in_the_text_is_read(server: OpenAiServer, kind: Kind, call: str) -> None:
+    server.says(text(call))
+    message = await completed(kind, server.url)
     assert message.calls == (LOOK,)
     assert message.usage == Usage(prompt=19, reused=4, completion=6)
 
 
-async def test_a_call_that_is_cut_off_is_malformed_and_truncated(server: OpenAiServer) -> None:
-    server.says(text('<tool_call>\n{"name": "re', finish="length"))
-    message = await completed(RemoteCompletions, server.url)
+@pytest.mark.parametrize(
+    ("kind", "call"), [(RemoteCompletions, ">read\npath: a.py\nli"), (untaught, '<tool_call>\n{"name": "re')]
+)
+async def test_a_call_that_is_cut_off_is_malformed_and_truncated(server: OpenAiServer, kind: Kind, call: str) -> None:
+    server.says(text(call, finish="length"))
+    message = await completed(kind, server.url)
     assert message.truncated
     assert message.malformed
     assert message.calls == ()
@@ -480,7 +490,7 @@ async def test_a_tuned_model_behind_a_server_does_a_whole_run(
     file = tmp_path_factory.mktemp("registry") / "registry.json"
     write_registry(file, Document(entries=(released,)))
     (file.parent / "skills").symlink_to(bundled() / "skills")
-    call = '<tool_call>\n{"name": "search", "arguments": {"pattern": "class Cart"}}\n</tool_call>'
+    call = ">search\npattern: class Cart"
     server.says(text(call), text("Cart is defined at cart.py:3."))
     trace = await Runtime(Registry(file), RemoteModels(server.url)).run("explore", "Where is Cart defined?", project)
     assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:3",))

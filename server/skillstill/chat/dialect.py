@@ -1,0 +1,40 @@
+"""What differs from dialect to dialect: how a call is written and read, and how its result is shown."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from skillstill.types import Message, ToolSchema
+
+Marker = Callable[[str], str]  # a tag as a terminal of the model's vocabulary: quoted text, or `<[id]>` for one token
+
+
+class Dialect(Protocol):
+    def __hash__(self) -> int: ...
+
+    @property
+    def name(self) -> str:
+        """With its version: a part of the contract of each release."""
+        ...
+
+    def write(self, message: Message) -> str:
+        """What the model itself wrote in an assistant turn."""
+        ...
+
+    def result(self, text: str, *, opens: bool, closes: bool) -> str:
+        """The answer of a tool; `opens` and `closes`: the first and the last of those that stand in a row."""
+        ...
+
+    def parse(self, text: str, *, truncated: bool) -> Message:
+        """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
+
+        Of a text that was cut off (`truncated`), a call without a sure end cannot be.
+        """
+        ...
+
+    def teach(self, tools: Sequence[ToolSchema]) -> str:
+        """The part of a system turn that tells an untrained model its tools and how to call one."""
+        ...
+
+    def rules(self, tools: Sequence[ToolSchema], marker: Marker) -> Sequence[str]:
+        """Of a Lark grammar: `call`, which is one call of a tool, and ANSWER, which is free words and no call."""
+        ...

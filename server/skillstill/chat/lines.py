@@ -1,0 +1,127 @@
+"""A call as a few plain lines: `>tool`, then `argument: value` each on its own. For models that are taught it.
+
+A call takes a third of the tokens that it takes in JSON (docs/experiments.md), and what a result showed is copied as it
+stands, without quotes and backslashes. A value is JSON where it can be read as JSON, and else the text that it is.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillstill.chat.dialect import Marker
+from skillstill.chat.markers import escape, turn
+from skillstill.types import Message, ToolCall, ToolSchema
+
+CALL = re.compile(r">(\w+)")
+LIKE_CALL = re.compile(r"\A\s*>(?=\w+(\n|\s*\Z))")  # an answer that would be read as one
+ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
+NUMBER_OR_WORD = r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null|NaN|-?Infinity"
+# What would be read as JSON, or would not survive as a line of its own.
+NOT_PLAIN = re.compile(rf'["\[{{].*|{NUMBER_OR_WORD}|\s.*|.*\s|.*[\r\n].*|', re.DOTALL)
+LONGEST = 1_000  # characters of a text whose schema names no limit
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    name: str = "chatml-lines/1"
+
+    def write(self, message: Message) -> str:
+        """Calls stand alone: a taught model does not think aloud before one."""
+        if message.calls:
+            return "\n".join(map(_call_text, message.calls))
+        return LIKE_CALL.sub("> ", escape(message.content))
+
+    def result(self, text: str, *, opens: bool, closes: bool) -> str:
+        return turn("tool", text)
+
+    def parse(self, text: str, *, truncated: bool) -> Message:
+        if not CALL.fullmatch(text.partition("\n")[0]):
+            return Message(role="assistant", content=text)
+        if truncated:
+            return Message(role="assistant", content=text, malformed="the call has no end")
+        try:
+            return Message(role="assistant", calls=tuple(_read_calls(text)))
+        except ValueError as error:
+            return Message(role="assistant", content=text, malformed=str(error))
+
+    def teach(self, tools: Sequence[ToolSchema]) -> str:
+        """Nothing: this dialect is for models that carry their tools in their weights."""
+        return ""
+
+    def rules(self, tools: Sequence[ToolSchema], marker: Marker) -> Sequence[str]:
+        calls = " | ".join(f"call_{index}" for index in range(len(tools)))
+        lengths = {_longest(one) for tool in tools for one in tool.parameters["properties"].values()}
+        return [
+            f'call: ">" ({calls})',
+            r"ANSWER: /[^\s<{\[>](.|\n)*/",
+            *(f"call_{index}: {_call_rule(tool)}" for index, tool in enumerate(tools)),
+            *(f"TEXT_{most}: {_text_terminal(most)}" for most in sorted(lengths)),
+        ]
+
+
+def _call_text(call: ToolCall) -> str:
+    values = (f"{name}: {_value_text(value)}" for name, value in call.arguments.items())
+    return "\n".join([f">{call.name}", *values])
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, str) and not NOT_PLAIN.fullmatch(value) and escape(value) == value:
+        return value
+    return json.dumps(value, ensure_ascii=False).replace(
+        "<|", "\\u003c|"
+    )  # JSON's own way to keep a marker from being one
+
+
+def _read_calls(text: str) -> Iterator[ToolCall]:
+    """A call begins at each line with a `>`."""
+    name, arguments = "", dict[str, Any]()
+    for line in text.split("\n"):
+        if opened := CALL.fullmatch(line):
+            if name:
+                yield ToolCall(name=name, arguments=arguments)
+            name, arguments = opened[1], {}
+        elif found := ARGUMENT.fullmatch(line):
+            arguments[found[1]] = _value(found[2])
+        else:
+            raise ValueError(f"the call's line {line[:80]!r} is not `argument: value`")
+    yield ToolCall(name=name, arguments=arguments)
+
+
+def _value(text: str) -> Any:
+    if not NOT_PLAIN.fullmatch(text):
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False)):
+        raise ValueError("the call holds half a character (a lone surrogate)")
+    return value
+
+
+def _call_rule(tool: ToolSchema) -> str:
+    required = tool.parameters.get("required", [])
+    parts = [json.dumps(tool.name)]
+    for name, schema in tool.parameters["properties"].items():
+        argument = json.dumps(f"\n{name}: ") + " " + _value_rule(schema)
+        parts.append(argument if name in required else f"({argument})?")
+    return " ".join(parts)
+
+
+def _value_rule(schema: dict[str, Any]) -> str:
+    """A terminal for one value: plain text where it is a string, else JSON."""
+    if choices := [one for one in schema.get("enum", ()) if one]:
+        return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"
+    if schema.get("type") == "string":
+        return f"(TEXT_{_longest(schema)} | %json {json.dumps(schema)})"
+    return f"%json {json.dumps(schema)}"
+
+
+def _text_terminal(most: int) -> str:
+    return rf'/[^\s"\[{{]([^\n]{{0,{most - 2}}}[^\s])?/ & ~/{NUMBER_OR_WORD}/'
+
+
+def _longest(schema: dict[str, Any]) -> int:
+    return int(schema.get("maxLength", LONGEST))

@@ -1,0 +1,15 @@
+"""ChatML's markers, which are the same in every dialect, and text that can no longer be taken for one."""
+
+import re
+
+END = "<|im_end|>"
+HEADER = "<|im_start|>assistant\n"
+
+
+def turn(role: str, text: str) -> str:
+    return f"<|im_start|>{role}\n{text}{END}\n"
+
+
+def escape(text: str) -> str:
+    """Text whose `<|…|>` can no longer be taken for the markers of a turn, whoever wrote them there."""
+    return re.sub(r"<\|(?=\w+\|>)", "< |", text)

@@ -1,0 +1,189 @@
+"""The whole way from a skill folder to a verdict: what is done, what is left out, and how it goes on after a kill.
+
+Goals, traces, dataset and publishing are real. What trains, exports, compares and measures is replaced by files of the
+same names: those stages have tests of their own.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from skillstill.registry import Registry
+from skillstill.types import ModelFile
+from skillstill_training import pipeline
+from skillstill_training.folder import RunFolder
+from skillstill_training.hashes import file_sha256
+from skillstill_training.jsonl import write_text
+from skillstill_training.pipeline import Ending, Order, Tell, resumed, train_skill
+from skillstill_training.publish import registry_of
+from skillstill_training.recipe import TrainPlan
+from skillstill_training.release_commands import _teach
+from skillstill_training.release_telling import paragraph
+from skillstill_training.scorecard import Gate, Scorecard
+from skillstill_training.shipped import Proof, proof_file
+
+from tests.training.test_publish import scorecard
+
+STAGES = ["goals", "traces", "dataset", "training", "export", "evaluate"]
+Train = Callable[..., Ending]
+
+
+class Watch:
+    """Remembers which stages were done and which were there."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.left_out: list[str] = []
+
+    def kept(self, name: str) -> None:
+        self.left_out.append(name)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Tell]:
+        yield lambda done, total, note: None
+        self.done.append(name)
+
+
+class Workshop:
+    """The heavy stages as files; `fails` is raised by the one of that name, `parity` is what its gate says."""
+
+    def __init__(self) -> None:
+        self.plans: list[TrainPlan] = []
+        self.fails: dict[str, BaseException] = {}
+        self.parity = True
+        self.stock = (0.5, 0.7)
+
+    def make_adapter(self, skill: Path, folder: RunFolder, base: Path, plan: TrainPlan, on_progress: Any) -> None:
+        self.plans.append(plan)
+        on_progress(SimpleNamespace(step=1, steps=1, note="loss 0.1"))
+        self._fail("training")
+        write_text(pipeline.trained_file(folder), "{}")
+
+    def ship(self, folder: RunFolder, base: Path, *, name: str) -> None:
+        self._fail("export")
+        folder.exported.write_bytes(b"GGUF of " + name.encode())
+        gate = Gate(name="parity", passed=self.parity, told="KL 0.54")
+        write_text(proof_file(folder), Proof(adapter=file_sha256(folder.exported), gate=gate).model_dump_json())
+
+    async def evaluate(self, skill: Path, folder: RunFolder, adapter: ModelFile, **_: Any) -> Scorecard:
+        self._fail("evaluate")
+        card = scorecard(stock=self.stock).model_copy(update={"adapter": adapter, "goals": file_sha256(folder.goals)})
+        write_text(folder.scorecard, card.model_dump_json())
+        return card
+
+    def _fail(self, stage: str) -> None:
+        if error := self.fails.pop(stage, None):
+            raise error
+
+
+@pytest.fixture
+def workshop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    made, sft = Workshop(), ModuleType("skillstill_training.sft")
+    sft.make_adapter = made.make_adapter  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, sft.__name__, sft)
+    monkeypatch.setattr("skillstill_training.shipping.ship", made.ship)
+    monkeypatch.setattr(pipeline, "evaluate", made.evaluate)
+    monkeypatch.setattr(pipeline, "write_report", lambda folder: folder.report)
+    return made
+
+
+@pytest.fixture
+def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
+    def run(watch: Watch, **changes: Any) -> Ending:
+        order = Order(teach=_teach(settings, "constructed", True), registry=registry_of(settings), **changes)
+        return train_skill(settings, resumed(tmp_path / "runs", settings), order, watch)
+
+    return run
+
+
+def test_it_goes_from_a_skill_folder_to_a_release(train: Train, settings: Path) -> None:
+    watch = Watch()
+    ending = train(watch)
+    assert watch.done == STAGES
+    assert ending.verdict == "released"
+    assert ending.report
+    assert Registry(registry_of(settings)).entry("settings").entry.state == "released"
+
+
+def test_done_once_more_it_only_measures_what_it_has_not_measured(train: Train, tmp_path: Path) -> None:
+    first = train(Watch())
+    watch = Watch()
+    assert train(watch) == first
+    assert (watch.left_out, watch.done) == (STAGES[:-1], STAGES[-1:])
+    assert len(list((tmp_path / "runs" / "settings").iterdir())) == 1
+
+
+@pytest.mark.parametrize("stage", ["training", "export", "evaluate"])
+def test_killed_in_a_stage_it_goes_on_there(train: Train, workshop: Workshop, settings: Path, stage: str) -> None:
+    workshop.fails[stage] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        train(Watch())
+    assert not registry_of(settings).exists()
+    watch = Watch()
+    assert train(watch).verdict == "released"
+    assert watch.left_out == STAGES[: STAGES.index(stage)]
+    assert watch.done == STAGES[STAGES.index(stage) :]
+
+
+def test_what_was_made_from_something_newer_is_made_again(train: Train, tmp_path: Path, settings: Path) -> None:
+    train(Watch())
+    folder = RunFolder.latest(tmp_path / "runs", "settings")
+    later = folder.traces.stat().st_mtime + 60
+    os.utime(folder.dataset, (later, later))
+    watch = Watch()
+    train(watch)
+    assert watch.done[0] == "training"
+
+
+def test_another_base_is_trained_anew_on_the_same_goals(train: Train, tmp_path: Path) -> None:
+    train(Watch())
+    (tmp_path / "other.gguf").write_bytes(b"GGUF")
+    watch = Watch()
+    train(watch, base=tmp_path / "other.gguf")
+    assert watch.left_out == STAGES[:3]
+
+
+def test_another_recipe_is_another_run(train: Train, tmp_path: Path, settings: Path) -> None:
+    train(Watch())
+    before = resumed(tmp_path / "runs", settings)
+    (settings / "recipe.toml").write_text("seed = 2\n" + (settings / "recipe.toml").read_text("utf-8"), "utf-8")
+    assert resumed(tmp_path / "runs", settings) != before
+
+
+def test_a_budget_caps_what_is_learned(train: Train, workshop: Workshop) -> None:
+    train(Watch(), minutes=2)
+    assert workshop.plans[0].tokens == 2 * pipeline.TOKENS_A_MINUTE
+
+
+def test_what_would_ship_otherwise_than_trained_is_not_even_measured(
+    train: Train, workshop: Workshop, settings: Path
+) -> None:
+    workshop.parity, watch = False, Watch()
+    ending = train(watch)
+    assert (ending.verdict, ending.why) == ("parity failed", "KL 0.54")
+    assert "evaluate" not in watch.done
+    assert not registry_of(settings).exists()
+
+
+def test_a_verdict_is_a_paragraph_with_what_did_not_hold(train: Train, workshop: Workshop, settings: Path) -> None:
+    workshop.stock = (-0.1, 0.2)
+    ending = train(Watch())
+    told = paragraph(ending.verdict, "settings", ending.scorecard, ending.why)
+    assert told.startswith("settings: not better than its base: what was learned is worth nothing over the stock model")
+    assert "Verified success 80.0% (95 %: 70.0% to 90.0%) on 100 goals, 3.1 s each." in told
+    assert "stock: +5.0 points (-10.0 to +20.0, 60 goals) against the stock base" in told
+    assert not registry_of(settings).exists()
+
+
+def test_a_skill_without_goals_is_not_verifiable(train: Train, settings: Path, tmp_path: Path) -> None:
+    (settings / "goals.py").unlink()
+    ending, watch = train(watch := Watch()), watch
+    assert ending.verdict == "not verifiable"
+    assert ending.why.endswith("has no goals.py: nothing could check an answer")
+    assert not watch.done
+    assert not (tmp_path / "runs").exists()

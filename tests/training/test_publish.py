@@ -1,0 +1,257 @@
+"""From a scorecard to a verdict, and to a release only where every gate holds."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from skillstill import releases
+from skillstill.confidence import Calibration
+from skillstill.contract import provenance_hash, serving_hash
+from skillstill.errors import GateError, StageError
+from skillstill.registry import Registry, read_registry
+from skillstill.runtime import check_fresh, outdated
+from skillstill.storage import write_atomically
+from skillstill.types import ModelFile
+from skillstill_training.folder import RunFolder
+from skillstill_training.goals import make_goals
+from skillstill_training.hashes import file_sha256
+from skillstill_training.judging import judged
+from skillstill_training.publish import publish, registry_of
+from skillstill_training.scorecard import (
+    ARMS,
+    Arm,
+    ArmScore,
+    Count,
+    Difference,
+    Gate,
+    Interval,
+    Scorecard,
+    Selective,
+    Trained,
+)
+
+pytestmark = pytest.mark.anyio
+PARITY = Gate(name="parity", passed=True, told="torch and llama.cpp say the same")
+BASE = ModelFile(source="file:elsewhere.gguf", sha256="1" * 64)
+CALIBRATION = Calibration(means=(0.0,), scales=(1.0,), weights=(1.0,), bias=0.0, threshold=0.9, goals=400)
+
+
+def between(value: float, low: float, high: float) -> Interval:
+    return Interval(value=value, low=low, high=high)
+
+
+def arm(name: Arm, success: float, **others: Any) -> ArmScore:
+    solved = Count(solved=int(100 * success), asked=100)
+    parts = {"families": {"direct": solved}, "unseen": solved, "seen": solved, "by_calls": {"1": solved}}
+    return ArmScore.model_validate(
+        {"arm": name, "label": name, "success": between(success, success - 0.1, success + 0.1), "goals": solved}
+        | {"seconds": 3.14159, **parts, **others}
+    )
+
+
+def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
+    """Ours at 80 %, far above everything else; `changes` in low and high bounds by arm, or in its own fields."""
+    bounds: dict[Arm, tuple[float, float]] = {
+        "stock": (0.5, 0.7), "larger": (0.1, 0.3), "floor": (0.1, 0.3), "wrong": (0.4, 0.9), "teacher": (-0.3, -0.1)
+    }  # fmt: skip
+    bounds |= {name: changes.pop(name) for name in tuple(changes) if name in bounds}
+    found = {name: (low + high) / 2 for name, (low, high) in bounds.items()}
+    arms = [arm("ours", 0.8, **changes.pop("ours", {})), *(arm(one, 0.8 - found[one]) for one in bounds)]
+    differences = [
+        Difference(other=one, on=on, n=60, points=between(found[one], *bounds[one]))
+        for one in bounds
+        for on in ("all", "unseen")
+    ]
+    return Scorecard(
+        skill="settings",
+        base=BASE,
+        adapter=ModelFile(source="file:6-adapter.gguf", sha256="2" * 64),
+        dialect="lines/1",
+        goals="3" * 64,
+        machine="2 cores",
+        trained=changes.pop("trained", Trained(traces=48, tokens=900, learned_tokens=90, seconds=9, seed=1, loss=0.1)),
+        arms=tuple(one for one in arms if one.arm not in without),
+        differences=tuple(one for one in differences if one.other not in without),
+        selective=Selective(
+            calibrated_on=400, threshold=0.9, coverage=0.6, accuracy=0.96, escalated=40, rightly=0.7, curve=()
+        ),
+        calibration=CALIBRATION,
+        causes=(),
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "failed"),
+    [
+        ({}, "released", []),
+        ({"stock": (-0.01, 0.2)}, "not better than its base", ["stock"]),
+        ({"larger": (-0.01, 0.2)}, "not good enough", ["larger"]),
+        ({"floor": (-0.2, -0.01)}, "better as a plain script", ["floor"]),
+        ({"floor": (-0.2, 0.0)}, "released", []),
+        ({"floor": (-0.2, -0.01), "stock": (-0.2, 0.1)}, "not better than its base", ["stock", "floor"]),
+        ({"wrong": (0.3, 0.48)}, "not better than its base", ["wrong"]),
+        ({"ours": {"repeated": 0.01}}, "not good enough", ["repeats"]),
+        ({"ours": {"misused": 0.02}}, "not good enough", ["misuse"]),
+        ({"ours": {"by_calls": {"3+": {"solved": 0, "asked": 9}}}}, "not good enough", ["cells"]),
+        ({"ours": {"families": {"linked": {"solved": 0, "asked": 9}}}}, "not good enough", ["cells"]),
+        ({"ours": {"goals": {"solved": 0, "asked": 0}}}, "not verifiable", ["checks"]),
+        ({"without": ["ours"]}, "not verifiable", ["checks"]),
+        ({"without": ["larger"]}, "not good enough", ["larger"]),
+        ({"without": ["floor"]}, "better as a plain script", ["floor"]),
+    ],
+)
+def test_each_verdict_has_its_reason(changes: dict[str, Any], verdict: str, failed: list[str]) -> None:
+    found = judged(scorecard(**changes), PARITY, ARMS)
+    assert found.verdict == verdict
+    assert [gate.name for gate in found.gates if not gate.passed] == failed
+
+
+def test_a_gate_tells_what_came_and_what_was_expected() -> None:
+    gates = {gate.name: gate.told for gate in judged(scorecard(), PARITY, ARMS).gates}
+    assert gates["stock"] == "+60.0 points (+50.0 to +70.0, 60 goals) against the stock base; expected a lower bound above 0"  # fmt: skip # noqa: E501
+    assert gates["wrong"].startswith("15.0% with another skill's adapter, 80.0% with ours on the same goals")
+    assert gates["cells"] == "something solved in each of 2 cells"
+
+
+def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
+    found = judged(scorecard(without=["larger", "wrong"]), PARITY, ("floor", "stock", "ours"))
+    assert found.verdict == "released"
+    told = next(gate.told for gate in found.gates if gate.name == "larger")
+    assert told == "not run: the larger stock model; the recipe does not ask for it"
+
+
+@pytest.mark.parametrize("masks", [0, 900])
+def test_masks_and_parity_come_before_all_figures(masks: int) -> None:
+    all_learned = Trained(traces=1, tokens=900, learned_tokens=masks, seconds=1, seed=1, loss=0.1)
+    assert judged(scorecard(trained=all_learned, stock=(-1, 0)), PARITY, ARMS).verdict == "parity failed"
+    broken = Gate(name="parity", passed=False, told="KL 0.54")
+    assert judged(scorecard(stock=(-1, 0)), broken, ARMS).verdict == "parity failed"
+
+
+@pytest.fixture
+async def evaluated(settings: Path, folder: RunFolder) -> RunFolder:
+    """A run whose scorecard deserves a release."""
+    await make_goals(settings, folder)
+    folder.exported.write_bytes(b"GGUF, an adapter")
+    _evaluated(folder)
+    return folder
+
+
+def _evaluated(folder: RunFolder, **changes: Any) -> None:
+    adapter = ModelFile(source="file:6-adapter.gguf", sha256=file_sha256(folder.exported))
+    card = scorecard(**changes).model_copy(update={"adapter": adapter, "goals": file_sha256(folder.goals)})
+    write_atomically(folder.scorecard, card.model_dump_json())
+
+
+async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: RunFolder) -> None:
+    registry = registry_of(settings)
+    assert registry == settings.parent / "registry.json"
+    assert publish(settings, evaluated, registry, PARITY).verdict == "released"
+    listed = Registry(registry).entry("settings")
+    entry, skill = listed.entry, listed.skill()
+    assert (entry.state, entry.skill, entry.base, entry.calibration) == ("released", "settings", BASE, CALIBRATION)
+    assert entry.measured
+    assert entry.measured.model_dump() == {"success": 0.8, "n": 100, "seconds": 3.14, "sure": 0.6, "right": 0.96}
+    assert entry.adapter
+    assert Path(entry.adapter.source.removeprefix("file:")).read_bytes() == evaluated.exported.read_bytes()
+    assert entry.serving_hash == serving_hash(skill, BASE, entry.adapter)
+    assert entry.provenance_hash == provenance_hash(settings, file_sha256(evaluated.goals))
+    check_fresh(listed, skill)
+    assert outdated(listed) == "", "what was released beside the skill is no part of its provenance"
+
+
+async def test_the_scorecard_with_its_verdict_lies_in_the_run_and_beside_the_adapter(
+    settings: Path, evaluated: RunFolder
+) -> None:
+    released = publish(settings, evaluated, registry_of(settings), PARITY)
+    beside = next(file for file in (settings / "releases").glob("*.json"))
+    for file in (evaluated.scorecard, beside):
+        assert Scorecard.model_validate_json(file.read_text("utf-8")) == released
+    assert beside.with_suffix(".gguf").is_file()
+
+
+async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_back_to(
+    settings: Path, evaluated: RunFolder
+) -> None:
+    registry = registry_of(settings)
+    old: dict[str, Any] = {"name": "settings", "title": "Ours", "description": "As we say it.", "state": "untrained"}
+    old |= {"skill": "settings", "base": BASE.model_dump(), "search_hint": "keys"}
+    registry.write_text(json.dumps({"version": 1, "entries": [old]}), encoding="utf-8")
+    before = read_registry(registry)
+    publish(settings, evaluated, registry, PARITY)
+    entry = read_registry(registry).entries[0]
+    assert (entry.title, entry.description, entry.search_hint) == ("Ours", "As we say it.", "keys")
+    publish(settings, evaluated, registry, PARITY)
+    assert read_registry(registry).entries[0] == entry, "published once more, it is the same release"
+    releases.rollback(registry, "settings")
+    assert read_registry(registry) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "parity", "verdict"),
+    [
+        ({"stock": (-0.1, 0.1)}, True, "not better than its base"),
+        ({"floor": (-0.3, -0.1)}, True, "better as a plain script"),
+        ({"ours": {"misused": 0.5}}, True, "not good enough"),
+        ({}, False, "parity failed"),
+        ({"without": ["ours"]}, True, "not verifiable"),
+    ],
+)
+async def test_without_a_release_nothing_is_registered(
+    settings: Path, evaluated: RunFolder, changes: dict[str, Any], parity: bool, verdict: str
+) -> None:
+    _evaluated(evaluated, **changes)
+    before = sorted(settings.parent.rglob("*"))
+    found = publish(settings, evaluated, registry_of(settings), PARITY.model_copy(update={"passed": parity}))
+    assert found.verdict == verdict
+    assert sorted(settings.parent.rglob("*")) == before
+    assert Scorecard.model_validate_json(evaluated.scorecard.read_text("utf-8")) == found
+
+
+@pytest.mark.parametrize("at", ["skillstill.releases.write_registry", "skillstill.releases.write_atomically"])
+async def test_who_is_killed_before_the_registry_has_released_nothing(
+    settings: Path, evaluated: RunFolder, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    registry = registry_of(settings)
+    publish(settings, evaluated, registry, PARITY)
+    before = registry.read_bytes()
+    evaluated.exported.write_bytes(b"GGUF, a better adapter")
+    _evaluated(evaluated)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(at, killed)
+        with pytest.raises(KeyboardInterrupt):
+            publish(settings, evaluated, registry, PARITY)
+    assert registry.read_bytes() == before
+    assert publish(settings, evaluated, registry, PARITY).verdict == "released"
+    entry = Registry(registry).entry("settings").entry
+    assert entry.adapter
+    assert entry.adapter.sha256 == file_sha256(evaluated.exported)
+
+
+async def test_what_was_measured_on_something_else_is_refused(settings: Path, evaluated: RunFolder) -> None:
+    registry = registry_of(settings)
+    evaluated.exported.write_bytes(b"GGUF, another adapter")
+    with pytest.raises(StageError, match="was measured on other goals or another adapter: evaluate again"):
+        publish(settings, evaluated, registry, PARITY)
+    evaluated.scorecard.unlink()
+    with pytest.raises(StageError, match="is missing: type `skillstill evaluate settings` first"):
+        publish(settings, evaluated, registry, PARITY)
+    evaluated.goals.write_text("", encoding="utf-8")
+    with pytest.raises(GateError, match="was changed after it was frozen"):
+        publish(settings, evaluated, registry, PARITY)
+    assert not registry.exists()
+
+
+async def test_a_skill_outside_its_registry_s_folder_is_one_sentence(
+    settings: Path, evaluated: RunFolder, tmp_path: Path
+) -> None:
+    with pytest.raises(StageError, match="the folder of its registry: name one with --registry"):
+        publish(settings, evaluated, tmp_path / "elsewhere" / "registry.json", PARITY)
+    assert not (settings / "releases").exists()

@@ -1,0 +1,188 @@
+"""Ten runs to read: the best, those that were wrong and sure of it, those that were handed back."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillstill.text import shorten
+from skillstill.types import Span, Trace
+
+from skillstill_training.checks import Locations, Quoted
+from skillstill_training.folder import RunFolder
+from skillstill_training.goal import Goal
+from skillstill_training.jsonl import read_lines
+from skillstill_training.page.cards import cards
+from skillstill_training.page.table import many, text
+from skillstill_training.plan import Seen
+from skillstill_training.report.words import duration
+from skillstill_training.scorecard import Outcome
+from skillstill_training.teachers import TraceRow
+
+BEST, WORST, BACK = 4, 4, 2  # transcripts of each sort
+LINES = 10  # of a result that are shown, and those with the right place
+WIDE = 240  # characters of a line
+Card = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    outcome: Outcome
+    goal: Goal
+    trace: Trace
+
+    @property
+    def sureness(self) -> float:
+        return self.trace.confidence or 0.0
+
+    @property
+    def tokens(self) -> float:
+        return self.outcome.read_tokens + self.outcome.written_tokens
+
+
+def episodes(folder: RunFolder, outcomes: Sequence[Outcome]) -> str:
+    """Cards in three groups; a word in place of those that are not there."""
+    known = _known(folder, outcomes)
+    groups = (
+        ("Right, in several calls and few tokens", _apart(filter(_right, known), lambda one: one.tokens)[:BEST]),
+        ("Wrong, and sure of it", _apart(filter(_wrong, known), lambda one: -one.sureness)[:WORST]),
+        ("Handed back", _apart(filter(_handed_back, known), lambda one: one.sureness)[:BACK]),
+    )
+    body = "".join(_group(title, chosen) for title, chosen in groups if chosen)
+    none = "<p class=hint>No transcript of a test goal was kept.</p>"
+    return f"<section><h2>Transcripts</h2>{body or none}</section>"
+
+
+def _known(folder: RunFolder, outcomes: Sequence[Outcome]) -> Sequence[Episode]:
+    goals = {goal.id: goal for goal in read_lines(folder.goals, Goal)} if folder.goals.exists() else {}
+    return [Episode(one, goals[one.goal], one.trace) for one in outcomes if one.trace and one.goal in goals]
+
+
+def _right(one: Episode) -> bool:
+    return one.outcome.passed and one.outcome.calls > 1
+
+
+def _wrong(one: Episode) -> bool:
+    return not one.outcome.passed and one.outcome.status == "answered"
+
+
+def _handed_back(one: Episode) -> bool:
+    return not one.outcome.passed and one.outcome.status == "escalate"
+
+
+def _apart(some: Iterable[Episode], rank: Callable[[Episode], float]) -> Sequence[Episode]:
+    """By rank, but the first of each family before the second of any: ten of a kind would teach little."""
+    seen: Counter[str] = Counter()
+    placed = []
+    for one in sorted(some, key=lambda one: (rank(one), one.goal.id)):
+        seen[one.goal.family] += 1
+        placed.append((seen[one.goal.family], one))
+    return [one for _, one in sorted(placed, key=lambda place: place[0])]
+
+
+def _group(title: str, chosen: Sequence[Episode]) -> str:
+    return f"<h3>{title}</h3>{''.join(_card(one, open=at == 0) for at, one in enumerate(chosen))}"
+
+
+def _card(one: Episode, *, open: bool) -> str:
+    """The question, what came of it, what was right; the calls open to a click. Everything in it is escaped."""
+    row = TraceRow(goal=one.goal.id, teacher="ours", kept=one.outcome.passed, reason=one.outcome.why, trace=one.trace)
+    card = cards([one.goal], [row])[0]
+    told, gold = card["traces"][0], _places(one.goal)
+    steps = "".join(_step(step, gold) for step in told["steps"])
+    return (
+        f"<article class=card><p class=prompt>{text(card['prompt'])}</p>{_badges(one)}"
+        f"<dl>{_entry('why it is here', text(_note(one, gold)))}{_answer(told)}"
+        f"{_entry('right answer', _gold(card['gold']))}</dl>"
+        f"<details class=trace{' open' if open else ''}><summary>{many(len(one.trace.receipts), 'call')}</summary>"
+        f"<ol>{steps}</ol></details></article>"
+    )
+
+
+def _badges(one: Episode) -> str:
+    passed = one.outcome.passed
+    mark = "<span class='verdict kept'>right</span>" if passed else "<span class='verdict dropped'>not solved</span>"
+    wording = "wording from another hand" if one.outcome.unseen else "wording of training"
+    costs = (duration(one.outcome.seconds), f"{one.tokens:,.0f} tokens")
+    plain = (one.goal.family, one.goal.workspace, wording, *costs, one.goal.id)
+    return f"<p class=badges>{mark}{''.join(f'<span>{text(words)}</span>' for words in plain)}</p>"
+
+
+def _note(one: Episode, gold: Sequence[Span]) -> str:
+    """What a reader should look at."""
+    sure = "" if one.trace.confidence is None else f", at a confidence of {one.trace.confidence:.2f}"
+    if one.outcome.passed:
+        return f"solved{' by the shortest way' if len(one.trace.receipts) <= one.outcome.calls else ''}{sure}"
+    spans = [span for receipt in one.trace.receipts for span in receipt.spans]
+    shown = "a result showed" if any(_meet(span, place) for span in spans for place in gold) else "no result showed"
+    return f"{one.outcome.why or 'not solved'}{sure}{f'; {shown} the right place' if gold else ''}"
+
+
+def _answer(trace: Card) -> str:
+    evidence = "".join(f"<code>{text(place)}</code>" for place in trace["evidence"])
+    said = _entry(text(trace["status"]), f"<span class=say>{text(trace['answer'])}</span>")
+    return said + (_entry("evidence", evidence) if evidence else "")
+
+
+def _gold(gold: Card) -> str:
+    items = "".join(f"<code>{text(item)}</code>" for item in gold["items"])
+    rows = "".join(f"<tr>{''.join(f'<td>{text(one)}</td>' for one in cells)}</tr>" for cells in gold["rows"])
+    table = f"<table><tbody>{rows}</tbody></table>" if rows else ""
+    return f"{text(gold['lead'])} {items}{table}<span class=note>{text(gold['note'])}</span>"
+
+
+def _entry(name: str, inner: str) -> str:
+    return f"<dt>{name}</dt><dd>{inner}</dd>"
+
+
+def _step(step: Card, gold: Sequence[Span]) -> str:
+    if "call" in step:
+        return f"<li class=call>{text(shorten(step['call'], WIDE * 2))}</li>"
+    if "said" in step:
+        broken = f"<p class=note>not readable: {text(step['malformed'])}</p>" if step["malformed"] else ""
+        return f'<li class="say{" malformed" if broken else ""}">{text(shorten(step["said"], WIDE * 4))}{broken}</li>'
+    refused = " refused" if step["refused"] else ""
+    id = f"<span class=id>{text(step['id'])}: </span>" if step["id"] else ""
+    return f'<li class="result{refused}"><pre>{id}{_excerpt(step["got"], gold)}</pre></li>'
+
+
+def _excerpt(result: str, gold: Sequence[Span]) -> str:
+    """The first lines of a result and each line at a right place, which is marked; gaps are counted."""
+    shown, gap = [], 0
+    for number, line in enumerate(result.split("\n")):
+        right = _shows(line, gold)
+        if number >= LINES and not right:
+            gap += 1
+            continue
+        shown += [_gap(gap), _line(line, right=right)]
+        gap = 0
+    return "\n".join(filter(None, [*shown, _gap(gap)]))
+
+
+def _line(line: str, *, right: bool) -> str:
+    words = text(shorten(line, WIDE))
+    return f"<mark>{words}</mark>" if right else words or " "
+
+
+def _gap(lines: int) -> str:
+    return f"<span class=note>… {many(lines, 'line')}</span>" if lines else ""
+
+
+def _places(goal: Goal) -> Sequence[Span]:
+    """Where the right answer stands, if it is a matter of place."""
+    match goal.check:
+        case Locations(gold=gold):
+            return [place for place in gold if place.first]
+        case Quoted(place=Span() as place):
+            return [place]
+        case _:
+            return []
+
+
+def _shows(line: str, gold: Sequence[Span]) -> bool:
+    """Whether a line of a result begins with one of these places."""
+    return any(_meet(head, place) for head in (Seen("", line).places if gold else ()) for place in gold)
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one.path == other.path and one.first <= other.last and other.first <= one.last

@@ -1,0 +1,65 @@
+"""The top of the report: the verdict in a sentence, the figures that it rests on, the gates one by one."""
+
+from collections.abc import Iterator, Mapping
+
+from skillstill_training.folder import RunFolder
+from skillstill_training.page.table import many, text
+from skillstill_training.report.words import NAMES, duration, percent, within
+from skillstill_training.scorecard import Gate, Scorecard, Verdict
+
+VERDICTS: Mapping[Verdict, str] = {
+    "released": "Released: it passed every gate.",
+    "not better than its base": "Not released: nothing shows that it is better than its own base.",
+    "better as a plain script": "Not released: a plain script does this at least as well.",
+    "not verifiable": "Not released: no machine can tell whether its answers are right.",
+    "parity failed": "Not released: the file that would ship does not compute what was trained.",
+}
+
+
+def standing(card: Scorecard, folder: RunFolder) -> str:
+    """The heading, what came of it, the figures, the gates."""
+    kind = "" if not card.verdict else "kept" if card.verdict == "released" else "dropped"
+    said = VERDICTS[card.verdict] if card.verdict else "Not judged yet: this run was measured, and not published."
+    return (
+        f"<header><p class=over>skillstill · run {text(folder.path.name)} · report</p><h1>{text(card.skill)}</h1>"
+        f'<p class="lead outcome"><strong class="{kind}">{said}</strong> {text(_sentence(card))}</p></header>'
+        f"<dl class=figures>{''.join(_figures(card, folder))}</dl>{_gates(card)}"
+    )
+
+
+def _sentence(card: Scorecard) -> str:
+    ours = card.arm("ours")
+    if not ours:
+        return "The adapter itself was not measured."
+    found = f"It solves {percent(ours.success.value)} of {many(ours.goals.asked, 'test goal')}"
+    sure = f"(95% interval {within(ours.success, percent)}), each family with the same weight"
+    others = [f"{NAMES[arm.arm]} {percent(arm.success.value)}" for arm in card.arms if arm.arm in {"floor", "stock"}]
+    return f"{found} {sure}{'; ' + ', '.join(others) if others else ''}."
+
+
+def _figures(card: Scorecard, folder: RunFolder) -> Iterator[str]:
+    figures = {f"coverage at {percent(card.selective.target)} right": percent(card.selective.coverage)}
+    if ours := card.arm("ours"):
+        figures = {"success": percent(ours.success.value), **figures}
+        figures["a goal"] = duration(ours.seconds)
+        figures["tokens a goal"] = f"{ours.read_tokens + ours.written_tokens:,.0f}"
+    figures["training traces"] = f"{card.trained.traces:,}"
+    if folder.exported.exists():
+        figures["adapter"] = f"{folder.exported.stat().st_size / 1e6:.1f} MB"
+    return (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in figures.items())
+
+
+def _gates(card: Scorecard) -> str:
+    if not card.gates:
+        return "<section><h2>Gates</h2><p class=hint>No gate was judged.</p></section>"
+    failed = sum(not gate.passed for gate in card.gates)
+    told = f"{failed} of {len(card.gates)} did not pass" if failed else f"all {len(card.gates)} passed"
+    gates = "".join(map(_gate, sorted(card.gates, key=lambda gate: gate.passed)))
+    return f"<section><h2>Gates <small>{told}</small></h2><ul class=gates>{gates}</ul></section>"
+
+
+def _gate(gate: Gate) -> str:
+    mark = (
+        "<span class='verdict kept'>✓ passed</span>" if gate.passed else "<span class='verdict dropped'>✗ failed</span>"
+    )
+    return f"<li>{mark}<span><strong>{text(gate.name)}</strong> {text(gate.told)}</span></li>"

@@ -1,0 +1,51 @@
+"""Figures as a reader wants them: a share, an interval, a duration, a count of many."""
+
+from collections.abc import Callable, Mapping
+
+from skillstill_training.scorecard import Arm, Interval
+
+NAMES: Mapping[Arm, str] = {
+    "ours": "ours",
+    "floor": "plain script",
+    "stock": "base, untrained",
+    "larger": "larger model, untrained",
+    "wrong": "wrong adapter",
+    "teacher": "teacher",
+}
+
+
+def percent(share: float) -> str:
+    """A percentage that says 100 % only of all and 0 % only of none."""
+    if share in {0, 1}:
+        return f"{share:.0%}"
+    return f"{min(99, max(1, round(share * 100)))}%"
+
+
+def points(difference: float) -> str:
+    """`+12`, `−3`, `0`: percentage points, with a real minus."""
+    rounded = round(difference * 100)
+    return f"{rounded:+d}".replace("-", "−") if rounded else "0"
+
+
+def within(interval: Interval, told: Callable[[float], str]) -> str:
+    """`67% to 75%`."""
+    return f"{told(interval.low)} to {told(interval.high)}"
+
+
+def duration(seconds: float) -> str:
+    """`20 ms`, `0.8 s`, `42 s`, `12 min`, `3.5 h`."""
+    if seconds < 0.095:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def short(count: float) -> str:
+    """`640`, `1,024`, `350k`, `1.2M`: for an axis."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if count >= max(size, 10_000):
+            return f"{count / size:.3g}{letter}"
+    return f"{count:,.10g}"

@@ -1,0 +1,80 @@
+"""Samples as rows of tokens: what is read, and what of it is learned."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from skillstill import chat
+from skillstill.errors import GateError
+
+from skillstill_training.samples import Sample
+
+IGNORED = -100  # the label that torch's cross-entropy leaves out
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`tokens` and `labels` of one conversation, equally long; a label is its token, or IGNORED."""
+
+    family: str
+    tokens: tuple[int, ...]
+    labels: tuple[int, ...]
+
+    @property
+    def learned(self) -> int:
+        return sum(label != IGNORED for label in self.labels)
+
+
+class Vocabulary:
+    """The tokenizer of the base's own GGUF file: the one that serving uses, so no other one can differ from it."""
+
+    def __init__(self, tokenize: Callable[[str], Sequence[int]], piece: Callable[[int], bytes]) -> None:
+        self.tokenize, self.piece = tokenize, piece
+
+    def row(self, sample: Sample) -> Row:
+        """Raises GateError where the mask lets through anything but what the model itself writes."""
+        segments = chat.render(sample.messages, chat.LINES)
+        parts = [(tuple(self.tokenize(segment.text)), segment.learned) for segment in segments]
+        tokens = tuple(token for part, _ in parts for token in part)
+        labels = tuple(token if learned else IGNORED for part, learned in parts for token in part)
+        self._assert_masked(sample, labels, [segment.text for segment in segments if segment.learned])
+        return Row(sample.family, tokens, labels)
+
+    def _assert_masked(self, sample: Sample, labels: Sequence[int], learned: Sequence[str]) -> None:
+        text = b"".join(self.piece(label) for label in labels if label != IGNORED).decode("utf-8", "replace")
+        if not text or text != "".join(learned):
+            raise GateError(f"the mask of {sample.goal} is wrong: it lets through {text[:80]!r}")
+
+
+def fitting(rows: Iterable[Row], longest: int, dropped: Counter[str]) -> Iterator[Row]:
+    """Those that a packed row can hold; the others are counted by family."""
+    for row in rows:
+        if len(row.tokens) > longest:
+            dropped[row.family] += 1
+        else:
+            yield row
+
+
+def drawn(rows: Sequence[Row], budget: int, seed: int, most: int | None = None) -> Sequence[Row]:
+    """Of each family in turn one row, until the tokens of the budget are used or `most` rows are drawn.
+
+    Success is the mean over families, so each gets an equal share of what may be learned. A family that is used up
+    begins anew in another order, once the others have been through too.
+    """
+    chance = Random(seed)  # noqa: S311 - no secret
+    by_family: Mapping[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_family[row.family].append(row)
+    chosen: list[Row] = []
+    used, queues = 0, {family: list[Row]() for family in sorted(by_family)}
+    while queues:
+        for family, queue in queues.items():
+            if not queue:
+                queue += chance.sample(by_family[family], len(by_family[family]))
+            row = queue.pop()
+            used += len(row.tokens)
+            if used > budget or len(chosen) == most:
+                return chosen
+            chosen.append(row)
+    return chosen
