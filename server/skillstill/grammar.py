@@ -21,7 +21,7 @@ def turn_grammar(
     token.
     """
     rules = [
-        f"start: call{' | escalation' if may_escalate else ''}{' | ANSWER' if may_answer else ''}",
+        f"start: intent? (call{' | escalation' if may_escalate else ''}{' | ANSWER' if may_answer else ''})",
         f"escalation: {json.dumps(f'{ESCALATE} ')} REASON",
         r"REASON: /[^\s<][^\n<]{0,300}/",
         *dialect.rules(tools, marker),

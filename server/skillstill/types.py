@@ -97,10 +97,12 @@ class Decision(Frozen):
 class Message(Frozen):
     """One turn. An assistant turn holds calls or text; a tool turn answers one call.
 
-    `malformed` says why an assistant turn that looks like a call could not be read as one.
+    `malformed` says why an assistant turn that looks like a call could not be read as one. `intent` is the kind of
+    question that a taught model takes this for, which it says again at each turn and so does not forget.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
+    intent: str = ""
     content: str = ""
     calls: tuple[ToolCall, ...] = ()
     malformed: str | None = None

@@ -4,6 +4,7 @@ One mask over the whole row says the same and costs its full square: a third of 
 1,024 tokens that hold four conversations.
 """
 
+from itertools import pairwise
 from typing import Any
 
 NAME = "by_conversation"
@@ -29,6 +30,6 @@ def attend(
             query[:, :, first:end], key[:, :, first:end], value[:, :, first:end],
             scale=scaling, is_causal=True, enable_gqa=True,
         )
-        for first, end in zip(ends[:-1], ends[1:], strict=True)
+        for first, end in pairwise(ends)
     ]  # fmt: skip
     return torch.cat(parts, dim=2).transpose(1, 2), None

@@ -122,7 +122,12 @@ def _capped(
 def _sample(row: TraceRow, family: str, wording: str, skill: Skill) -> Sample:
     assert row.trace
     turns = (
-        Message(role=one.role, content=one.content, calls=tuple(_ordered(call, skill) for call in one.calls))
+        Message(
+            role=one.role,
+            intent=family if one.role == "assistant" and family != RECORDED else "",
+            content=one.content,
+            calls=tuple(_ordered(call, skill) for call in one.calls),
+        )
         for one in row.trace.messages[1:]
     )
     return Sample(

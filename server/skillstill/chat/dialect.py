@@ -36,5 +36,5 @@ class Dialect(Protocol):
         ...
 
     def rules(self, tools: Sequence[ToolSchema], marker: Marker) -> Sequence[str]:
-        """Of a Lark grammar: `call`, which is one call of a tool, and ANSWER, which is free words and no call."""
+        """Of a Lark grammar: `call`, one call of a tool; ANSWER, words and no call; `intent`, what may precede both."""
         ...

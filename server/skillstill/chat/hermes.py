@@ -48,6 +48,7 @@ class Hermes:
     def rules(self, tools: Sequence[ToolSchema], marker: Marker) -> Sequence[str]:
         calls = " | ".join(f"call_{index}" for index in range(len(tools)))
         return [
+            'intent: ""',
             f'call: {marker(OPEN_CALL)} "\\n" ({calls}) "\\n" {marker(CLOSE_CALL)}',
             # words, not a call without its tags, and no call further on
             r"ANSWER: /[^\s<{\[](.|\n)*/ & ~/(.|\n)*<tool_call>(.|\n)*/",
