@@ -272,3 +272,18 @@ def test_an_answer_that_begins_like_a_call_is_not_one(text: str) -> None:
 def test_no_answer_is_read_as_a_call(head: str, text: str) -> None:
     message = chat.parse(LINES.write(Message(role="assistant", content=head + text)), LINES)
     assert (message.calls, message.malformed) == ((), None)
+
+
+@settings(deadline=None)
+@given(some.from_regex(r"\A[a-z_]{1,20}\Z"), some.lists(CALLS[LINES], max_size=2).map(tuple), plain)
+def test_an_intent_is_read_back_with_what_follows_it(intent: str, calls: tuple[ToolCall, ...], text: str) -> None:
+    message = Message(role="assistant", intent=intent, calls=calls, content="" if calls else f"So: {text}")
+    again = chat.parse(LINES.write(message), LINES)
+    assert (again.intent, again.calls) == (intent, calls)
+    assert LINES.write(again).split() == LINES.write(message).split()
+
+
+def test_stock_models_are_shown_no_intents() -> None:
+    turn = CONVERSATION[2].model_copy(update={"intent": "callers"})
+    assert HERMES.write(turn) == HERMES.write(CONVERSATION[2])
+    assert LINES.write(turn) == "#callers\n" + LINES.write(CONVERSATION[2])

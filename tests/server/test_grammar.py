@@ -120,10 +120,20 @@ def test_a_skill_without_a_tool_cannot_call_it(dialect: Dialect) -> None:
     assert not allowed(dialect, written(dialect, "read", {"path": "a"}), may_answer=False, tools=("list",))
 
 
-@pytest.mark.parametrize(("dialect", "opening"), [(HERMES, b"<tool_call>\n"), (LINES, b">")])
-def test_a_model_that_may_do_neither_must_call(dialect: Dialect, opening: bytes) -> None:
-    forced = matcher(dialect, False, False, tuple(TOOLS)).deep_copy().compute_ff_tokens()
-    assert forced[: len(opening)] == list(opening)
+@both
+def test_a_model_that_may_do_neither_must_call(dialect: Dialect) -> None:
+    for text in ("In src/a.py:3.", "escalate: no tool can run the tests"):
+        fresh = matcher(dialect, False, False, tuple(TOOLS)).deep_copy()
+        assert fresh.try_consume_tokens(list(text.encode())) < len(text)
+    forced = matcher(HERMES, False, False, tuple(TOOLS)).deep_copy().compute_ff_tokens()
+    assert forced[:11] == list(b"<tool_call>")
+
+
+@pytest.mark.parametrize("rest", [">list", "In src/a.py:3.", "escalate: no tool can run the tests"])
+def test_a_taught_model_may_say_its_intent_before_anything(rest: str) -> None:
+    assert allowed(LINES, f"#callers\n{rest}")
+    assert not allowed(HERMES, f"#callers\n{rest}") or rest.startswith("In")
+    assert not allowed(LINES, "#callers\n"), "and must say something"
 
 
 def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:

@@ -72,6 +72,24 @@ async def test_attempts_at_a_recorded_goal_that_are_alike_are_learned_once(setti
     assert dataset.dropped["a duplicate"] == 1
 
 
+async def test_each_turn_says_its_family_and_calls_as_serving_lets_them_through(
+    settings: Path, folder: RunFolder
+) -> None:
+    await traced(settings, folder)
+    row, *rows = [row for row in read_lines(folder.traces, TraceRow) if row.trace and row.trace.receipts]
+    trace = row.trace
+    assert trace
+    turned = trace.messages[2].calls[0].model_copy(update={"arguments": {"path": ".", "pattern": "x"}})
+    messages = (*trace.messages[:2], trace.messages[2].model_copy(update={"calls": (turned,)}), *trace.messages[3:])
+    row = row.model_copy(update={"trace": trace.model_copy(update={"messages": messages})})
+    write_lines(folder.traces, [row, *rows])
+    samples = make_dataset(settings, folder, DatasetPlan(abstain=0, cap=1)).samples
+    sample = next(sample for sample in samples if sample.goal == row.goal)
+    assert {turn.intent for turn in sample.messages if turn.role == "assistant"} == {sample.family}
+    assert {turn.intent for turn in sample.messages if turn.role != "assistant"} == {""}
+    assert list(sample.messages[2].calls[0].arguments) == ["pattern", "path"], "in the order of the tool's schema"
+
+
 async def test_without_traces_it_says_what_to_type(settings: Path, folder: RunFolder) -> None:
     await make_goals(settings, folder)
     with pytest.raises(StageError, match="type `skillstill traces settings` first"):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skillstill.errors import StageError
+from skillstill.models.engine import free_cores
 
 from skillstill_training.attention import register_attention
 from skillstill_training.recipe import TrainPlan
@@ -22,9 +23,11 @@ OnLog = Callable[[int, int, dict[str, Any]], None]  # step, of how many, what th
 def tune(rows: Sequence[Row], student: Path, target: Path, plan: TrainPlan, seed: int, on_log: OnLog) -> None:
     """Train and leave `checkpoint-STEP` folders in `target`; goes on from the last one there. Raises StageError."""
     from peft.helpers import disable_input_dtype_casting
+    from transformers import PrinterCallback
 
     with _quiet(), _enough_memory():
         trainer = _trainer(rows, student, target, plan, seed)
+        trainer.remove_callback(PrinterCallback)
         trainer.add_callback(_listener(on_log))
         # Autocast converts what it must; PEFT's own conversion to float32 before it costs an eighth of a step.
         with disable_input_dtype_casting(trainer.model):
@@ -37,6 +40,8 @@ def _trainer(rows: Sequence[Row], student: Path, target: Path, plan: TrainPlan, 
     from peft import LoraConfig
     from trl import SFTConfig
 
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(free_cores())  # a thread too many, on a core that is taken, makes all of them slow
     half = plan.precision == "bf16" or (plan.precision == "auto" and bfloat16_pays())
     data = Dataset.from_list([{"input_ids": list(row.tokens), "labels": list(row.labels)} for row in rows])
     steps = -(-len(rows) // plan.batch)
