@@ -132,7 +132,6 @@ def test_a_model_that_may_do_neither_must_call(dialect: Dialect) -> None:
 @pytest.mark.parametrize("rest", [">list", "In src/a.py:3.", "escalate: no tool can run the tests"])
 def test_a_taught_model_may_say_its_intent_before_anything(rest: str) -> None:
     assert allowed(LINES, f"#callers\n{rest}")
-    assert not allowed(HERMES, f"#callers\n{rest}") or rest.startswith("In")
     assert not allowed(LINES, "#callers\n"), "and must say something"
 
 
