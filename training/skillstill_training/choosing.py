@@ -3,7 +3,7 @@
 Loss does not tell: it counts tokens, and one wrong token can spoil a run (reference: `docs/experiments.md`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,15 @@ from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import given
 from skillstill.skill import load_skill
 
-from skillstill_training.arms import Contest
+from skillstill_training.arms import Arm, Contest
 from skillstill_training.chosen import Chosen
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
 from skillstill_training.gguf_lora import Layout, read_peft, write_lora
+from skillstill_training.goal import Goal
+from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.material import roots_of
-from skillstill_training.recipe import EvaluatePlan, TrainPlan
+from skillstill_training.recipe import EvaluatePlan
 from skillstill_training.resampling import success
 from skillstill_training.scorecard import Outcome
 
@@ -41,46 +43,54 @@ class Choice:
 OnTried = Callable[[Choice, int, int], None]  # after so many of so many goals
 
 
-def best_checkpoint(skill_folder: Path, folder: RunFolder, base: Path, plan: TrainPlan, told: OnTried) -> Choice:
-    """Of equals the last, which has seen most."""
-    checkpoints = sorted(folder.adapter.glob("checkpoint-*"), key=step_of)
-    return max((_tried(one, skill_folder, folder, base, plan, told) for one in checkpoints), key=_rank)
-
-
 def step_of(checkpoint: Path) -> int:
     return int(checkpoint.name.removeprefix("checkpoint-"))
 
 
-def _rank(choice: Choice) -> tuple[float, int]:
-    return choice.success, choice.step
+class Trials:
+    """Fixed validation goals, drawn evenly over families, and the loop that a checkpoint is tried in."""
+
+    def __init__(self, skill_folder: Path, folder: RunFolder, base: Path, episodes: int) -> None:
+        families = {family.name: family for family in load_families(skill_folder)}
+        held_out = {name for name, family in families.items() if family.held_out}
+        trained = [goal for goal in folder.frozen_goals() if goal.family not in held_out]
+        self.goals: Sequence[Goal] = Chosen.of(trained, held_out, EvaluatePlan(calibration=episodes)).validation
+        self.roots = roots_of(skill_folder, {goal.workspace for goal in self.goals})
+        self.layout = Layout.of(base)
+        self.contest = partial(
+            Contest,
+            skill_folder,
+            load_skill(skill_folder),
+            families,
+            LocalModels(LocalOptions(offline=True)),
+            given(base),
+        )
+
+    def best(self, checkpoints: Iterable[Path], told: OnTried) -> Choice:
+        """Of equals the last, which has seen most."""
+        return max((self.tried(one, told) for one in checkpoints), key=lambda choice: (choice.success, choice.step))
+
+    def tried(self, checkpoint: Path, told: OnTried) -> Choice:
+        """What became of the goals lies beside the checkpoint: there a person reads why it failed."""
+        file = checkpoint / "episodes.jsonl"
+        if not file.exists():
+            with TemporaryDirectory() as work:
+                adapter = Path(work, "adapter.gguf")
+                write_lora(adapter, self.layout.placed(read_peft(checkpoint)), self.layout, "F16")
+                arm = self.contest(given(adapter)).arm("ours")
+                assert arm
+                write_lines(file, anyio.run(self._solved, arm, checkpoint, told))
+        choice = _choice(checkpoint, read_lines(file, Outcome))
+        told(choice, len(self.goals), len(self.goals))
+        return choice
+
+    async def _solved(self, arm: Arm, checkpoint: Path, told: OnTried) -> Sequence[Outcome]:
+        outcomes: list[Outcome] = []
+        for goal in self.goals:
+            told(_choice(checkpoint, outcomes), len(outcomes), len(self.goals))
+            outcomes.append(await arm.solve(goal, self.roots[goal.workspace]))
+        return outcomes
 
 
-def _tried(
-    checkpoint: Path, skill_folder: Path, folder: RunFolder, base: Path, plan: TrainPlan, told: OnTried
-) -> Choice:
-    with TemporaryDirectory() as work:
-        file = Path(work, "adapter.gguf")
-        layout = Layout.of(base)
-        write_lora(file, layout.placed(read_peft(checkpoint)), layout, "F16")
-        return anyio.run(partial(_solved, checkpoint, file, skill_folder, folder, base, plan, told))
-
-
-async def _solved(
-    checkpoint: Path, adapter: Path, skill_folder: Path, folder: RunFolder, base: Path, plan: TrainPlan, told: OnTried
-) -> Choice:
-    skill, families = load_skill(skill_folder), {family.name: family for family in load_families(skill_folder)}
-    models = LocalModels(LocalOptions(offline=True))
-    contest = Contest(skill_folder, skill, families, models, given(base), given(adapter))
-    arm = contest.arm("ours")
-    assert arm
-    held_out = {name for name, family in families.items() if family.held_out}
-    some = EvaluatePlan(calibration=plan.episodes)
-    goals = [one for one in Chosen.of(folder.frozen_goals(), held_out, some).validation if one.family not in held_out]
-    roots = roots_of(skill_folder, {goal.workspace for goal in goals})
-    outcomes: list[Outcome] = []
-    choice = Choice(checkpoint, 0, 0.0)
-    for goal in goals:
-        outcomes.append(await arm.solve(goal, roots[goal.workspace]))
-        choice = Choice(checkpoint, sum(one.passed for one in outcomes), success(outcomes).value)
-        told(choice, len(outcomes), len(goals))
-    return choice
+def _choice(checkpoint: Path, outcomes: Sequence[Outcome]) -> Choice:
+    return Choice(checkpoint, sum(one.passed for one in outcomes), success(outcomes).value)

@@ -90,7 +90,9 @@ class TrainPlan(Frozen):
     The defaults come from docs/experiments.md: small steps at a high rate learn most from few traces.
 
     tokens        seen in all, at most; families share them equally
-    traces        at most so many, for a data curve
+    traces        at most so many
+    openings      the share of the tokens that goes to first turns of more traces: what was asked, told from its words
+    curve         numbers of traces that are trained on before, each by itself, to see what more of them would bring
     longest       tokens of a conversation; longer ones are left out, and counted
     batch         conversations a step; they are packed into one row, and do not see each other
     checkpoints   of them the one with the best success on `episodes` fixed validation goals is kept
@@ -99,12 +101,14 @@ class TrainPlan(Frozen):
 
     tokens: Annotated[int, Field(ge=1)] = 600_000
     traces: Annotated[int, Field(ge=1)] | None = None
+    openings: Annotated[float, Field(ge=0, lt=1)] = 0.25
+    curve: tuple[Annotated[int, Field(ge=1)], ...] = ()
     rank: Annotated[int, Field(ge=1)] = 16
     alpha: Annotated[int, Field(ge=1)] = 32
     learning_rate: Annotated[float, Field(gt=0)] = 2e-3
     warmup: Share = 0.03
     longest: Annotated[int, Field(ge=64)] = 2_048
-    batch: Annotated[int, Field(ge=1)] = 2
+    batch: Annotated[int, Field(ge=1)] = 4
     checkpoints: Annotated[int, Field(ge=1)] = 2
     episodes: Annotated[int, Field(ge=1)] = 100
     precision: Literal["auto", "fp32", "bf16"] = "auto"

@@ -17,7 +17,7 @@ from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.types import Frozen
 
-from skillstill_training.choosing import Choice, best_checkpoint
+from skillstill_training.choosing import Choice, Trials, step_of
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import read_lines, write_text
@@ -41,6 +41,7 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
+OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
 
 
 class Started(Frozen):
@@ -65,26 +66,33 @@ def make_adapter(
         return done
     _begin(folder.adapter, started)
     dropped: Counter[str] = Counter()
-    rows = _rows(folder, base, plan, seed, dropped)
+    all_rows = _rows(folder, base, plan, dropped)
+    whole = set(all_rows)
+    rows = drawn(all_rows, plan.tokens, seed, plan.traces, plan.openings)
     history = _History(folder, sum(len(row.tokens) for row in rows), dropped, on_progress)
-    _tune(rows, base, folder, plan, seed, history)
-    choice = best_checkpoint(skill_folder, folder, base, plan, history.tried)
+    trials = Trials(skill_folder, folder, base, plan.episodes)
+    fewer = {count: drawn(all_rows, plan.tokens, seed, count, plan.openings) for count in plan.curve}
+    curve = {count: _point(count, some, base, folder, plan, seed, trials, history) for count, some in fewer.items()}
+    _tune(rows, base, folder.adapter, plan, seed, history.logged)
+    choice = trials.best(_checkpoints(folder.adapter), history.tried)
     for name in ADAPTER_FILES:
         shutil.copyfile(choice.checkpoint / name, folder.adapter / name)
+    traces = sum(row in whole for row in rows)
     trained = Trained(
-        traces=len(rows),
+        traces=traces,
         tokens=sum(len(row.tokens) for row in rows),
         learned_tokens=sum(row.learned for row in rows),
         seconds=round(history.seconds, 1),
         seed=seed,
         loss=history.loss,
+        data_curve={**curve, traces: choice.success},
     )
     draw_curves(folder)
     write_text(folder.adapter / "trained.json", trained.model_dump_json(indent=1) + "\n")
     return trained
 
 
-def _rows(folder: RunFolder, base: Path, plan: TrainPlan, seed: int, dropped: Counter[str]) -> Sequence[Row]:
+def _rows(folder: RunFolder, base: Path, plan: TrainPlan, dropped: Counter[str]) -> Sequence[Row]:
     samples = read_lines(folder.dataset, Sample)
     engine = Engine(base, EngineOptions(context=512))  # for its tokenizer
     try:
@@ -94,16 +102,36 @@ def _rows(folder: RunFolder, base: Path, plan: TrainPlan, seed: int, dropped: Co
         engine.close()
     if not rows:
         raise GateError(f"none of the {len(samples)} samples fits into {plan.longest} tokens: raise [train] longest")
-    return drawn(rows, plan.tokens, seed, plan.traces)
+    return rows
 
 
-def _tune(rows: Sequence[Row], base: Path, folder: RunFolder, plan: TrainPlan, seed: int, history: "_History") -> None:
+def _point(
+    count: int,
+    rows: Sequence[Row],
+    base: Path,
+    folder: RunFolder,
+    plan: TrainPlan,
+    seed: int,
+    trials: Trials,
+    history: "_History",
+) -> float:
+    """Of the data curve: the success of a training on these rows alone, with a schedule of its own."""
+    target = folder.adapter / f"curve-{count}"
+    _tune(rows, base, target, plan.model_copy(update={"checkpoints": 1}), seed, history.watched)
+    return trials.best(_checkpoints(target), history.watched_trial).success
+
+
+def _checkpoints(folder: Path) -> Sequence[Path]:
+    return sorted(folder.glob("checkpoint-*"), key=step_of)
+
+
+def _tune(rows: Sequence[Row], base: Path, target: Path, plan: TrainPlan, seed: int, on_log: OnLog) -> None:
     """Raises StageError where the extra is not installed."""
     try:
         from skillstill_training.tuning import tune  # imports torch, which takes seconds and an extra
     except ImportError as error:
         raise StageError(f"training needs {error.name}: type `pip install 'skillstill[training]'`") from error
-    tune(rows, student_folder(base), folder.adapter, plan, seed, history.logged)
+    tune(rows, student_folder(base), target, plan, seed, on_log)
 
 
 class _History:
@@ -111,8 +139,10 @@ class _History:
 
     def __init__(self, folder: RunFolder, tokens: int, dropped: Mapping[str, int], on_progress: OnProgress) -> None:
         self.file, self.tokens, self.on_progress = folder.adapter / "history.jsonl", tokens, on_progress
-        self.began, self.steps = time.monotonic(), 1
+        self.began = time.monotonic()
         rows = [json.loads(line) for line in self._lines()]
+        self.steps = max((row["step"] for row in rows), default=1)
+        self.told = {row["step"] for row in rows if "success" in row}
         self.earlier = max((row.get("seconds", 0.0) for row in rows), default=0.0)  # before it was interrupted
         self.loss = next((row["loss"] for row in reversed(rows) if "loss" in row), float("nan"))
         self.longest = f"; {sum(dropped.values())} rows too long" if dropped else ""
@@ -130,10 +160,18 @@ class _History:
             speed = self.tokens * step / steps / max(self.seconds, 0.1)
             self.on_progress(Progress(step, steps, f"loss {self.loss:.3f}, {speed:.0f} tokens/s{self.longest}"))
 
+    def watched(self, step: int, steps: int, logs: Mapping[str, Any]) -> None:
+        """A step of a training for the data curve, which is told and not written down."""
+        if "loss" in logs:
+            self.on_progress(Progress(step, steps, f"data curve, loss {float(logs['loss']):.3f}"))
+
+    def watched_trial(self, choice: Choice, done: int, goals: int) -> None:
+        self.on_progress(Progress(done, goals, f"data curve: {choice.solved} goals solved"))
+
     def tried(self, choice: Choice, done: int, goals: int) -> None:
         """How a checkpoint did so far with the validation goals."""
         self.on_progress(Progress(done, goals, f"checkpoint {choice.step}: {choice.solved} goals solved"))
-        if done == goals:
+        if done == goals and choice.step not in self.told:
             self._append({"step": choice.step, "success": choice.success})
 
     def _append(self, row: dict[str, Any]) -> None:

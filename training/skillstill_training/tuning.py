@@ -3,7 +3,7 @@
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from skillstill_training.rows import IGNORED, Row
 from skillstill_training.student import load_student, load_tokenizer
 
 PROBES = 8  # products of two matrices, to see which number format is faster here
-OnLog = Callable[[int, int, dict[str, Any]], None]  # step, of how many, what the trainer says
+OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
 
 
 def tune(rows: Sequence[Row], student: Path, target: Path, plan: TrainPlan, seed: int, on_log: OnLog) -> None:
