@@ -4,7 +4,11 @@ transformers marks a model that it read from GGUF as quantized, and such a one c
 weights in a fresh model can; reloaded, its logits differ by 0.0 (measured on SmolLM2-135M).
 """
 
+import os
 import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,15 +44,31 @@ def load_tokenizer(folder: Path) -> Any:
     return AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Progress is told by us, and the advice of these libraries is of other machines; nothing is looked up on a hub."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when they are imported
+    import datasets
+    import transformers
+
+    datasets.disable_progress_bars()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def _convert(base: Path, target: Path) -> None:
+    """Raises StageError where transformers does not know this kind of GGUF."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    where = {"pretrained_model_name_or_path": base.parent, "gguf_file": base.name, "local_files_only": True}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(base.parent, gguf_file=base.name, local_files_only=True)
-        read = AutoModelForCausalLM.from_pretrained(
-            base.parent, gguf_file=base.name, dtype=torch.float32, local_files_only=True
-        )
+        with quietly():
+            tokenizer = AutoTokenizer.from_pretrained(**where)
+            read = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
     except (OSError, ValueError, KeyError, NotImplementedError) as error:
         raise StageError(f"transformers cannot read the base {base.name}: {error}") from error
     config = read.config

@@ -2,7 +2,6 @@
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from skillstill.models.engine import free_cores
 from skillstill_training.attention import register_attention
 from skillstill_training.recipe import TrainPlan
 from skillstill_training.rows import IGNORED, Row
-from skillstill_training.student import load_student, load_tokenizer
+from skillstill_training.student import load_student, load_tokenizer, quietly
 
 PROBES = 8  # products of two matrices, to see which number format is faster here
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
@@ -25,7 +24,7 @@ def tune(rows: Sequence[Row], student: Path, target: Path, plan: TrainPlan, seed
     from peft.helpers import disable_input_dtype_casting
     from transformers import PrinterCallback
 
-    with _quiet(), _enough_memory():
+    with quietly(), _enough_memory():
         trainer = _trainer(rows, student, target, plan, seed)
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(_listener(on_log))
@@ -123,21 +122,6 @@ def _listener(on_log: OnLog) -> Any:
             on_log(state.global_step, state.max_steps, logs or {})
 
     return Listener()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Their progress is told by us, and their advice is of other machines."""
-    import datasets
-    import transformers
-
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    datasets.disable_progress_bars()
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 @contextmanager
