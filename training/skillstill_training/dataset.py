@@ -44,8 +44,8 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
     kept = _capped(kept, goals, plan, recipe.seed, dropped)
     skill = load_skill(skill_folder)
     samples = (
-        *(_sample(row, goals[row.goal].family, goals[row.goal].wording, skill) for row in kept),
-        *(_sample(row, RECORDED, row.goal, skill) for row in _recorded(folder, goals, dropped)),
+        *(_sample(row, goals[row.goal], plan, skill) for row in kept),
+        *(_sample(row, None, plan, skill) for row in _recorded(folder, goals, dropped)),
     )
     write_lines(folder.dataset, samples)
     cells = _cells(samples, goals)
@@ -119,12 +119,14 @@ def _capped(
     return [row for row in rows if id(row) not in gone]
 
 
-def _sample(row: TraceRow, family: str, wording: str, skill: Skill) -> Sample:
+def _sample(row: TraceRow, goal: Goal | None, plan: DatasetPlan, skill: Skill) -> Sample:
+    """What is learned of a row; of what was recorded, nobody knows the intent."""
     assert row.trace
+    intent = plan.intents.get(goal.family, goal.family) if goal else ""
     turns = (
         Message(
             role=one.role,
-            intent=family if one.role == "assistant" and family != RECORDED else "",
+            intent=intent if one.role == "assistant" else "",
             content=one.content,
             calls=tuple(_ordered(call, skill) for call in one.calls),
         )
@@ -132,8 +134,8 @@ def _sample(row: TraceRow, family: str, wording: str, skill: Skill) -> Sample:
     )
     return Sample(
         goal=row.goal,
-        family=family,
-        wording=wording,
+        family=goal.family if goal else RECORDED,
+        wording=goal.wording if goal else row.goal,
         teacher=row.teacher,
         verified=row.verified,
         messages=(Message(role="system", content=skill.subagent.system), *turns),

@@ -77,11 +77,13 @@ class DatasetPlan(Frozen):
     cells     patterns of `family/tools/calls/outcome` with the least number of samples that match; tools are told as
               `search+read`, an outcome is found, absent or declined. Cells without a pattern are only listed
     cap       the largest share of a family's traces in one wording
+    intents   what a turn says in place of its family's name, where words alone cannot tell two families apart
     """
 
     abstain: Share = 0.1
     cells: Mapping[str, int] = {}
     cap: Share = 0.15
+    intents: Mapping[str, Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]] = {}
 
 
 class TrainPlan(Frozen):
