@@ -87,7 +87,8 @@ TRAINING_ARROWS = {
     "student": set(),
     "attention": set(),
     "tuning": {"attention", "recipe", "rows", "student"},
-    "choosing": {"arms", "chosen", "families", "folder", "gguf_lora", "material", "recipe", "resampling", "scorecard"},
+    "choosing": {"arms", "chosen", "families", "folder", "gguf_lora", "goal", "material", "recipe", "resampling"}
+    | {"scorecard"},
     "sft": {"choosing", "folder", "recipe", "report", "rows", "samples", "scorecard", "student", "tuning"},
     "parity": {"folder", "likeness", "scorecard", "student"},
     "judging": {"scorecard"},

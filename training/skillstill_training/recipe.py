@@ -109,7 +109,7 @@ class TrainPlan(Frozen):
     alpha: Annotated[int, Field(ge=1)] = 32
     learning_rate: Annotated[float, Field(gt=0)] = 2e-3
     warmup: Share = 0.03
-    longest: Annotated[int, Field(ge=64)] = 2_048
+    longest: Annotated[int, Field(ge=16)] = 2_048
     batch: Annotated[int, Field(ge=1)] = 4
     checkpoints: Annotated[int, Field(ge=1)] = 2
     episodes: Annotated[int, Field(ge=1)] = 100

