@@ -112,5 +112,23 @@ def test_a_draw_keeps_to_its_budget_and_is_the_same_again(
     assert drawn(some_rows, budget, seed, most) == chosen
 
 
+def test_a_conversation_that_is_learned_twice_begins_in_any_of_its_wordings() -> None:
+    asked = sample(*TRACE).model_copy(update={"also": ("cache size?", "What is the size of the cache?")})
+    row = BYTES.row(asked)
+    chosen = [bytes(one.tokens).decode() for one in drawn([row], budget=20 * len(row.tokens), seed=1)]
+    assert {question in one for one in chosen for question in ("cache size?", "size of the cache?")} == {True, False}
+    assert len(set(chosen)) == 3
+    assert {one[one.index("assistant") :] for one in chosen} >= {chosen[0][chosen[0].index("assistant") :]}
+    assert {row.learned for row in drawn([row], budget=20 * len(row.tokens), seed=1)} == {row.learned}
+
+
+def test_openings_cost_their_share_and_are_first_turns_of_other_rows() -> None:
+    long = [BYTES.row(sample(*TRACE, family=family)) for family in ("direct", "linked") for _ in range(20)]
+    chosen = drawn(long, budget=20 * len(long[0].tokens), seed=1, openings=0.25)
+    cut = [row for row in chosen if not row.whole]
+    assert {row.tokens for row in cut} == {long[0].opening.tokens}
+    assert 0.2 < sum(len(row.tokens) for row in cut) / sum(len(row.tokens) for row in chosen) < 0.3
+
+
 def test_another_seed_draws_in_another_order() -> None:
     assert drawn(rows("direct", 30), 300, seed=1) != drawn(rows("direct", 30), 300, seed=2)

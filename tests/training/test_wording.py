@@ -16,18 +16,18 @@ DRAFT = Draft(check=Absent(), words={"name": "Retry.back_off"}, loose=("name",),
 
 
 def test_slots_are_filled_exactly_where_nobody_is_sloppy() -> None:
-    said = say(DRAFT, "Where is {name} defined?", PLAIN, Random(1))
-    assert said == ("Where is Retry.back_off defined?", {"name": "Retry.back_off"})
+    said = say(DRAFT, ["Where is {name} defined?"], PLAIN, Random(1))
+    assert said == (["Where is Retry.back_off defined?"], {"name": "Retry.back_off"})
 
 
 def test_a_prompt_may_be_limited_to_a_place() -> None:
-    prompt, _ = say(DRAFT, "Where is {name}?", PLAIN.model_copy(update={"scoped": 1.0}), Random(1))
-    assert prompt == "In src/http: Where is Retry.back_off?"
+    prompts, _ = say(DRAFT, ["Where is {name}?", "{name}?"], PLAIN.model_copy(update={"scoped": 1.0}), Random(1))
+    assert prompts == ["In src/http: Where is Retry.back_off?", "In src/http: Retry.back_off?"]
 
 
 def test_a_loose_name_is_what_the_goal_remembers_of_its_prompt() -> None:
-    prompt, words = say(DRAFT, "{name}?", PLAIN.model_copy(update={"loose": 1.0}), Random(1))
-    assert prompt == f"{words['name']}?"
+    prompts, words = say(DRAFT, ["{name}?", "locate {name}"], PLAIN.model_copy(update={"loose": 1.0}), Random(1))
+    assert prompts == [f"{words['name']}?", f"locate {words['name']}"]
     assert words["name"] != "Retry.back_off"
 
 
@@ -39,7 +39,7 @@ def test_people_say_a_name_in_many_ways_that_keep_its_letters() -> None:
 
 def test_a_slot_without_a_word_is_an_error_of_the_author() -> None:
     with pytest.raises(GoalsError, match=r"'Where is \{nme\}\?' has the slot 'nme'; known: name"):
-        say(DRAFT, "Where is {nme}?", PLAIN, Random(1))
+        say(DRAFT, ["Where is {nme}?"], PLAIN, Random(1))
 
 
 @given(st.integers(0, 10_000))

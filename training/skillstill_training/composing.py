@@ -1,5 +1,6 @@
 """From a draft to a goal that is proven: said in words, solved once with the real tools, judged by its own check."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -13,6 +14,8 @@ from skillstill_training.proofs import Proof, Proofs, proof_key
 from skillstill_training.recipe import Speech
 from skillstill_training.solving import execute, hand_for
 from skillstill_training.wording import say
+
+Wording = tuple[str, str]  # its name, its text
 
 
 class Unfit(Exception):
@@ -28,11 +31,12 @@ class Composer:
     seed: int
     proofs: Proofs | None = None
 
-    def compose(self, draft: Draft, family: Family, material: Material, split: Split, wording: tuple[str, str]) -> Goal:
-        """The goal in a wording (its id, its text), not yet proven. Raises Unfit where the words give it away."""
-        name, text = wording
+    def compose(
+        self, draft: Draft, family: Family, material: Material, split: Split, wordings: Sequence[Wording]
+    ) -> Goal:
+        """The goal in the first wording, and also in the others, not yet proven. Raises Unfit for a giveaway."""
         rng = Random(f"{self.seed}/{family.name}/{material.name}/{draft.model_dump_json()}")  # noqa: S311 - no secret
-        prompt, words = say(draft, text, self.speech, rng)
+        (prompt, *also), words = say(draft, [text for _, text in wordings], self.speech, rng)
         if told := [word for word in draft.hidden if word.lower() in prompt.lower()]:
             raise Unfit(f"the prompt gives away {told[0]!r}")
         return Goal(
@@ -41,8 +45,9 @@ class Composer:
             family=family.name,
             split=split,
             workspace=material.name,
-            wording=name,
+            wording=wordings[0][0],
             prompt=prompt,
+            also=tuple(also),
             check=draft.check,
             words=words,
             facts=draft.facts,

@@ -1,7 +1,7 @@
 """Stage 3, `skillstill dataset SKILL`: of all kept traces those that the student learns from, each cell filled."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -43,9 +43,10 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
     kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
     kept = _capped(kept, goals, plan, recipe.seed, dropped)
     skill = load_skill(skill_folder)
+    tested = _tested(goals)
     samples = (
-        *(_sample(row, goals[row.goal], plan, skill) for row in kept),
-        *(_sample(row, None, plan, skill) for row in _recorded(folder, goals, dropped)),
+        *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
+        *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, goals, dropped)),
     )
     write_lines(folder.dataset, samples)
     cells = _cells(samples, goals)
@@ -56,7 +57,7 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
 
 def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
     """The kept rows of training goals, none twice and none that asks what a test asks."""
-    tested = {normal(goal.prompt) for goal in goals.values() if goal.split != "train" and not goal.absent}
+    tested = _tested({id: goal for id, goal in goals.items() if not goal.absent})
     seen: set[str] = set()
     for row in rows:
         goal = goals.get(row.goal)
@@ -70,8 +71,7 @@ def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[s
 def _recorded(folder: RunFolder, goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
     """The kept rows of the user's own recorded goals, a family of their own."""
     rows = read_lines(folder.recorded_traces, TraceRow) if folder.recorded_traces.exists() else ()
-    tested = {normal(goal.prompt) for goal in goals.values() if goal.split != "train"}
-    seen: set[str] = set()
+    tested, seen = _tested(goals), set[str]()
     for row in rows:
         if reason := _unlearnable(row, tested, seen):
             dropped[reason] += 1
@@ -80,13 +80,18 @@ def _recorded(folder: RunFolder, goals: Mapping[str, Goal], dropped: Counter[str
             yield row
 
 
-def _unfit(row: TraceRow, goal: Goal | None, tested: set[str], seen: set[str]) -> str:
+def _tested(goals: Mapping[str, Goal]) -> Collection[str]:
+    """What tests ask, in the letters that count."""
+    return {normal(goal.prompt) for goal in goals.values() if goal.split != "train"}
+
+
+def _unfit(row: TraceRow, goal: Goal | None, tested: Collection[str], seen: Collection[str]) -> str:
     if row.kept and (goal is None or goal.split != "train"):
         return "not of a training goal"
     return _unlearnable(row, tested, seen)
 
 
-def _unlearnable(row: TraceRow, tested: set[str], seen: set[str]) -> str:
+def _unlearnable(row: TraceRow, tested: Collection[str], seen: Collection[str]) -> str:
     """Why nobody learns from this row, whatever goal it is of; empty where one can."""
     if not (row.kept and row.trace):
         return "not kept by its teacher"
@@ -119,7 +124,7 @@ def _capped(
     return [row for row in rows if id(row) not in gone]
 
 
-def _sample(row: TraceRow, goal: Goal | None, plan: DatasetPlan, skill: Skill) -> Sample:
+def _sample(row: TraceRow, goal: Goal | None, plan: DatasetPlan, skill: Skill, tested: Collection[str]) -> Sample:
     """What is learned of a row; of what was recorded, nobody knows the intent."""
     assert row.trace
     intent = plan.intents.get(goal.family, goal.family) if goal else ""
@@ -139,6 +144,7 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetPlan, skill: Skill) -
         teacher=row.teacher,
         verified=row.verified,
         messages=(Message(role="system", content=skill.subagent.system), *turns),
+        also=tuple(words for words in goal.also if normal(words) not in tested) if goal else (),
     )
 
 

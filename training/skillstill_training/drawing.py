@@ -11,7 +11,7 @@ from skillstill.errors import GoalsError, SkillstillError
 
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
-from skillstill_training.composing import Composer, Unfit
+from skillstill_training.composing import Composer, Unfit, Wording
 from skillstill_training.families import Family, Wordings
 from skillstill_training.goal import Draft, Goal, Split
 from skillstill_training.material import Material
@@ -25,8 +25,7 @@ OTHERS = 3  # answers of its neighbours that a check must refuse
 HELD_BACK = 5  # every fifth training wording is kept for validation
 
 OnProgress = Callable[["Tally"], None]
-Wording = tuple[str, str]  # its name, its text
-Drafted = tuple[Draft, Material, Wording]
+Drafted = tuple[Draft, Material, Sequence[Wording]]
 
 
 @dataclass
@@ -72,7 +71,10 @@ class Drawing:
         return kept, tally
 
     def _drafts(self, family: Family, split: Split) -> Iterator[Drafted]:
-        """From each workspace in turn, each with the wording that has served least; a pair shares one."""
+        """From each workspace in turn, each with the wording that has served least; a pair shares one.
+
+        A training goal has others beside it, drawn from all that training may know.
+        """
         rng = Random(f"{self.composer.seed}/{family.name}/{split}")  # noqa: S311 - no secret
         wordings = self._wordings(family, split, rng)
         used: Counter[str] = Counter()
@@ -83,7 +85,8 @@ class Drawing:
             wording = wording or min(wordings, key=lambda one: used[one[0]])
             paired[key] = wording
             used[wording[0]] += 1
-            yield draft, material, wording
+            others = [one for one in wordings if one != wording] if split == "train" else []
+            yield draft, material, [wording, *rng.sample(others, min(self.plan.also, len(others)))]
 
     def _wordings(self, family: Family, split: Split, rng: Random) -> list[Wording]:
         """The wordings of a split with their names, shuffled; for tests, `seen` of the goals in training wordings."""
@@ -120,10 +123,10 @@ class Drawing:
         return [proven[at] for at in sorted(proven)]
 
     def _compose(
-        self, draft: Draft, material: Material, wording: Wording, family: Family, split: Split, tally: Tally
+        self, draft: Draft, material: Material, wordings: Sequence[Wording], family: Family, split: Split, tally: Tally
     ) -> Goal | None:
         try:
-            return self.composer.compose(draft, family, material, split, wording)
+            return self.composer.compose(draft, family, material, split, wordings)
         except Unfit as unfit:
             tally.dropped[str(unfit)] += 1
             return None
@@ -134,7 +137,7 @@ class Drawing:
         if prompt in self.asked or question in seen:
             tally.dropped["a near-duplicate"] += 1
             return False
-        self.asked.add(prompt)
+        self.asked.update({prompt, *map(normal, goal.also)})
         seen.add(question)
         return True
 

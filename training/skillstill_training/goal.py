@@ -39,6 +39,7 @@ class Goal(Frozen):
 
     `calls` is the number of calls of the shortest plan, each of which needs what the one before it showed; `hits` is
     how many candidates its most crowded result left to choose from. Both are measured by executing that plan.
+    `also` are other ways to ask the same, in training wordings: whoever learns from it may be asked so.
     """
 
     id: str = Field(pattern=r"^[0-9a-f]{16}$")
@@ -48,6 +49,7 @@ class Goal(Frozen):
     workspace: str
     wording: str
     prompt: str
+    also: tuple[str, ...] = ()
     check: Check
     words: Mapping[str, str] = {}
     facts: Mapping[str, JsonValue] = {}

@@ -52,11 +52,13 @@ class GoalPlan(Frozen):
 
     per_family   by split; `families` overrides it by family, then split
     seen         of the test goals: in training wordings, so that the difference can be told
+    also         in so many more wordings a training goal can be asked: a trace that is learned twice begins otherwise
     """
 
     per_family: Mapping[Split, Count] = {"train": 150, "validation": 32, "test": 60}
     families: Mapping[str, Mapping[Split, Count]] = {}
     seen: Annotated[float, Field(ge=0, lt=1)] = 0.25
+    also: Count = 12
     speech: Speech = Speech()
     shares: Shares = Shares()
 

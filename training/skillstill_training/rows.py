@@ -7,6 +7,7 @@ from random import Random
 
 from skillstill import chat
 from skillstill.errors import GateError
+from skillstill.types import Message
 
 from skillstill_training.samples import Sample
 
@@ -15,11 +16,17 @@ IGNORED = -100  # the label that torch's cross-entropy leaves out
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`tokens` and `labels` of one conversation, equally long; a label is its token, or IGNORED."""
+    """`tokens` and `labels` of one conversation, equally long; a label is its token, or IGNORED.
+
+    `also` are other tokens that it may begin with, up to the first that is learned: its question in other words.
+    An opening is not `whole`.
+    """
 
     family: str
     tokens: tuple[int, ...]
     labels: tuple[int, ...]
+    also: tuple[tuple[int, ...], ...] = ()
+    whole: bool = True
 
     @property
     def learned(self) -> int:
@@ -28,9 +35,19 @@ class Row:
     @property
     def opening(self) -> "Row":
         """The conversation up to the end of its first turn: what was asked, what is taken for its intent, a call."""
-        first = next(at for at, label in enumerate(self.labels) if label != IGNORED)
-        end = next((at for at in range(first, len(self.labels)) if self.labels[at] == IGNORED), len(self.labels))
-        return Row(self.family, self.tokens[:end], self.labels[:end])
+        end = next((at for at in range(self._first, len(self.labels)) if self.labels[at] == IGNORED), len(self.labels))
+        return Row(self.family, self.tokens[:end], self.labels[:end], self.also, whole=False)
+
+    def asked(self, chance: Random) -> "Row":
+        """The same with its question in any of its wordings."""
+        first = self._first
+        start = chance.choice((self.tokens[:first], *self.also))
+        tokens, labels = start + self.tokens[first:], (IGNORED,) * len(start) + self.labels[first:]
+        return Row(self.family, tokens, labels, whole=self.whole)
+
+    @property
+    def _first(self) -> int:
+        return next(at for at, label in enumerate(self.labels) if label != IGNORED)
 
 
 class Vocabulary:
@@ -46,7 +63,13 @@ class Vocabulary:
         tokens = tuple(token for part, _ in parts for token in part)
         labels = tuple(token if learned else IGNORED for part, learned in parts for token in part)
         self._assert_masked(sample, labels, [segment.text for segment in segments if segment.learned])
-        return Row(sample.family, tokens, labels)
+        return Row(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
+
+    def _start(self, sample: Sample, words: str) -> tuple[int, ...]:
+        """What a conversation begins with that asks in these words."""
+        first = next(at for at, message in enumerate(sample.messages) if message.role == "user")
+        asked = (*sample.messages[:first], Message(role="user", content=words))
+        return tuple(token for segment in chat.render(asked, chat.LINES) for token in self.tokenize(segment.text))
 
     def _assert_masked(self, sample: Sample, labels: Sequence[int], learned: Sequence[str]) -> None:
         text = b"".join(self.piece(label) for label in labels if label != IGNORED).decode("utf-8", "replace")
@@ -89,7 +112,7 @@ def _in_turn(rows: Sequence[Row], budget: float, seed: int, most: int | None = N
         for family, queue in queues.items():
             if not queue:
                 queue += chance.sample(by_family[family], len(by_family[family]))
-            row = queue.pop()
+            row = queue.pop().asked(chance)
             used += len(row.tokens)
             if used > budget or len(chosen) == most:
                 return chosen

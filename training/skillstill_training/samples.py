@@ -8,7 +8,10 @@ RECORDED = "recorded"  # the family of what the user's own subagents were asked
 
 
 class Sample(Frozen):
-    """One conversation to learn: as the tuned model will see it, with the one system line and no schemas."""
+    """One conversation to learn: as the tuned model will see it, with the one system line and no schemas.
+
+    `also` are other words for its question.
+    """
 
     goal: str
     family: str
@@ -16,3 +19,4 @@ class Sample(Frozen):
     teacher: str
     verified: Verified
     messages: tuple[Message, ...]
+    also: tuple[str, ...] = ()

@@ -67,7 +67,6 @@ def make_adapter(
     _begin(folder.adapter, started)
     dropped: Counter[str] = Counter()
     all_rows = _rows(folder, base, plan, dropped)
-    whole = set(all_rows)
     rows = drawn(all_rows, plan.tokens, seed, plan.traces, plan.openings)
     history = _History(folder, sum(len(row.tokens) for row in rows), dropped, on_progress)
     trials = Trials(skill_folder, folder, base, plan.episodes)
@@ -77,7 +76,7 @@ def make_adapter(
     choice = trials.best(_checkpoints(folder.adapter), history.tried)
     for name in ADAPTER_FILES:
         shutil.copyfile(choice.checkpoint / name, folder.adapter / name)
-    traces = sum(row in whole for row in rows)
+    traces = sum(row.whole for row in rows)
     trained = Trained(
         traces=traces,
         tokens=sum(len(row.tokens) for row in rows),

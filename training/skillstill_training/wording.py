@@ -1,6 +1,7 @@
 """From a draft to the words of a prompt: slots filled, now and then loosely, with a typo, or limited to a place."""
 
 import re
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from skillstill.errors import GoalsError
@@ -12,17 +13,24 @@ from skillstill_training.recipe import Speech
 SHORTEST_TYPO = 5  # letters of a word that may hold a typo; a shorter one would be another word
 
 
-def say(draft: Draft, wording: str, speech: Speech, rng: Random) -> tuple[str, dict[str, str]]:
-    """The prompt, and the words of its slots as they were said. Raises GoalsError for a slot that has no word."""
-    if lacking := slots(wording) - draft.words.keys():
-        raise GoalsError(f"the wording {wording!r} has the slot {min(lacking)!r}; known: {', '.join(draft.words)}")
+def say(draft: Draft, wordings: Sequence[str], speech: Speech, rng: Random) -> tuple[list[str], dict[str, str]]:
+    """A prompt in each wording, and the words of the slots as all of them say them, in one place or anywhere.
+
+    Raises GoalsError for a slot that has no word.
+    """
     words = dict(draft.words)
     for slot in draft.loose:
         if rng.random() < speech.loose:
             words[slot] = loosely(words[slot], rng)
+    place = f"In {draft.scope}: " if draft.scope and rng.random() < speech.scoped else ""
+    return [place + _filled(wording, words, speech, rng) for wording in wordings], words
+
+
+def _filled(wording: str, words: Mapping[str, str], speech: Speech, rng: Random) -> str:
+    if lacking := slots(wording) - words.keys():
+        raise GoalsError(f"the wording {wording!r} has the slot {min(lacking)!r}; known: {', '.join(words)}")
     text = mistyped(wording, rng) if rng.random() < speech.typo else wording
-    prompt = text.format_map(words)
-    return (f"In {draft.scope}: {prompt}" if draft.scope and rng.random() < speech.scoped else prompt), words
+    return text.format_map(words)
 
 
 def loosely(name: str, rng: Random) -> str:

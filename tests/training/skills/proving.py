@@ -16,7 +16,7 @@ async def proven(
     for at, draft in enumerate(drafts):
         wording = (f"train/{at}", wordings[at % len(wordings)])
         try:
-            goal = composer.compose(draft, family, material, "train", wording)
+            goal = composer.compose(draft, family, material, "train", [wording])
         except Unfit:
             continue
         goals.append(await composer.prove(goal, family, material))

@@ -169,7 +169,7 @@ async def goals(family: Family, material: Material) -> list[Goal]:
     for draft in islice(family.drafts(material, Random(1)), LOOKED_AT):
         wording = " ".join(f"{{{slot}}}" for slot in draft.words)
         try:
-            goal = composer.compose(draft, family, material, "train", ("plain", wording))
+            goal = composer.compose(draft, family, material, "train", [("plain", wording)])
         except Unfit:
             continue
         found.append(await composer.prove(goal, family, material))
@@ -298,7 +298,7 @@ async def test_a_loosely_said_name_is_found_in_its_other_spelling(material: Mate
     family = FAMILIES["bases"]
     composer = Composer(load_skill(SKILL), Speech(loose=1, typo=0, scoped=0), seed=1)
     for draft in drafts("bases", material):
-        goal = composer.compose(draft, family, material, "train", ("plain", "{name}?"))
+        goal = composer.compose(draft, family, material, "train", [("plain", "{name}?")])
         proven = await composer.prove(goal, family, material)
         assert proven.absent or draft.words["name"] in proven.answer
 
