@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from skillstill.confidence import FEATURES
 from skillstill.errors import GateError
-from skillstill_training.calibrating import calibrate, selective
+from skillstill_training.measuring.calibrating import calibrate, selective
 from skillstill_training.scorecard import Outcome
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from skillstill.errors import GateError, ModelError, StageError
 from skillstill.types import Decision, Message, Model, ModelFile, ModelSpec, ToolSchema
-from skillstill_training.asking import Progress
 from skillstill_training.evaluate import Look, evaluate
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.goals import make_goals
 from skillstill_training.jsonl import read_lines
+from skillstill_training.measuring.asking import Progress
 from skillstill_training.plan import PlannedModel
 from skillstill_training.recipe import EvaluatePlan
 from skillstill_training.scorecard import Arm, Count, Outcome, Scorecard

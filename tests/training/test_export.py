@@ -12,10 +12,10 @@ import pytest
 from gguf import GGUFReader
 from skillstill.errors import StageError
 from skillstill.packages import installed_file
-from skillstill_training import export
-from skillstill_training.export import export_adapter
 from skillstill_training.folder import RunFolder
-from skillstill_training.likeness import Likeness, compare, llama_voice
+from skillstill_training.gguf.likeness import Likeness, compare, llama_voice
+from skillstill_training.shipping import export
+from skillstill_training.shipping.export import export_adapter
 
 from tests.clients.counterparts import CACHE, lacking
 from tests.training.tiny import (

@@ -9,9 +9,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 from skillstill.errors import GateError, GoalsError, MaterialError
-from skillstill_training import composing
+from skillstill_training.drawing import composing
+from skillstill_training.drawing.gates import check_origins
 from skillstill_training.folder import RunFolder
-from skillstill_training.gates import check_origins
 from skillstill_training.goal import Goal, Split
 from skillstill_training.goals import make_goals
 from skillstill_training.material import Material, Source

@@ -11,11 +11,11 @@ from skillstill import cli
 from skillstill.errors import UsageError
 from skillstill.models.remote import Endpoint
 from skillstill.skill import load_skill
+from skillstill_training.commands.hiring import check_sending
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.goals import make_goals
-from skillstill_training.hiring import check_sending
 from skillstill_training.jsonl import read_lines
 from skillstill_training.material import roots_of
 from skillstill_training.solving import execute, hand_for

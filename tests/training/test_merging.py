@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from gguf import GGUFReader
 from skillstill.errors import GateError, StageError
-from skillstill_training import merging
-from skillstill_training.export import export_adapter
 from skillstill_training.folder import RunFolder
-from skillstill_training.merging import MergeKind, merge
+from skillstill_training.shipping import merging
+from skillstill_training.shipping.export import export_adapter
+from skillstill_training.shipping.merging import MergeKind, merge
 
 from tests.training.tiny import PROMPTS, Sizes, lora, save_adapter, save_base
 

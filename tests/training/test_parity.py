@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import StageError
-from skillstill_training.export import export_adapter
 from skillstill_training.folder import RunFolder
-from skillstill_training.likeness import Likeness
-from skillstill_training.parity import check_parity, judged
+from skillstill_training.gguf.likeness import Likeness
+from skillstill_training.shipping.export import export_adapter
+from skillstill_training.shipping.parity import check_parity, judged
 
 from tests.training.tiny import PROMPTS, Sizes, lora, save_adapter, save_base, save_torch
 
@@ -44,7 +44,7 @@ def test_rows_of_q_and_k_in_the_wrong_order_are_found_out(
     folder: RunFolder, weights: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_adapter(folder.adapter, lora(scale=0.5))
-    monkeypatch.setattr("skillstill_training.gguf_lora.interleaved", lambda rows, heads: rows)
+    monkeypatch.setattr("skillstill_training.gguf.lora.interleaved", lambda rows, heads: rows)
     export_adapter(folder, base, name="settings")
     assert not check_parity(weights, folder, base, PROMPTS).passed
 

@@ -16,16 +16,16 @@ import pytest
 from skillstill.registry import Registry
 from skillstill.types import ModelFile
 from skillstill_training import pipeline
+from skillstill_training.commands.release_telling import paragraph
+from skillstill_training.commands.releasing import _teach
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
 from skillstill_training.pipeline import Ending, Order, Tell, resumed, train_skill
 from skillstill_training.publish import registry_of
 from skillstill_training.recipe import TrainPlan
-from skillstill_training.release_commands import _teach
-from skillstill_training.release_telling import paragraph
 from skillstill_training.scorecard import Gate, Scorecard
-from skillstill_training.shipped import Proof, proof_file
+from skillstill_training.shipping.shipped import Proof, proof_file
 
 from tests.training.test_publish import scorecard
 

@@ -17,7 +17,7 @@ from skillstill.types import ModelFile
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.hashes import file_sha256
-from skillstill_training.judging import judged
+from skillstill_training.measuring.judging import judged
 from skillstill_training.publish import publish, registry_of
 from skillstill_training.scorecard import (
     ARMS,

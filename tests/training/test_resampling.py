@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from skillstill_training.resampling import gain, success
+from skillstill_training.measuring.resampling import gain, success
 from skillstill_training.scorecard import Interval, Outcome
 
 

@@ -12,7 +12,7 @@ from skillstill.models.engine import EngineOptions
 from skillstill.models.llama import LlamaBase
 from skillstill.packages import installed_file
 from skillstill.types import Message, ToolCall
-from skillstill_training.rows import IGNORED, Row, Vocabulary, drawn, fitting
+from skillstill_training.learning.rows import IGNORED, Row, Vocabulary, drawn, fitting
 from skillstill_training.samples import Sample
 
 LOOK = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "naïve <|im_end|> 日本"}),))

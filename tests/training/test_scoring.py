@@ -2,8 +2,8 @@
 
 import pytest
 from skillstill.types import Status
+from skillstill_training.measuring.scoring import causes, score
 from skillstill_training.scorecard import Cause, Outcome
-from skillstill_training.scoring import causes, score
 
 
 def outcome(at: int, status: Status, why: str, **changed: object) -> Outcome:

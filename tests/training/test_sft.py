@@ -33,7 +33,7 @@ async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
 
 def test_packed_conversations_do_not_see_each_other() -> None:
     torch = pytest.importorskip("torch")
-    from skillstill_training.attention import attend
+    from skillstill_training.learning.attention import attend
 
     torch.manual_seed(1)
     query, key, value = (torch.randn(1, heads, 12, 8) for heads in (4, 2, 2))

@@ -13,8 +13,8 @@ from skillstill_training.goals import make_goals
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
 from skillstill_training.scorecard import Gate
-from skillstill_training.shipped import Proof, parity_of, proof_file
 from skillstill_training.shipping import merge_into, prompts_of
+from skillstill_training.shipping.shipped import Proof, parity_of, proof_file
 from skillstill_training.traces import make_traces
 
 from tests.training.test_traces import constructed

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillstill.errors import GoalsError
 from skillstill_training.checks import Absent
+from skillstill_training.drawing.wording import loosely, mistyped, normal, say
 from skillstill_training.goal import Draft
 from skillstill_training.recipe import Speech
-from skillstill_training.wording import loosely, mistyped, normal, say
 
 PLAIN = Speech(loose=0, typo=0, scoped=0)
 DRAFT = Draft(check=Absent(), words={"name": "Retry.back_off"}, loose=("name",), scope="src/http")

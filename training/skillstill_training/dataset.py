@@ -11,13 +11,13 @@ from skillstill.errors import GateError, StageError
 from skillstill.skill import Skill, load_skill
 from skillstill.types import Message, ToolCall
 
+from skillstill_training.drawing.wording import normal
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.recipe import DatasetPlan
 from skillstill_training.samples import RECORDED, Sample
 from skillstill_training.teachers import TraceRow
-from skillstill_training.wording import normal
 
 Cells = Mapping[str, int]
 

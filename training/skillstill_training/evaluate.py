@@ -17,19 +17,19 @@ from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.skill import load_skill
 from skillstill.types import Frozen, ModelFile, Models
 
-from skillstill_training.arms import Arm, Contest
-from skillstill_training.asking import OnProgress, ask
-from skillstill_training.calibrating import calibrate, selective
-from skillstill_training.chosen import Chosen
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import Appender, read_lines, write_text
 from skillstill_training.material import roots_of
+from skillstill_training.measuring.arms import Arm, Contest
+from skillstill_training.measuring.asking import OnProgress, ask
+from skillstill_training.measuring.calibrating import calibrate, selective
+from skillstill_training.measuring.chosen import Chosen
+from skillstill_training.measuring.scoring import causes, differences, score
 from skillstill_training.recipe import EvaluatePlan
 from skillstill_training.scorecard import ARMS, Outcome, Scorecard, Trained
 from skillstill_training.scorecard import Arm as Name
-from skillstill_training.scoring import causes, differences, score
 
 Arms = Mapping[Name, Arm]
 

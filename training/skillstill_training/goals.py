@@ -9,16 +9,16 @@ from anyio import to_thread
 from skillstill.errors import GoalsError
 from skillstill.skill import load_skill
 
-from skillstill_training.composing import Composer
 from skillstill_training.drawing import Drawing, OnProgress, Tally
+from skillstill_training.drawing.composing import Composer
+from skillstill_training.drawing.gates import check_origins, check_prompts, check_shares
+from skillstill_training.drawing.proofs import Proofs
 from skillstill_training.families import Family, load_families, load_wordings
 from skillstill_training.folder import RunFolder
-from skillstill_training.gates import check_origins, check_prompts, check_shares
 from skillstill_training.goal import SPLITS, Goal, Split
 from skillstill_training.jsonl import write_lines
 from skillstill_training.material import Material, Source, load_sources, prepare
 from skillstill_training.page import write_page
-from skillstill_training.proofs import Proofs
 from skillstill_training.recipe import Recipe, load_recipe
 
 OnMaterial = Callable[[Source], None]

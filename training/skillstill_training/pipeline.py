@@ -28,7 +28,7 @@ from skillstill_training.publish import publish
 from skillstill_training.recipe import TrainPlan, load_recipe
 from skillstill_training.report import write_report
 from skillstill_training.scorecard import Scorecard, Verdict
-from skillstill_training.shipped import parity_of, proof_file
+from skillstill_training.shipping.shipped import parity_of, proof_file
 from skillstill_training.teachers.batch import Progress as TraceProgress
 
 TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere

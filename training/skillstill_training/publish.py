@@ -18,7 +18,7 @@ from skillstill.types import ModelFile
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
-from skillstill_training.judging import judged
+from skillstill_training.measuring.judging import judged
 from skillstill_training.scorecard import Gate, Scorecard
 
 TITLE = 80  # characters of an entry's title

@@ -17,16 +17,16 @@ from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.types import Frozen
 
-from skillstill_training.choosing import Choice, Trials, step_of
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import read_lines, write_text
+from skillstill_training.learning.choosing import Choice, Trials, step_of
+from skillstill_training.learning.rows import Row, Vocabulary, drawn, fitting
+from skillstill_training.learning.student import student_folder
 from skillstill_training.recipe import TrainPlan
 from skillstill_training.report import draw_curves
-from skillstill_training.rows import Row, Vocabulary, drawn, fitting
 from skillstill_training.samples import Sample
 from skillstill_training.scorecard import Trained
-from skillstill_training.student import student_folder
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
@@ -127,7 +127,7 @@ def _checkpoints(folder: Path) -> Sequence[Path]:
 def _tune(rows: Sequence[Row], base: Path, target: Path, plan: TrainPlan, seed: int, on_log: OnLog) -> None:
     """Raises StageError where the extra is not installed."""
     try:
-        from skillstill_training.tuning import tune  # imports torch, which takes seconds and an extra
+        from skillstill_training.learning.tuning import tune  # imports torch, which takes seconds and an extra
     except ImportError as error:
         raise StageError(f"training needs {error.name}: type `pip install 'skillstill[training]'`") from error
     tune(rows, student_folder(base), target, plan, seed, on_log)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from skillstill_training.composing import Composer, Unfit
+from skillstill_training.drawing.composing import Composer, Unfit
 from skillstill_training.families import Family
 from skillstill_training.goal import Draft, Goal
 from skillstill_training.material import Material

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from skillstill.skill import load_skill
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
-from skillstill_training.composing import Composer, Unfit
+from skillstill_training.drawing.composing import Composer, Unfit
 from skillstill_training.families import Family, load_families, load_wordings, slots
 from skillstill_training.goal import Draft, Goal
 from skillstill_training.material import Material, load_sources

@@ -8,7 +8,7 @@ import pytest
 from skillstill.skill import load_skill
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
-from skillstill_training.composing import Composer
+from skillstill_training.drawing.composing import Composer
 from skillstill_training.families import Family, load_families, load_wordings, slots
 from skillstill_training.goal import SPLITS, Draft, Goal, Split
 from skillstill_training.material import Material, Source, load_sources

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from skillstill.errors import StageError
 
+from skillstill_training.drawing.gates import shares
 from skillstill_training.folder import RunFolder
-from skillstill_training.gates import shares
 from skillstill_training.goal import SPLITS, Goal, Split
 from skillstill_training.page.solved import Rows, tokens
 from skillstill_training.page.table import cell, head, link, many, mean, number, row, section, share, text

@@ -7,10 +7,10 @@ from pathlib import Path
 from skillstill.confidence import features
 from skillstill.errors import StageError
 
-from skillstill_training.arms import Arm
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal, Split
 from skillstill_training.jsonl import Appender, read_lines, write_lines
+from skillstill_training.measuring.arms import Arm
 from skillstill_training.scorecard import Arm as Name
 from skillstill_training.scorecard import Outcome
 

@@ -13,10 +13,10 @@ from gguf import GGMLQuantizationType as Kind
 from gguf import GGUFReader, GGUFValueType
 from skillstill.errors import GateError, StageError
 
-from skillstill_training.gguf_files import Field, Stored, fields_of, read_gguf, replacing, stored, write_gguf
-from skillstill_training.gguf_lora import FILE_TYPES, AdapterKind, Layout, Lora, read_lora
+from skillstill_training.gguf.files import Field, Stored, fields_of, read_gguf, replacing, stored, write_gguf
+from skillstill_training.gguf.likeness import Likeness, Prompts, compare, llama_voice
+from skillstill_training.gguf.lora import FILE_TYPES, AdapterKind, Layout, Lora, read_lora
 from skillstill_training.hashes import file_sha256
-from skillstill_training.likeness import Likeness, Prompts, compare, llama_voice
 
 MergeKind = Literal["F16", "Q8_0", "Q4_K_M"]
 # On SmolLM2-135M with a trained adapter F16 lies 9e-4 and Q8_0 1.5e-3 away, which is no more than rounding does anyway;

@@ -10,10 +10,10 @@ from typing import Any
 from skillstill.errors import StageError
 from skillstill.models.engine import free_cores
 
-from skillstill_training.attention import register_attention
+from skillstill_training.learning.attention import register_attention
+from skillstill_training.learning.rows import IGNORED, Row
+from skillstill_training.learning.student import load_student, load_tokenizer, quietly
 from skillstill_training.recipe import TrainPlan
-from skillstill_training.rows import IGNORED, Row
-from skillstill_training.student import load_student, load_tokenizer, quietly
 
 PROBES = 8  # products of two matrices, to see which number format is faster here
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says

@@ -6,10 +6,10 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from skillstill_training.folder import RunFolder
-from skillstill_training.gguf_files import replacing
-from skillstill_training.gguf_lora import AdapterKind, Layout, Lora, read_peft, write_lora
+from skillstill_training.gguf.files import replacing
+from skillstill_training.gguf.likeness import Likeness, Prompts, compare, llama_voice
+from skillstill_training.gguf.lora import AdapterKind, Layout, Lora, read_peft, write_lora
 from skillstill_training.hashes import file_sha256
-from skillstill_training.likeness import Likeness, Prompts, compare, llama_voice
 
 # llama.cpp rounds activations on a 4-bit base, so that any other last bit is heard: the same adapter in F32 and in F16
 # lies 1.3e-3 apart there, with 99.6 % of the tokens the same (SmolLM2-135M). Twice that is where a real loss begins.

@@ -4,8 +4,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from skillstill_training.measuring.resampling import gain, success
 from skillstill_training.reasons import kind_of
-from skillstill_training.resampling import gain, success
 from skillstill_training.scorecard import Arm, ArmScore, Cause, Count, Difference, Outcome
 
 NAMED = 5  # goals of a cause that are told

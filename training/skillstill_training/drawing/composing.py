@@ -7,13 +7,13 @@ from random import Random
 from skillstill.errors import PlanError
 from skillstill.skill import Skill
 
+from skillstill_training.drawing.proofs import Proof, Proofs, proof_key
+from skillstill_training.drawing.wording import say
 from skillstill_training.families import Family
 from skillstill_training.goal import Draft, Goal, Split, goal_id
 from skillstill_training.material import Material
-from skillstill_training.proofs import Proof, Proofs, proof_key
 from skillstill_training.recipe import Speech
 from skillstill_training.solving import execute, hand_for
-from skillstill_training.wording import say
 
 Wording = tuple[str, str]  # its name, its text
 

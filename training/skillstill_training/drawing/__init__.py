@@ -11,13 +11,13 @@ from skillstill.errors import GoalsError, SkillstillError
 
 from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
-from skillstill_training.composing import Composer, Unfit, Wording
+from skillstill_training.drawing.composing import Composer, Unfit, Wording
+from skillstill_training.drawing.wording import normal
 from skillstill_training.families import Family, Wordings
 from skillstill_training.goal import Draft, Goal, Split
 from skillstill_training.material import Material
 from skillstill_training.recipe import GoalPlan
 from skillstill_training.tasks import one_error
-from skillstill_training.wording import normal
 
 BATCH = 4  # drafts that are proven at once: what two cores keep busy
 PATIENCE = 12  # drafts that are tried for each goal that is wanted, before a family has to do with fewer

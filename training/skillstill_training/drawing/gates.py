@@ -7,11 +7,11 @@ from pathlib import Path
 
 from skillstill.errors import GateError
 
+from skillstill_training.drawing.wording import normal
 from skillstill_training.families import Family, Wordings
 from skillstill_training.goal import Goal, Split
 from skillstill_training.material import Material, Source
 from skillstill_training.recipe import Band, Shares
-from skillstill_training.wording import normal
 
 DEEP = 3  # dependent calls
 SMALL = 200  # bytes; smaller files are alike everywhere

@@ -14,16 +14,16 @@ from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import given
 from skillstill.skill import load_skill
 
-from skillstill_training.arms import Arm, Contest
-from skillstill_training.chosen import Chosen
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
-from skillstill_training.gguf_lora import Layout, read_peft, write_lora
+from skillstill_training.gguf.lora import Layout, read_peft, write_lora
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.material import roots_of
+from skillstill_training.measuring.arms import Arm, Contest
+from skillstill_training.measuring.chosen import Chosen
+from skillstill_training.measuring.resampling import success
 from skillstill_training.recipe import EvaluatePlan
-from skillstill_training.resampling import success
 from skillstill_training.scorecard import Outcome
 
 

@@ -7,16 +7,16 @@ from skillstill import chat
 from skillstill.errors import UsageError
 from skillstill.models.engine import Engine, EngineOptions
 
-from skillstill_training.export import Exported, export_adapter
 from skillstill_training.folder import RunFolder
+from skillstill_training.gguf.likeness import Prompts
 from skillstill_training.jsonl import read_lines, write_text
-from skillstill_training.likeness import Prompts
-from skillstill_training.merging import Merged, MergeKind, merge
-from skillstill_training.parity import PROMPTS, check_parity
+from skillstill_training.learning.student import student_folder
 from skillstill_training.samples import Sample
 from skillstill_training.scorecard import Gate
-from skillstill_training.shipped import Proof, proof_file
-from skillstill_training.student import student_folder
+from skillstill_training.shipping.export import Exported, export_adapter
+from skillstill_training.shipping.merging import Merged, MergeKind, merge
+from skillstill_training.shipping.parity import PROMPTS, check_parity
+from skillstill_training.shipping.shipped import Proof, proof_file
 
 
 def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:

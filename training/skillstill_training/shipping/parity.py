@@ -9,9 +9,9 @@ import numpy as np
 from skillstill.errors import StageError
 
 from skillstill_training.folder import RunFolder
-from skillstill_training.likeness import Likeness, Logits, Prompts, compare, llama_voice
+from skillstill_training.gguf.likeness import Likeness, Logits, Prompts, compare, llama_voice
+from skillstill_training.learning.student import load_student
 from skillstill_training.scorecard import Gate
-from skillstill_training.student import load_student
 
 PROMPTS = 20  # with up to 32 tokens after each: some 500 places
 # Measured on SmolLM2-135M, a Q4_1 base with an F16 adapter against torch in fp32: KL 2.3e-3, the same token at 98.4 %.

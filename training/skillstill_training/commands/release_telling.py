@@ -16,9 +16,9 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.scorecard import Gate, Scorecard, Trained, Verdict
 
 if TYPE_CHECKING:  # the first two take the extra `training`, which telling of a measure does without
-    from skillstill_training.export import Exported
-    from skillstill_training.merging import Merged
     from skillstill_training.pipeline import Ending, Tell
+    from skillstill_training.shipping.export import Exported
+    from skillstill_training.shipping.merging import Merged
 
 EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
 WIDTH = 100

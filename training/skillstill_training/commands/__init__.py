@@ -9,8 +9,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from skillstill_training.commands.hiring import Terms
     from skillstill_training.folder import RunFolder
-    from skillstill_training.hiring import Terms
     from skillstill_training.recipe import Recipe
     from skillstill_training.teachers.batch import OnProgress, Progress
     from skillstill_training.teachers.recorded import RecordedGoal
@@ -41,7 +41,7 @@ def goals(
     """
     import anyio
 
-    from skillstill_training import telling
+    from skillstill_training.commands import telling
     from skillstill_training.folder import RunFolder
     from skillstill_training.goals import make_goals
 
@@ -86,8 +86,8 @@ def traces(
     import anyio
     from skillstill.errors import UsageError
 
-    from skillstill_training import telling
-    from skillstill_training.hiring import Terms
+    from skillstill_training.commands import telling
+    from skillstill_training.commands.hiring import Terms
     from skillstill_training.teachers.ledger import Budget, Price
 
     folder = skill_folder(skill)
@@ -112,7 +112,7 @@ def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json
 
     Example: skillstill dataset explore
     """
-    from skillstill_training import telling
+    from skillstill_training.commands import telling
     from skillstill_training.dataset import make_dataset
 
     folder = skill_folder(skill)
@@ -139,7 +139,7 @@ def floor(
     import anyio
     from skillstill.errors import UsageError
 
-    from skillstill_training import telling
+    from skillstill_training.commands import telling
     from skillstill_training.floor import freeze_floor, load_floor, measure_floor
     from skillstill_training.goal import SPLITS
     from skillstill_training.material import roots_of
@@ -195,8 +195,8 @@ def hired(
 ) -> "Work":
     from skillstill.models.remote import Endpoint
 
-    from skillstill_training import telling
-    from skillstill_training.hiring import check_sending, hire
+    from skillstill_training.commands import telling
+    from skillstill_training.commands.hiring import check_sending, hire
 
     endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
     if recorded:
@@ -222,7 +222,7 @@ def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
     """
     from skillstill.errors import UsageError
 
-    from skillstill_training import telling
+    from skillstill_training.commands import telling
     from skillstill_training.teachers.recorded import recorded_goals
 
     if transcripts is None:

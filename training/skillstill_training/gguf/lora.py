@@ -15,7 +15,7 @@ from gguf import GGUFValueType as Type
 from numpy.typing import NDArray
 from skillstill.errors import StageError
 
-from skillstill_training.gguf_files import ARCHITECTURE, DAMAGED, Field, Stored, read_gguf, stored, write_gguf
+from skillstill_training.gguf.files import ARCHITECTURE, DAMAGED, Field, Stored, read_gguf, stored, write_gguf
 
 Values = NDArray[np.float32]
 AdapterKind = Literal["F16", "Q8_0"]

@@ -15,9 +15,9 @@ from rich.text import Text
 
 from skillstill_training.dataset import Dataset
 from skillstill_training.drawing import Tally
+from skillstill_training.drawing.gates import shares
 from skillstill_training.floor import Standing
 from skillstill_training.folder import RunFolder
-from skillstill_training.gates import shares
 from skillstill_training.goal import SPLITS
 from skillstill_training.goals import Goals, Listener
 from skillstill_training.material import Source

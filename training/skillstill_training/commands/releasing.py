@@ -49,7 +49,7 @@ def sft(
 
     from skillstill.models.sources import locate
 
-    from skillstill_training import release_telling
+    from skillstill_training.commands import release_telling
     from skillstill_training.pipeline import noted_base, within
     from skillstill_training.sft import make_adapter
 
@@ -85,7 +85,7 @@ def export(
 
     from skillstill.models.sources import locate
 
-    from skillstill_training import release_telling
+    from skillstill_training.commands import release_telling
     from skillstill_training.shipping import merge_into, ship
 
     folder = skill_folder(skill)
@@ -117,7 +117,7 @@ def evaluate(
     """
     from skillstill.models.sources import given
 
-    from skillstill_training import release_telling
+    from skillstill_training.commands import release_telling
     from skillstill_training.pipeline import Rivals, measure
     from skillstill_training.publish import registry_of
 
@@ -141,9 +141,9 @@ def publish(
 
     Example: skillstill publish explore
     """
-    from skillstill_training import release_telling
+    from skillstill_training.commands import release_telling
     from skillstill_training.publish import publish, registry_of
-    from skillstill_training.shipped import parity_of
+    from skillstill_training.shipping.shipped import parity_of
 
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
@@ -157,7 +157,7 @@ def report(skill: Skill, runs: Runs = Path("runs"), run: Run = None) -> int:
 
     Example: skillstill report explore
     """
-    from skillstill_training import release_telling
+    from skillstill_training.commands import release_telling
     from skillstill_training.report import write_report
 
     release_telling.made(write_report(run_folder(run, runs, skill_folder(skill))))
@@ -189,7 +189,7 @@ def train(
     """
     _check_extra()
 
-    from skillstill_training import release_telling
+    from skillstill_training.commands import release_telling
     from skillstill_training.folder import RunFolder
     from skillstill_training.pipeline import Order, resumed, train_skill
     from skillstill_training.publish import registry_of
@@ -232,7 +232,7 @@ def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
     """Who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
 
-    from skillstill_training.hiring import Terms
+    from skillstill_training.commands.hiring import Terms
 
     def teach(folder: "RunFolder", on_progress: "OnProgress") -> "Progress":
         if teacher == "constructed":

@@ -1,0 +1,1 @@
+"""What a GGUF file holds, read and written without torch."""
