@@ -30,11 +30,13 @@ ARROWS = {
     "contract": {"chat", "skill"},
     "runs": set(),
     "runtime": {"agent", "chat", "confidence", "contract", "registry", "runs", "skill", "workspace"},
-    "server": {"registry", "runtime", "workspace"},
-    "clients": set(),
+    "server": {"library", "registry", "runtime", "workspace"},
+    "clients": {"registry"},
+    "library": {"registry", "tools"},
+    "packs": {"contract", "library", "models", "registry", "releases", "skill", "trust"},
     "doctor": {"models", "registry", "runtime", "symbols", "tools"},
     "show": {"doctor", "registry", "runs", "runtime"},
-    "cli": {"clients", "doctor", "models", "registry", "releases", "runs", "runtime", "server"}
+    "cli": {"clients", "doctor", "library", "models", "packs", "registry", "releases", "runs", "runtime", "server"}
     | {"show", "trust", "workspace"},
     "__init__": {"models", "registry", "runtime"},
 }

@@ -1,0 +1,1 @@
+"""Other people's skills and subagents: found, read as they are, kept, searched, judged, packed."""

@@ -1,0 +1,92 @@
+"""What was imported: a skill, a subagent or a command as its author wrote it, and all that must be said of it.
+
+The text is data from a stranger. Nothing of it is executed, and what lint finds is a report, never a gate.
+"""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from skillstill.types import Frozen
+
+Kind = Literal["skill", "agent", "command"]
+Terms = Literal["allowed", "forbidden", "unclear"]  # of derived works: what a distilled model is, to be careful
+
+
+class Origin(Frozen):
+    """Where a definition comes from: `source` is a repository's address or a folder, `path` is relative to it.
+
+    `commit` is empty outside git; `sha256` is of the file's bytes as they were.
+    """
+
+    source: str
+    path: str
+    commit: str = ""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class Licence(Frozen):
+    """`name` as it is declared or recognised, an SPDX identifier where it is one; `where` it was found."""
+
+    name: str = ""
+    where: str = ""
+    derived_works: Terms = "unclear"
+
+
+class Bundled(Frozen):
+    """A file that lies beside a SKILL.md. Scripts are kept, never run. `mode` is 0o644 or 0o755."""
+
+    path: str
+    size: int = Field(ge=0)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    script: bool = False
+
+
+class Finding(Frozen):
+    """One thing to know about a definition.
+
+    repaired   it could be read only after a repair: which one
+    lint       it breaks the specification: which rule
+    hidden     it holds characters that a reader does not see
+    injection  a passage that speaks to a model about its rules, secrets or what to hide
+    """
+
+    kind: Literal["repaired", "lint", "hidden", "injection"]
+    text: str
+    line: int = Field(default=0, ge=0)  # 1-based; 0 where it has none
+
+
+class Definition(Frozen):
+    """One definition, understood. `text` is the file as it was, so that it can be written again unchanged.
+
+    name         a slug: a-z, 0-9 and single hyphens; `title` is the name as its author wrote it
+    tools        as Claude Code spells them (`Read`, `Grep`, `Bash(git *)`), none where it declares none
+    fields       the whole front matter, every scalar a text
+    examples     what stood in `<example>` blocks of its description: one text each
+    """
+
+    kind: Kind
+    name: str
+    title: str
+    description: str
+    examples: tuple[str, ...] = ()
+    body: str
+    text: str
+    tools: tuple[str, ...] = ()
+    fields: Mapping[str, JsonValue] = {}
+    bundle: tuple[Bundled, ...] = ()
+    origin: Origin
+    licence: Licence = Licence()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What two definitions share that are the same: their bytes."""
+        return self.origin.sha256
+
+    @property
+    def folder(self) -> PurePosixPath:
+        """Where its bundle lies, relative to its source."""
+        return PurePosixPath(self.origin.path).parent
