@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import GateError, ModelError, StageError
-from skillstill.types import Decision, Message, Model, ModelFile, ModelSpec, ToolSchema
+from skillstill.types import Decision, Message, Model, ModelFile, ModelSpec, ToolSchema, Usage
 from skillstill_training.evaluate import Look, evaluate
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
@@ -47,7 +47,8 @@ class Stand:
         if not (self.knows(goal) or turn.calls):
             turn = Message(role="assistant", content="It is 77777 (r1).")
         logprob = SURE if self.knows(goal) else UNSURE
-        return turn.model_copy(update={"decisions": (Decision(token="x", logprob=logprob),) * 3})
+        usage = Usage(prompt=sum(len(message.content) for message in messages))  # a letter a token
+        return turn.model_copy(update={"decisions": (Decision(token="x", logprob=logprob),) * 3, "usage": usage})
 
 
 class Stands:
@@ -145,6 +146,19 @@ async def test_an_outcome_holds_its_trace_without_clock_machine_and_schemas(scen
     assert (one.trace.workspace, one.trace.tools, one.trace.tally.seconds) == ("chrome", (), 0)
     assert one.features
     assert one.turns == one.trace.tally.turns == one.calls + 1
+
+
+async def test_what_a_right_answer_saves_its_caller_is_what_was_read_on_the_way_to_it(scene: Scene) -> None:
+    scorecard = await measured(scene)
+    outcomes = [one for one in rows(scene[1], "ours") if one.trace]
+    for one in outcomes:
+        assert one.trace
+        read = sum(len(message.content) for message in one.trace.messages if message.role == "tool")
+        assert one.saved_tokens == (read if one.passed else 0)
+    ours = scorecard.arm("ours")
+    assert ours
+    told = [one.saved_tokens for one in outcomes if not one.held_out]
+    assert ours.saved_tokens == pytest.approx(sum(told) / len(told), abs=1e-3)
 
 
 async def test_a_confidence_is_calibrated_on_validation_goals(scene: Scene) -> None:

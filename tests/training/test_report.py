@@ -72,7 +72,7 @@ def scorecard(**more: Any) -> Scorecard:
             data_curve={64: 0.41, 256: 0.62, 1024: 0.71},
         ),
         "arms": (
-            arm("ours", 0.71, repeated=0.004, read_tokens=812, written_tokens=96), arm("floor", 0.64, seconds=0.02),
+            arm("ours", 0.71, repeated=0.004, read_tokens=812, written_tokens=96, saved_tokens=640), arm("floor", 0.64, seconds=0.02),
             arm("stock", 0.12, label="SmolLM2-135M and the skill's text"), arm("larger", 0.33), arm("wrong", 0.05),
             arm("teacher", 0.97),
         ),
@@ -186,7 +186,7 @@ def test_a_run_that_nobody_published_has_no_verdict(folder: RunFolder) -> None:
 def test_arms_stand_in_order_of_success_with_what_they_cost(folder: RunFolder) -> None:
     lines = lines_of(written(folder, scorecard()), "arms")
     assert [name.split()[0] for name in lines] == ["teacher", "ours", "plain", "larger", "base,", "wrong"]
-    assert lines["ours"] == "71% 66% to 76% 520 3.4 s 908 0.4% –"
+    assert lines["ours"] == "71% 66% to 76% 520 3.4 s 908 640 0.4% –"
     assert "base, untrained SmolLM2-135M and the skill's text" in lines
 
 

@@ -29,6 +29,8 @@ class Outcome(Frozen):
     repeated    a call was made twice
     misused     a call was refused or could not be read
     tokens      read anew and written; seconds are wall time of the run
+    saved       tokens of the calls and results between the question and its right answer: what a caller that had made
+                the calls itself would have in its context. Nothing where the answer is wrong or the goal handed back
     features    what a confidence is made of, by `skillstill.confidence`; nothing without a model
     """
 
@@ -46,6 +48,7 @@ class Outcome(Frozen):
     turns: int = 0
     read_tokens: int = 0
     written_tokens: int = 0
+    saved_tokens: int = 0
     seconds: float = 0.0
     features: tuple[float, ...] = ()
     trace: Trace | None = None
@@ -81,6 +84,7 @@ class ArmScore(Frozen):
     turns: float = 0.0
     read_tokens: float = 0.0
     written_tokens: float = 0.0
+    saved_tokens: float = 0.0
     seconds: float = 0.0
 
 

@@ -187,10 +187,17 @@ def _of_trace(goal: Goal, families: Families, trace: Trace, judgement: Judgement
         turns=tally.turns,
         read_tokens=tally.read_tokens,
         written_tokens=tally.completion_tokens,
+        saved_tokens=_between(trace) if judgement.passed else 0,
         seconds=tally.seconds,
         features=features(trace),
         trace=lean(trace, goal.workspace),
     )
+
+
+def _between(trace: Trace) -> int:
+    """The tokens that came into the context after the question and before the answer."""
+    used = [turn.usage.prompt for turn in trace.messages if turn.role == "assistant" and turn.usage]
+    return used[-1] - used[0] if used else 0
 
 
 def _outcome(goal: Goal, families: Families, **became: Any) -> Outcome:

@@ -34,6 +34,7 @@ def score(arm: Arm, label: str, outcomes: Outcomes) -> ArmScore:
         turns=_mean(headline, lambda one: one.turns),
         read_tokens=_mean(headline, lambda one: one.read_tokens),
         written_tokens=_mean(headline, lambda one: one.written_tokens),
+        saved_tokens=_mean(headline, lambda one: one.saved_tokens),
         seconds=_mean(headline, lambda one: one.seconds),
     )
 

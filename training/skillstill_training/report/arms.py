@@ -17,15 +17,16 @@ def arms(card: Scorecard) -> str:
 
 
 def _arms(card: Scorecard) -> str:
-    heads = ["success", "95% interval", "goals", "a goal", "tokens", "repeated", "misused"]
+    heads = ["success", "95% interval", "goals", "a goal", "tokens", "saved", "repeated", "misused"]
     ticks = scale([(at / 4, f"{at * 25}%") for at in range(5)])
     first = [head(""), head(ticks, "plotted"), *map(head, heads)]
     ranked = sorted(card.arms, key=lambda arm: -arm.success.value)
     hint = (
         "<p class=hint>Success is the mean over families, each with the same weight; handing a goal back is none. "
         "Intervals draw whole workspaces. Slow arms are asked a fixed part of the goals. Seconds and tokens, read anew "
-        "or written, are means of a goal; repeated and misused are shares of the runs with a call made twice, and with "
-        "one that was refused or could not be read.</p>"
+        "or written, are means of a goal; saved are the tokens of calls and results that a caller need not read, of "
+        "right answers only; repeated and misused are shares of the runs with a call made twice, and with one that was "
+        "refused or could not be read.</p>"
     )
     return section("arms", "How each arm did", ["<tr>", *first, "</tr>"], map(_arm, ranked)) + hint
 
@@ -34,7 +35,7 @@ def _arm(arm: ArmScore) -> str:
     kind: Kind = "ours" if arm.arm == "ours" else "other"
     figures = [percent(arm.success.value), within(arm.success, percent), f"{arm.goals.asked:,}"]
     figures += [duration(arm.seconds), number(round(arm.read_tokens + arm.written_tokens))]
-    figures += [_rate(arm.repeated), _rate(arm.misused)]
+    figures += [number(round(arm.saved_tokens)), _rate(arm.repeated), _rate(arm.misused)]
     cells = [cell(interval_strip(arm.success, kind), "plotted"), *map(cell, figures)]
     return row(f"{NAMES[arm.arm]} {_label(arm)}", cells, kind)
 

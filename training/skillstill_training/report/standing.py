@@ -43,6 +43,7 @@ def _figures(card: Scorecard, folder: RunFolder) -> Iterator[str]:
         figures = {"success": percent(ours.success.value), **figures}
         figures["a goal"] = duration(ours.seconds)
         figures["tokens a goal"] = f"{ours.read_tokens + ours.written_tokens:,.0f}"
+        figures["saved for the caller"] = f"{ours.saved_tokens:,.0f} tokens"
     figures["training traces"] = f"{card.trained.traces:,}"
     if folder.exported.exists():
         figures["adapter"] = f"{folder.exported.stat().st_size / 1e6:.1f} MB"
