@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from anyio import to_thread
 from skillstill.errors import GateError
 from skillstill.packages import installed_file
 from skillstill_training.dataset import make_dataset
 from skillstill_training.folder import RunFolder
 from skillstill_training.recipe import TrainPlan
+from skillstill_training.scorecard import Trained
 from skillstill_training.sft import make_adapter
 
 from tests.training.test_dataset import traced
@@ -29,6 +31,25 @@ async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
     with pytest.raises(GateError, match=r"none of the \d+ samples fits into 16 tokens: raise \[train\] longest"):
         make_adapter(settings, folder, base, TrainPlan(longest=16))
     assert not (folder.adapter / "trained.json").exists()
+
+
+async def test_a_data_curve_comes_later_and_another_training_deletes_none(
+    settings: Path, folder: RunFolder, base: Path
+) -> None:
+    pytest.importorskip("torch")
+    make_dataset(settings, await traced(settings, folder))
+    plan, weights = TrainPlan(tokens=400, openings=0, checkpoints=1, episodes=1), "adapter_model.safetensors"
+
+    async def trained(**other: object) -> Trained:
+        return await to_thread.run_sync(make_adapter, settings, folder, base, plan.model_copy(update=other))
+
+    first = await trained()
+    learned = (folder.adapter / weights).read_bytes()
+    assert (await trained(curve=(1,))).data_curve.keys() == {1, first.traces}
+    assert (folder.adapter / weights).read_bytes() == learned
+    with pytest.raises(GateError):
+        await trained(longest=16)
+    assert (folder.adapter.with_name("4-adapter-1") / weights).read_bytes() == learned
 
 
 def test_packed_conversations_do_not_see_each_other() -> None:
