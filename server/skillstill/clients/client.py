@@ -1,0 +1,187 @@
+"""What all programs that call us have in common: told of this server in a file of theirs, and made to forget it again.
+
+A `Client` says where that file is, what stands in it and what the program makes of it. A file that cannot be read is
+never changed, and nothing but our own entry ever is.
+"""
+
+import re
+import shlex
+import shutil
+import sysconfig
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from skillstill.clients import document
+from skillstill.clients.document import ABSENT, Place
+from skillstill.errors import ClientError, UsageError
+
+Scope = Literal["local", "project", "user"]
+SERVER = "skillstill"
+CALL_SECONDS = 600  # the limit of one call that clients are asked for: progress does not extend it
+START_SECONDS = 30  # a machine under load takes a few
+FEW = 5  # subagents; of more than these, a client should load only what it searches for, as the server says too
+READ_AND_WRITE, OWNER_ONLY = 0o644, 0o600
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
+_RESERVED = {"workspace"}  # Claude Code refuses it
+
+
+@dataclass(frozen=True)
+class Change:
+    """What was done, and where."""
+
+    did: Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
+    place: Place
+
+    def __str__(self) -> str:
+        if self.did == "unchanged":
+            return f"nothing to change: {self.place} says so already"
+        return f"nothing to remove: there is no {self.place}" if self.did == "absent" else f"{self.did} {self.place}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client:
+    """A program, and how it is told of servers.
+
+    scopes      those that it knows, its usual one first
+    file        where it keeps what it knows of servers, in a scope and for a project's folder
+    beside      what it keeps of a server beside its command; the flag: whether its tools need no search
+    typed       the command that adds a server to a scope, where it has one
+    forgets     the command that removes one
+    replaces    what it would replace by something else in a command
+    opened      its words for the folder that is open, for a scope in which it starts servers somewhere else;
+                None where it has none
+    asks        what it asks of those who share a project's file
+    """
+
+    title: str
+    scopes: tuple[Scope, ...]
+    file: Callable[[Scope, Path, str], Place]
+    beside: Callable[[bool], dict[str, Any]]
+    typed: Callable[[Scope, str, Sequence[str]], Sequence[str]] = lambda *_: ()
+    forgets: Callable[[Scope, str], Sequence[str]] = lambda *_: ()
+    replaces: str = "${"
+    opened: Callable[[Scope], str | None] = lambda _: ""
+    asks: str = ""
+
+    def entry(self, command: Sequence[str], *, always_load: bool = True) -> dict[str, Any]:
+        """What this client keeps of a server that it starts. `always_load`: its tools need no search: there are few."""
+        beside = self.beside(always_load)
+        kind = {"type": beside.pop("type")} if "type" in beside else {}
+        return {**kind, "command": command[0], "args": list(command[1:]), **beside}
+
+    def snippet(
+        self,
+        scope: Scope,
+        project: Path,
+        *,
+        name: str = SERVER,
+        workspace: Path | None = None,
+        always_load: bool = True,
+    ) -> str:
+        """What to type, and what to write for people who edit files. Raises ClientError or UsageError."""
+        place, command = self.place(scope, project, name), self._command(scope, workspace)
+        words = self.typed(scope, name, command)
+        typing = f"Type in {folder(project)}:\n\n{shlex.join(words)}\n\nOr add to" if words else "Add to"
+        under = ", under " + " > ".join(place.keys[:-2]) if place.keys[:-2] else ""
+        return f"{typing} {place.file}{under}:\n\n{place.text(self.entry(command, always_load=always_load))}"
+
+    def install(
+        self,
+        scope: Scope,
+        project: Path,
+        *,
+        name: str = SERVER,
+        workspace: Path | None = None,
+        always_load: bool = True,
+        force: bool = False,
+    ) -> Change:
+        """Add this server, or bring its entry up to date. Raises ClientError or UsageError, the file left as it was."""
+        place = self.place(scope, project, name)
+        wanted = self.entry(self._command(scope, workspace), always_load=always_load)
+        found = document.find(place)
+        if found == wanted:
+            return Change("unchanged", place)
+        if found is not ABSENT and not self._ours(found) and not force:
+            raise ClientError(f"another server is {place}: --force replaces it, --name adds this one beside it")
+        document.put(place, wanted)
+        return Change("added" if found is ABSENT else "updated" if self._ours(found) else "replaced", place)
+
+    def uninstall(self, scope: Scope, project: Path, *, name: str = SERVER) -> Change:
+        """Take away what `install` added, and nothing else. Raises ClientError or UsageError, the file as it was."""
+        place = self.place(scope, project, name)
+        found = document.find(place)
+        if found is ABSENT:
+            return Change("absent", place)
+        if not self._ours(found):
+            words = self.forgets(scope, name)
+            how = f"`{shlex.join(words)}` removes it" if words else f"remove it in {self.title}"
+            raise ClientError(f"another server is {place}: {how}")
+        document.take_out(place)
+        return Change("removed", place)
+
+    def place(self, scope: Scope, project: Path, name: str) -> Place:
+        """Where this server's entry belongs. Raises ClientError or UsageError."""
+        if scope not in self.scopes:
+            raise UsageError(f"--scope for {self.title} is {' or '.join(self.scopes)}, not {scope}")
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise UsageError(f"a server's name is 1 to 64 of A-Z a-z 0-9 _ - and not `workspace`, not {name!r}")
+        inside = folder(project)
+        try:
+            if not Path.home().is_dir():
+                raise ClientError(f"there is no home folder {Path.home()}: set HOME")
+            return self.file(scope, inside, name)
+        except (OSError, RuntimeError) as error:
+            raise ClientError(f"the configuration of {self.title} cannot be found: {error}") from error
+
+    def _command(self, scope: Scope, workspace: Path | None) -> tuple[str, ...]:
+        """What this client shall start. Raises ClientError or UsageError."""
+        opened = self.opened(scope)
+        if opened is None and workspace is None:
+            raise UsageError(
+                f"in this scope {self.title} does not say which folder is open: "
+                "name the one to serve by --workspace, or use --scope project"
+            )
+        command = serving(workspace)
+        if any(self.replaces in word for word in command):
+            raise UsageError(
+                f"{self.title} would replace the {self.replaces} in {shlex.join(command)}: use another path"
+            )
+        return command if workspace or not opened else (*command, "--workspace", opened)
+
+    def _ours(self, found: Any) -> bool:
+        """Whether `install`, or a person who typed what `snippet` says, can have written this."""
+        match found:
+            case {"command": str(command), "args": ["serve"] | ["serve", "--workspace", str()], **others}:
+                known = others.keys() <= {"type", "env", *self.beside(True)}
+                return known and Path(command).name == "skillstill" and not others.get("env")
+        return False
+
+
+def serving(workspace: Path | None = None) -> tuple[str, ...]:
+    """The command that serves a folder, or the one that it is started in. Raises ClientError or UsageError."""
+    return (str(_executable()), "serve", *(("--workspace", str(folder(workspace))) if workspace else ()))
+
+
+def folder(path: Path) -> Path:
+    """The folder's whole path. Raises UsageError."""
+    try:
+        found = path.expanduser().resolve(strict=True)
+        str(found).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(f"the name of this folder is not UTF-8, which clients need: {str(path)!r}") from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"no such folder: {path}") from error
+    if not found.is_dir():
+        raise UsageError(f"not a folder: {path}")
+    return found
+
+
+def _executable() -> Path:
+    """By its whole path, for a client may be started with another PATH."""
+    beside_python = Path(sysconfig.get_path("scripts"), "skillstill")
+    found = shutil.which(beside_python) or shutil.which("skillstill")
+    if not found:
+        raise ClientError("the command `skillstill` is not installed here: type `pip install skillstill`")
+    return Path(found).absolute()

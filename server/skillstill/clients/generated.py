@@ -1,0 +1,120 @@
+"""A folder that this program writes as a whole: made, made again from newer facts, and taken away.
+
+It keeps a list of what it wrote there. A folder without that list that holds anything is somebody else's, and a file
+that is no longer as it was written is its reader's: neither is changed.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from skillstill.errors import ClientError
+from skillstill.storage import write_atomically
+
+LIST = ".skillstill.json"
+_Hashes = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many files were written, were so already and were removed."""
+
+    folder: Path
+    written: int = 0
+    unchanged: int = 0
+    removed: int = 0
+
+    def __str__(self) -> str:
+        counts = {"written": self.written, "unchanged": self.unchanged, "removed": self.removed}
+        said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        return f"{self.folder}: {said or 'nothing to do'}"
+
+
+def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = False) -> Summary:
+    """Make the folder hold these files, and none of those written before. Raises ClientError, before
+    anything is changed where the folder or a file is not ours.
+
+    `force` replaces files that were changed since, for good; it does not make another's folder ours.
+    """
+    try:
+        known = _known(folder, kind)
+        wanted = {path: _hash(content) for path, content in files.items()}
+        found = {path: _found(folder, path) for path in {*wanted, *known}}
+        changed = [path for path in sorted(found) if found[path] not in {None, known.get(path), wanted.get(path)}]
+        if changed and not force:
+            raise ClientError(f"{folder / changed[0]} was changed by somebody: move it away, or --force replaces it")
+        new = [path for path in files if found[path] != wanted[path]]
+        for path in new:
+            _write(folder / path, files[path])
+        stale = [path for path in known if path not in wanted and found[path] is not None]
+        _remove(folder, stale)
+        _write(folder / LIST, _list(kind, wanted))
+    except OSError as error:
+        raise ClientError(f"{error.filename} cannot be written: {error.strerror}") from error
+    return Summary(folder, len(new), len(files) - len(new), len(stale))
+
+
+def remove(folder: Path, kind: str) -> Summary:
+    """Take away what `write` wrote, but what was changed since. Raises ClientError."""
+    try:
+        known = _known(folder, kind)
+        ours = [path for path in known if _found(folder, path) == known[path]]
+        _remove(folder, [*ours, *([LIST] if known else [])])
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    except OSError as error:
+        raise ClientError(f"{error.filename} cannot be removed: {error.strerror}") from error
+    return Summary(folder, removed=len(ours))
+
+
+def _known(folder: Path, kind: str) -> _Hashes:
+    """What was written there before; nothing where there is nothing at all. Raises ClientError where it is not ours."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return {}
+    try:
+        said = json.loads((folder / LIST).read_text(encoding="utf-8"))
+        files = dict(said["files"]) if said["wrote"] == kind else {}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ClientError(f"{folder} is not a {kind} that skillstill wrote: name a new or an empty folder") from error
+    if said["wrote"] != kind:
+        raise ClientError(f"{folder} is a {said['wrote']!r}, not a {kind}: name another folder")
+    return {path: str(files[path]) for path in files if _is_inside(path)}
+
+
+def _is_inside(path: str) -> bool:
+    """The list came with the folder, and somebody may have written it: nothing that it names leads out."""
+    return not PurePosixPath(path).is_absolute() and ".." not in PurePosixPath(path).parts
+
+
+def _found(folder: Path, path: str) -> str | None:
+    """The hash of what is there; one that nothing has for what is no regular file, or is reached by a link."""
+    file = folder / path
+    if not file.exists() and not file.is_symlink():
+        return None
+    linked = any(part.is_symlink() for part in (file, *file.parents) if part.is_relative_to(folder) and part != folder)
+    return "" if linked or not file.is_file() else _hash(file.read_bytes())
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, content)
+    file.chmod(0o644)
+
+
+def _remove(folder: Path, paths: list[str]) -> None:
+    for path in paths:
+        (folder / path).unlink()
+        for above in (folder / path).parents:
+            if above == folder or any(above.iterdir()):
+                break
+            above.rmdir()
+
+
+def _list(kind: str, hashes: _Hashes) -> bytes:
+    return (json.dumps({"wrote": kind, "files": dict(sorted(hashes.items()))}, indent=2) + "\n").encode()
+
+
+def _hash(content: bytes) -> str:
+    return sha256(content).hexdigest()
