@@ -18,13 +18,14 @@ Terms = Literal["allowed", "forbidden", "unclear"]  # of derived works: what a d
 class Origin(Frozen):
     """Where a definition comes from: `source` is a repository's address or a folder, `path` is relative to it.
 
-    `commit` is empty outside git; `sha256` is of the file's bytes as they were.
+    `commit` is empty outside git; `sha256` is of the file's bytes as they were, `mode` 0o644 or 0o755.
     """
 
     source: str
     path: str
     commit: str = ""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    mode: int = 0o644
 
 
 class Licence(Frozen):
@@ -42,6 +43,7 @@ class Bundled(Frozen):
     size: int = Field(ge=0)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     script: bool = False
+    mode: int = 0o644
 
 
 class Finding(Frozen):

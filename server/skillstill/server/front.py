@@ -27,8 +27,9 @@ from mcp.types import (
 )
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
+from skillstill.library.catalogue import Catalogue
 from skillstill.runtime import Runtime
-from skillstill.server import wire
+from skillstill.server import finding, wire
 from skillstill.server.live import Announcer
 from skillstill.server.prompts import Prompts
 from skillstill.server.queue import Queue
@@ -71,9 +72,10 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
 
     `places` runs work at once; a call that takes more than `grace` seconds goes to the background, where a client can.
     """
-    announcer = Announcer(runtime.registry.stamp)
+    finder = finding.Finder(runtime.registry, Catalogue())
+    announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.catalogue.exists))
     transcripts = Transcripts()
-    calls = Calls(runtime, workspace, Queue(places), transcripts)
+    calls = Calls(runtime, workspace, Queue(places), transcripts, finder)
     prompts = Prompts(runtime.registry, transcripts)
 
     @asynccontextmanager
@@ -128,16 +130,22 @@ def _hung_up(error: BaseException) -> bool:
 class Calls:
     """The tools: listed as the registry stands, called one run a call."""
 
-    def __init__(self, runtime: Runtime, workspace: Path, queue: Queue, transcripts: Transcripts) -> None:
+    def __init__(
+        self, runtime: Runtime, workspace: Path, queue: Queue, transcripts: Transcripts, finder: finding.Finder
+    ) -> None:
         self.runtime, self.workspace, self.queue, self.transcripts = runtime, workspace, queue, transcripts
+        self.finder = finder
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         entries = [listed.entry for listed in self.runtime.registry.entries()]
         always = len(entries) <= wire.ALWAYS_LOADED
-        return ListToolsResult(tools=[wire.tool(entry, always=always) for entry in entries])
+        found = [finding.tool()] if self.finder.offered() else []
+        return ListToolsResult(tools=[*found, *(wire.tool(entry, always=always) for entry in entries)])
 
     async def call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         try:
+            if params.name == finding.NAME and self.finder.offered():
+                return await self.finder.call(params.arguments or {})
             self.runtime.registry.entry(params.name)
             trace = await self._run(context, params.name, wire.request(params.arguments or {}))
         except UnknownName as error:

@@ -1,0 +1,141 @@
+"""`skillstill import` and `export-skill`: what a person types, is asked, and is told."""
+
+import json as encoding
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skillstill.text import clean, one_line
+
+if TYPE_CHECKING:
+    from skillstill.library.definition import Definition
+    from skillstill.library.importing import Summary
+
+FAILED = 1
+SHOWN = 20  # suspicious definitions and refusals that are shown in full
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
+
+
+def import_(
+    what: Annotated[str, typer.Argument(metavar="PATH|GIT_URL", help="A folder, a file, a folder of repositories.")],
+    accept_suspicious: Annotated[
+        bool, typer.Option("--accept-suspicious", help="Keep what holds hidden characters or speaks to a model.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Read other people's skills, subagents and commands into the library. Nothing of them is run.
+
+    Example: skillstill import ~/.claude
+    """
+    from skillstill.errors import LibraryError
+    from skillstill.library.blobs import Blobs
+    from skillstill.library.catalogue import Catalogue
+    from skillstill.library.fetching import sources
+    from skillstill.library.importing import Summary, import_source
+
+    catalogue, blobs, done = Catalogue(), Blobs(), list[Summary]()
+    with sources(what) as found:
+        for source in found:
+            try:
+                done.append(
+                    import_source(source, catalogue, blobs, lambda seen: _accepted(seen, accept_suspicious, json))
+                )
+            except LibraryError as error:  # one that cannot be read does not stop the others
+                if len(found) == 1:
+                    raise
+                done.append(Summary(source=source.name, error=str(error)))
+            if not json:
+                _tell(done[-1])
+    if json:
+        typer.echo(encoding.dumps([one.model_dump(mode="json") for one in done], indent=2))
+    elif len(done) > 1:
+        _tell_all(done)
+    return 0 if any(not one.error for one in done) else FAILED
+
+
+def export_skill(
+    name: Annotated[str, typer.Argument(help="Its name, or the first eight or more characters of its key.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to write it into.")] = Path(),
+) -> int:
+    """Write an imported skill, subagent or command again, byte for byte as its author wrote it.
+
+    Example: skillstill export-skill code-explorer .claude/agents
+    """
+    from skillstill.library.blobs import Blobs
+    from skillstill.library.catalogue import Catalogue
+    from skillstill.library.exporting import export
+
+    typer.echo(clean(str(export(Catalogue().get(name), folder.expanduser(), Blobs()))))
+    return 0
+
+
+def _accepted(seen: "Sequence[Definition]", accept: bool, json: bool) -> bool:
+    """Shown first, always; then by the flag, or by a person at a terminal."""
+    if not json:
+        _show(seen)
+    if accept or json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return accept
+    return typer.confirm(f"Keep these {len(seen)} as well?", default=False)
+
+
+def _show(seen: "Sequence[Definition]") -> None:
+    from skillstill.library.importing import suspicious
+
+    typer.echo(f"{len(seen)} suspicious, none of them kept yet:")
+    for one in seen[:SHOWN]:
+        for finding in suspicious(one)[:3]:
+            typer.echo(f"  {_said(one.origin.path)}:{finding.line}: {finding.kind}: {_said(finding.text)}")
+    if len(seen) > SHOWN:
+        typer.echo(f"  and {len(seen) - SHOWN} more")
+
+
+def _tell(one: "Summary") -> None:
+    if one.error:
+        typer.echo(f"{_said(one.source)}: {_said(one.error)}")
+        return
+    at = f" at {one.commit[:12]}" if one.commit else ""
+    typer.echo(f"{_said(one.source)}{at}: {_counts(one.kinds) or 'nothing new to read'} in {one.seconds:.1f} s")
+    typer.echo(f"  {one.new} new, {one.changed} changed, {one.known} as they were, {one.gone} gone")
+    _tell_counts(one)
+    for path, reason in one.refusals[:SHOWN]:
+        typer.echo(f"  {_said(path)}: {_said(reason)}")
+    if len(one.refusals) > SHOWN:
+        typer.echo(f"  and {len(one.refusals) - SHOWN} more, all of them with --json")
+
+
+def _tell_counts(one: "Summary") -> None:
+    licences = {f"derived works {terms}": count for terms, count in one.licences.items()} | dict(one.share_alike)
+    lines = {
+        "licences": licences,
+        "repaired": one.repaired,
+        "lint": one.lint,
+        "suspicious": {"kept": one.suspicious} if one.suspicious else {},
+        "scripts, never run": {"definitions with some": one.scripts} if one.scripts else {},
+        "refused": one.refused,
+    }
+    for what, counts in lines.items():
+        if counts:
+            typer.echo(f"  {what}: {_counts(counts)}")
+
+
+def _tell_all(done: "Sequence[Summary]") -> None:
+    from collections import Counter
+
+    kinds, refused = Counter[str](), Counter[str]()
+    for one in done:
+        kinds.update(one.kinds)
+        refused.update(one.refused)
+    failed = sum(bool(one.error) for one in done)
+    unread = f", {failed} could not be read" if failed else ""
+    typer.echo(f"{len(done)} sources{unread}: {_counts(kinds) or 'nothing new'}; refused: {_counts(refused) or 'none'}")
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {_said(name)}" for name, count in counts.items())
+
+
+def _said(text: str) -> str:
+    return one_line(text, 200)

@@ -1,0 +1,31 @@
+"""Files of a source, read without a surprise: never through a link, never a device, never more than was asked for."""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[BufferedReader]:
+    """Raises OSError where it is no regular file, even one that would be waited for."""
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as reader:
+        if not stat.S_ISREG(os.fstat(reader.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(file))
+        yield reader
+
+
+def content(file: Path, limit: int) -> bytes:
+    """At most `limit` bytes of it and one more, so that a longer file is known as such. Raises OSError."""
+    with opened(file) as reader:
+        return reader.read(limit + 1)
+
+
+def sha256(file: Path) -> str:
+    """Raises OSError."""
+    with opened(file) as reader:
+        return hashlib.file_digest(reader, "sha256").hexdigest()

@@ -1,0 +1,110 @@
+"""What there is for a task: subagents that can be called now, then what in the library one could be made of."""
+
+from skillstill.errors import UsageError
+from skillstill.library import database, index
+from skillstill.library.assessing import Verdict, assess
+from skillstill.library.catalogue import Catalogue
+from skillstill.library.definition import Kind, Licence
+from skillstill.library.meaning import encoder
+from skillstill.library.passages import Passage, first_sentence, words
+from skillstill.library.searching import Hit, Shared, ranked, search, shared
+from skillstill.registry import Entry, Measured, Registry
+from skillstill.text import one_line
+from skillstill.types import Frozen
+
+SENTENCE = 200  # characters of a description
+CLOSE = 0.3  # cosine; of a task and a text that has nothing to do with it, 92 to 98 in 100 lie below
+ADDRESS = 120  # of a source, a path, a licence's name
+
+
+class FoundSubagent(Frozen):
+    """One that can be called. `why`: what it shares with the task."""
+
+    name: str
+    description: str
+    why: str
+    released: bool
+    measured: Measured | None = None
+
+
+class FoundDefinition(Frozen):
+    """One of the library.
+
+    variants     how many others in it are much the same
+    verdict      whether a subagent can be made of it
+    suspicious   it holds what its reader does not see, or speaks to a model about its rules
+    """
+
+    name: str
+    key: str
+    kind: Kind
+    description: str
+    why: str
+    verdict: Verdict
+    licence: Licence
+    source: str
+    path: str
+    variants: int
+    findings: int
+    suspicious: bool
+
+
+class Found(Frozen):
+    """Strangers' texts in it are cleaned, and no longer than a sentence. `by_meaning`: not by words alone."""
+
+    subagents: tuple[FoundSubagent, ...]
+    definitions: tuple[FoundDefinition, ...]
+    by_meaning: bool
+
+
+def find(task: str, registry: Registry, catalogue: Catalogue, limit: int) -> Found:
+    """At most `limit` of each. Raises UsageError where the task has no words, and LibraryError."""
+    if not words(task):
+        raise UsageError("expected a few words that say what you need, like `web design`")
+    subagents = _subagents([listed.entry for listed in registry.entries()], task)[:limit]
+    definitions = [_definition(hit) for hit in search(catalogue, task, limit)]
+    return Found(subagents=tuple(subagents), definitions=tuple(definitions), by_meaning=encoder() is not None)
+
+
+def _subagents(entries: list[Entry], task: str) -> list[FoundSubagent]:
+    """Those that fit, released ones first. They stand before all else, so they must be CLOSE or have half its words."""
+    with database.in_memory() as connection:
+        index.put(connection, [(number, _passage(entry)) for number, entry in enumerate(entries)], encoder())
+        matrix = index.matrix(connection)
+        order = ranked(connection, matrix, task)
+        found = list(zip(order, shared(connection, matrix, task, order), strict=True))
+    enough = len(words(task)) / 2
+    fitting = [(entries[at], why) for at, why in found if why.nearness > CLOSE or len(why.words) >= enough]
+    return sorted((_subagent(entry, why) for entry, why in fitting), key=lambda one: not one.released)
+
+
+def _passage(entry: Entry) -> Passage:
+    return Passage(entry.name, f"{entry.title}. {entry.description}", labels=entry.search_hint)
+
+
+def _subagent(entry: Entry, shared: Shared) -> FoundSubagent:
+    return FoundSubagent(
+        name=entry.name,
+        description=first_sentence(entry.description, SENTENCE),
+        why=shared.why,
+        released=entry.state == "released",
+        measured=entry.measured,
+    )
+
+
+def _definition(hit: Hit) -> FoundDefinition:
+    one = hit.definition
+    return FoundDefinition(
+        name=one.name,
+        key=one.key,
+        kind=one.kind,
+        description=first_sentence(one.description, SENTENCE),
+        why=hit.shared.why,
+        verdict=assess(one).verdict,
+        licence=one.licence.model_copy(update={"name": one_line(one.licence.name, ADDRESS)}),
+        source=one_line(one.origin.source, ADDRESS),
+        path=one_line(one.origin.path, ADDRESS),
+        variants=hit.variants,
+        findings=len(one.findings),
+        suspicious=any(finding.kind in ("hidden", "injection") for finding in one.findings),
+    )

@@ -1,0 +1,104 @@
+"""From a source to the library: read, shown to a person where it is suspicious, and only then kept."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import perf_counter
+
+from skillstill.errors import LibraryError
+from skillstill.library.blobs import Blobs
+from skillstill.library.catalogue import Catalogue
+from skillstill.library.definition import Definition, Finding
+from skillstill.library.fetching import Source
+from skillstill.library.licences import SHARE_ALIKE
+from skillstill.library.scanning import Scan, scan
+from skillstill.types import Frozen
+
+UNSAFE = {"hidden", "injection"}
+Accept = Callable[[Sequence[Definition]], bool]
+
+
+class Summary(Frozen):
+    """What came of one source, counted. `error` where it could not be read at all."""
+
+    source: str
+    commit: str = ""
+    error: str = ""
+    kinds: Mapping[str, int] = {}
+    new: int = 0
+    changed: int = 0
+    known: int = 0
+    gone: int = 0
+    unchanged_folders: int = 0
+    repaired: Mapping[str, int] = {}
+    lint: Mapping[str, int] = {}
+    suspicious: int = 0
+    refused: Mapping[str, int] = {}
+    refusals: tuple[tuple[str, str], ...] = ()
+    licences: Mapping[str, int] = {}
+    share_alike: Mapping[str, int] = {}
+    scripts: int = 0
+    seconds: float = 0
+
+
+def suspicious(definition: Definition) -> tuple[Finding, ...]:
+    """What a person must have seen before it is kept."""
+    return tuple(finding for finding in definition.findings if finding.kind in UNSAFE)
+
+
+def import_source(source: Source, catalogue: Catalogue, blobs: Blobs, accept: Accept) -> Summary:
+    """`accept` is asked once, with all suspicious definitions, before anything is kept. Raises LibraryError."""
+    begun = perf_counter()
+    found = scan(source.place, source.name, source.commit, catalogue.folders(source.name), source.tree_ids)
+    doubtful = [one for one in found.definitions if suspicious(one)]
+    if doubtful and not accept(doubtful):
+        found = found.without(doubtful, "suspicious, and not accepted")
+    found = _kept(found, source, blobs)
+    added = catalogue.add(found.definitions, found.source, found.folders)
+    return summary(found, perf_counter() - begun).model_copy(
+        update={"new": added.new, "changed": added.changed, "known": added.known, "gone": added.gone}
+    )
+
+
+def _kept(found: Scan, source: Source, blobs: Blobs) -> Scan:
+    """Less what changed since it was read."""
+    root = source.place.resolve()
+    root = root.parent if root.is_file() else root
+    for one in found.definitions:
+        folder = (root / one.origin.path).parent
+        try:
+            blobs.put((root / one.origin.path).resolve(), one.key)
+            for file in one.bundle:
+                blobs.put((folder / file.path).resolve(), file.sha256)
+        except LibraryError as error:
+            found = found.without([one], str(error))
+    return found
+
+
+def summary(found: Scan, seconds: float) -> Summary:
+    """Counted by kind, by the rule that a finding begins with, by the reason of a refusal."""
+    every = found.definitions
+    return Summary(
+        source=found.source,
+        commit=found.commit,
+        kinds=_counted(one.kind for one in every),
+        unchanged_folders=len(found.unchanged),
+        repaired=_rules(every, "repaired"),
+        lint=_rules(every, "lint"),
+        suspicious=sum(bool(suspicious(one)) for one in every),
+        refused=_counted(refused.reason for refused in found.refused),
+        refusals=tuple((refused.path, refused.reason) for refused in found.refused),
+        licences=_counted(one.licence.derived_works for one in every),
+        share_alike=_counted(one.licence.name for one in every if one.licence.name in SHARE_ALIKE),
+        scripts=sum(any(file.script for file in one.bundle) for one in every),
+        seconds=round(seconds, 3),
+    )
+
+
+def _rules(every: Iterable[Definition], kind: str) -> Mapping[str, int]:
+    """How many definitions break each rule, however often."""
+    rules = ({f.text.partition(":")[0] for f in one.findings if f.kind == kind} for one in every)
+    return _counted(rule for found in rules for rule in found)
+
+
+def _counted(names: Iterable[str]) -> Mapping[str, int]:
+    return dict(Counter(names).most_common())

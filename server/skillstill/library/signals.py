@@ -1,0 +1,73 @@
+"""What speaks for which verdict: `signals.toml`, a table that a person can read, change and argue with.
+
+Each row is looked for line by line in the parts of the text that it names. A line that matches is a reason, with its
+number.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import Field, TypeAdapter
+
+from skillstill.library.sheet import Line, Part, Sheet
+from skillstill.types import Frozen
+
+Side = Literal["remote", "script", "fact", "check", "judgement"]
+HAS_FORM = "its output has a form"  # the row by which one knows whether an answer's form must still be found
+LONGEST = 2_000  # characters of a line that are looked at: patterns with gaps take long on very long lines
+
+
+class Signal(Frozen):
+    """One row. At most `most` lines count, `weight` each; a negative one speaks against its side."""
+
+    side: Side
+    weight: float
+    parts: tuple[Part, ...] = Field(min_length=1)
+    patterns: tuple[str, ...] = Field(min_length=1)
+    says: str
+    most: int = Field(default=1, ge=1)
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        return re.compile("|".join(self.patterns), re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A signal, and the lines where it was seen: no more than count."""
+
+    signal: Signal
+    lines: tuple[Line, ...]
+
+    @property
+    def weight(self) -> float:
+        return self.signal.weight * len(self.lines)
+
+
+@cache
+def signals() -> tuple[Signal, ...]:
+    """The rows of the table, `{words}` in their patterns replaced."""
+    table = tomllib.loads((files(__package__) / "signals.toml").read_text(encoding="utf-8"))
+    words = {name: "|".join(alternatives) for name, alternatives in table["words"].items()}
+    rows = TypeAdapter(tuple[Signal, ...]).validate_python(table["signal"])
+    return tuple(_with_words(row, words) for row in rows)
+
+
+def seen(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[Seen]:
+    """Every signal that the sheet shows, in the order of the table."""
+    for signal in signals() if rows is None else rows:
+        found = [line for line in sheet.of(*signal.parts) if signal.expression.search(line.text[:LONGEST])]
+        if found:
+            yield Seen(signal, tuple(found[: signal.most]))
+
+
+def _with_words(signal: Signal, words: Mapping[str, str]) -> Signal:
+    patterns = signal.patterns
+    for name, alternatives in words.items():
+        patterns = tuple(pattern.replace(f"{{{name}}}", alternatives) for pattern in patterns)
+    return signal.model_copy(update={"patterns": patterns})

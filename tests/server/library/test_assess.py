@@ -1,0 +1,311 @@
+"""What becomes of a skill: the texts are ours, one for each verdict and for the borders between them."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skillstill import cli
+from skillstill.library.assessing import VERDICTS, Assessment, assess
+from skillstill.library.definition import Definition, Origin
+from skillstill.library.scanning import scan
+from skillstill.library.signals import signals
+from skillstill.tools import TOOLS
+
+from tests.scenes import ROOT
+
+FINDER = """\
+---
+name: definition-finder
+description: Finds the files and functions that a question about a codebase is about.
+tools: Read, Grep, Glob
+---
+Trace calls from the entry point to the place that does the work.
+
+Report each place as file:line, and only what is there.
+"""
+TRIAGE = """\
+---
+name: night-watch
+description: Reads service logs and reports which errors came first and how often each occurred.
+tools: Read, Grep
+---
+Count each error once for a request, not once for a retry.
+"""
+ANALYST = """\
+---
+name: ask-the-tables
+description: Answers a question in plain English with a SQL query over the tables at hand.
+---
+Look at the columns and rows first, then write the query.
+"""
+DEBUGGER = """\
+---
+name: bug-hunter
+description: Finds the root cause of a failing test.
+tools: Read, Grep, Bash
+---
+Start at the last frame of the stack trace that is ours.
+"""
+REVIEWER = """\
+---
+name: careful-reviewer
+description: Reviews code for bugs and security problems.
+tools: Read, Grep, Glob
+---
+Give each finding a severity, and the file path and line where it stands.
+"""
+TESTER = """\
+---
+name: test-writer
+description: Writes unit tests for a module.
+tools: Read, Write, Edit, Bash
+---
+All tests must pass before you are done.
+"""
+ADVISER = """\
+---
+name: brand-voice
+description: Advice on brand, marketing and the tone of emails.
+---
+You are a senior brand strategist. Ask the user what they want to be known for.
+"""
+ARCHITECT = """\
+---
+name: blueprint
+description: Designs the architecture of a feature, and plans its building.
+tools: Read, Grep, Glob
+---
+You are a software architect. Weigh trade-offs and decide.
+"""
+PATTERNS = """\
+---
+name: cache-patterns
+description: Patterns for caching, with best practices.
+---
+# Caching
+
+```python
+import functools
+```
+"""
+ISSUES = """\
+---
+name: ticket-keeper
+description: Creates and updates Jira issues through the tracker's API.
+---
+An API key is required: set JIRA_TOKEN first.
+"""
+CONNECTOR = """\
+---
+name: letters
+description: Sorts the inbox.
+tools: mcp__mailbox__list, mcp__mailbox__move
+---
+Move what is read.
+"""
+OPTIONAL = """\
+---
+name: profile
+description: Profile a dataset to see its null rates, duplicates and column distributions.
+---
+If a warehouse is connected, query it. If a file is provided, read the file.
+
+Count rows for each column.
+"""
+HELP = """\
+---
+description: Show the help of the export tool.
+---
+## Usage
+
+Print what stands here.
+
+## Arguments
+
+None.
+"""
+WRAPPER = """\
+---
+name: rank
+description: Rank features of a table by their score.
+---
+## Usage
+
+```bash
+python3 scripts/rank.py features.csv
+```
+
+## Scripts
+
+- `scripts/rank.py`: ranks, always in the same way.
+"""
+
+EXPECTED = {
+    "verifiable": (FINDER, TRIAGE, ANALYST, DEBUGGER, OPTIONAL),
+    "partly verifiable": (REVIEWER, TESTER),
+    "not verifiable": (ADVISER, ARCHITECT, PATTERNS),
+    "needs a remote service": (ISSUES, CONNECTOR),
+    "compile to a script": (HELP, WRAPPER),
+}
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+Typed = Callable[..., Done]
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """The console script with these arguments."""
+
+    def run(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["skillstill", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return Done(int(left.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def assessed(text: str, folder: Path) -> Assessment:
+    (folder / "agents").mkdir(exist_ok=True)
+    file = folder / "agents" / "one.md"
+    file.write_text(text, encoding="utf-8")
+    (definition,) = scan(file, "here").definitions
+    return assess(definition)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"), [(verdict, text) for verdict, texts in EXPECTED.items() for text in texts]
+)
+def test_each_kind_of_text_gets_its_verdict(verdict: str, text: str, tmp_path: Path) -> None:
+    assert assessed(text, tmp_path).verdict == verdict
+
+
+def test_every_reason_points_at_the_line_that_gave_it(tmp_path: Path) -> None:
+    for text in (text for texts in EXPECTED.values() for text in texts):
+        found = assessed(text, tmp_path)
+        lines = text.splitlines()
+        for reason in found.reasons:
+            words = reason.quote.rstrip("…").split()[-1]
+            assert words in lines[reason.line - 1].replace(",", " ") or "tools" in lines[reason.line - 1]
+
+
+def test_what_decided_comes_first(tmp_path: Path) -> None:
+    found = assessed(FINDER, tmp_path)
+    assert found.reasons[0].side == "fact"
+    assert [found.reasons[0].line, found.reasons[0].text] == [3, "it finds facts in local material"]
+
+
+def test_a_text_that_says_nothing_is_not_verifiable(tmp_path: Path) -> None:
+    found = assessed("---\nname: empty\ndescription: x\n---\n", tmp_path)
+    assert (found.verdict, found.reasons) == ("not verifiable", ())
+    assert "a result that a program can check" in found.missing[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "archetype", "ours"),
+    [
+        (FINDER, "explore", ("list", "find", "search", "outline", "read")),
+        (TRIAGE, "logs", ("search", "outline", "read", "tally", "entries")),
+        (ANALYST, "tables", ("describe", "sql")),
+    ],
+)
+def test_the_nearest_of_our_skills_and_the_tools_of_ours_that_do_it(
+    text: str, archetype: str, ours: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = assessed(text, tmp_path)
+    assert (found.archetype, found.tools.ours) == (archetype, ours)
+    assert set(found.tools.ours) <= set(TOOLS)
+
+
+def test_tools_that_we_do_not_have_are_missing(tmp_path: Path) -> None:
+    found = assessed(DEBUGGER, tmp_path)
+    assert found.tools.uncovered == ("Bash",)
+    assert "tools that we do not have: Bash" in found.missing
+
+
+def test_programs_stand_in_for_tools_that_are_not_declared(tmp_path: Path) -> None:
+    found = assessed(ANALYST + "\nRun `sqlite3 shop.db .schema`, then `git log -1`.\n", tmp_path)
+    assert found.tools.used == ("sqlite3", "git")
+    assert (found.tools.declared, found.tools.uncovered) == (False, ("git",))
+
+
+def test_a_licence_that_forbids_derived_works_is_missing_whatever_the_verdict(tmp_path: Path) -> None:
+    licensed = "---\nlicense: CC-BY-NC-ND-4.0\n"
+    assert any("a licence" in sentence for sentence in assessed(FINDER.replace("---\n", licensed, 1), tmp_path).missing)
+    allowed = FINDER.replace("---\n", "---\nlicense: MIT\n", 1)
+    assert not any("a licence" in sentence for sentence in assessed(allowed, tmp_path).missing)
+
+
+def test_a_person_reads_the_verdict_its_reasons_and_what_is_missing(tmp_path: Path, typed: Typed) -> None:
+    (file := tmp_path / "finder.md").write_text(FINDER, encoding="utf-8")
+    done = typed("assess", str(file))
+    assert done.code == 0
+    assert done.out.startswith("definition-finder: verifiable\n     line 3  it finds facts in local material\n")
+    assert "nearest of ours: explore, with list, find, search, outline, read" in done.out
+
+
+def test_a_program_reads_the_same_as_json(tmp_path: Path, typed: Typed) -> None:
+    (file := tmp_path / "finder.md").write_text(FINDER, encoding="utf-8")
+    value = json.loads(typed("assess", str(file), "--json").out)
+    assert (value["verdict"], value["archetype"]) == ("verifiable", "explore")
+    assert Assessment.model_validate(value).scores["fact"] > 3
+
+
+def test_a_folder_of_many_is_a_table_with_its_counts(tmp_path: Path, typed: Typed) -> None:
+    (tmp_path / "agents").mkdir()
+    for name, text in {"finder": FINDER, "adviser": ADVISER}.items():
+        (tmp_path / "agents" / f"{name}.md").write_text(text, encoding="utf-8")
+    lines = typed("assess", str(tmp_path)).out.splitlines()
+    assert lines[-1].startswith("1 verifiable, 0 partly verifiable, 1 not verifiable")
+
+
+def test_a_folder_without_a_skill_is_one_sentence(tmp_path: Path, typed: Typed) -> None:
+    done = typed("assess", str(tmp_path))
+    assert (done.code, done.out) == (1, "")
+    assert "holds no skill, agent or command" in done.err
+
+
+def test_an_imported_skill_is_assessed_by_its_name(tmp_path: Path, typed: Typed) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "finder.md").write_text(FINDER, encoding="utf-8")
+    assert typed("import", str(tmp_path)).code == 0
+    assert typed("assess", "definition-finder").out.startswith("definition-finder: verifiable")
+
+
+def test_the_labels_name_files_and_hold_no_text_of_theirs() -> None:
+    lines = (ROOT / "tests" / "server" / "library" / "labels.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert len({row["sha256"] for row in rows}) == len(rows) == 152
+    assert {row["label"] for row in rows} == set(VERDICTS)
+    assert all(len(row["note"].split()) <= 12 for row in rows)
+    assert sum(row["drawn"] == "at random" for row in rows) == 120
+
+
+def test_every_word_of_the_table_is_filled_in() -> None:
+    patterns = [pattern for signal in signals() for pattern in signal.patterns]
+    assert patterns
+    assert not [pattern for pattern in patterns if "{services}" in pattern or "{local_facts}" in pattern]
+
+
+@given(body=st.text(max_size=2_000), tools=st.lists(st.text(max_size=20), max_size=5))
+def test_any_text_gets_a_verdict_and_lines_that_exist(body: str, tools: list[str]) -> None:
+    text = f"---\ndescription: d\n---\n{body}"
+    origin = Origin(source="here", path="agents/one.md", sha256="0" * 64)
+    definition = Definition(
+        kind="agent", name="one", title="one", description="d", body=body, text=text, tools=tuple(tools), origin=origin
+    )
+    found = assess(definition)
+    assert found.verdict in VERDICTS
+    assert all(reason.line <= text.count("\n") + 1 for reason in found.reasons)
