@@ -33,7 +33,7 @@ ARROWS = {
     "server": {"library", "registry", "runtime", "workspace"},
     "clients": {"registry"},
     "library": {"registry", "tools"},
-    "packs": {"contract", "library", "models", "registry", "releases", "skill", "trust"},
+    "packs": {"chat", "contract", "library", "models", "registry", "releases", "skill", "trust"},
     "doctor": {"models", "registry", "runtime", "symbols", "tools"},
     "show": {"doctor", "registry", "runs", "runtime"},
     "cli": {"clients", "doctor", "library", "models", "packs", "registry", "releases", "runs", "runtime", "server"}

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillstill.clients.commands import install, uninstall
+from skillstill.clients.commands import bundle, install, uninstall
 from skillstill.errors import SkillstillError, UsageError
+from skillstill.library.commands_assess import assess
+from skillstill.library.commands_import import export_skill, import_
+from skillstill.library.commands_search import search
+from skillstill.packs.commands import pack, pull, push, unpack
 
 if TYPE_CHECKING:
     from skillstill.runtime import Runtime
@@ -29,8 +33,15 @@ app = typer.Typer(
     help="Small local models as subagents: run one here, or serve them all as MCP tools.",
     epilog="Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage, 130 interrupted.",
 )
+app.command()(bundle)
 app.command()(install)
+app.command()(assess)
+app.command("import")(import_)
+app.command("export-skill")(export_skill)
+app.command()(search)
 app.command()(uninstall)
+for _sharing in (pack, unpack, push, pull):
+    app.command()(_sharing)
 for _command in entry_points(group="skillstill.commands"):  # the pipeline's, which the runtime does not know
     app.command(_command.name)(_command.load())
 
@@ -216,15 +227,16 @@ def rollback(
 
 @app.command()
 def trust(
-    project: Annotated[Path, typer.Argument(help="A folder whose .skillstill/ you have looked at.")] = Path(),
+    project: Annotated[
+        Path, typer.Argument(help="A folder whose .skillstill/ you have looked at, or that of a pack.")
+    ] = Path(),
     forget: Annotated[bool, typer.Option("--forget", help="Take it back.")] = False,
 ) -> int:
-    """Let a project's own .skillstill/ count: its descriptions, skills and models, exactly as they are now."""
+    """Let a project's own .skillstill/ count, or the Python of an unpacked pack run: exactly as they are now."""
     from skillstill import show
-    from skillstill.registry import PROJECT_FOLDER
-    from skillstill.trust import distrust, trust
+    from skillstill.trust import distrust, trust, trustable
 
-    folder = project.expanduser() / PROJECT_FOLDER
+    folder = trustable(project.expanduser())
     if forget:
         distrust(folder)
     else:

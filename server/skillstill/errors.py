@@ -7,6 +7,8 @@ SkillstillError                 its text is one sentence for a person: what was 
 ├── SkillError                  a skill folder cannot be read: file, field, what was expected
 ├── RegistryError               registry.json cannot be read or written
 ├── ClientError                 the configuration of a program that calls us cannot be read or changed
+├── LibraryError                what was imported cannot be read, kept or found again
+├── PackError                   a pack cannot be made, read, placed, sent or fetched
 ├── BaseError                   a model file is missing, altered or cannot be fetched
 ├── ModelError                  a loaded or remote model failed
 │   ├── ContextFull             the run no longer fits the model's context
@@ -53,6 +55,14 @@ class RegistryError(SkillstillError):
 
 class ClientError(SkillstillError):
     """The configuration of a program that calls us cannot be read or changed."""
+
+
+class LibraryError(SkillstillError):
+    """What was imported cannot be read, kept or found again."""
+
+
+class PackError(SkillstillError):
+    """A pack cannot be made, read, placed, sent or fetched."""
 
 
 class BaseError(SkillstillError):

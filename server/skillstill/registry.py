@@ -14,12 +14,12 @@ from skillstill.confidence import Calibration
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skill import NAME, Skill, load_skill, mistake
 from skillstill.storage import data_folder, write_atomically
-from skillstill.trust import PINS, trusted
+from skillstill.trust import OWN, PINS, trusted
 from skillstill.types import Frozen, ModelFile
 
 FILE = "registry.json"
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
-PROJECT_FOLDER = ".skillstill"
+PROJECT_FOLDER = OWN
 SHA256 = r"^[0-9a-f]{64}$"
 WATCHED = 2_000  # files of a project's own folder that are looked at for changes
 log = logging.getLogger(__name__)
@@ -45,6 +45,7 @@ class Entry(Frozen):
     serving_hash     by `contract`; a released entry must have one
     goals_hash       of the frozen goals that it was measured on
     provenance_hash  by `contract`: what the goals and the skill were then
+    claimed          what the pack that it came in says of it: nobody has measured it here
     calibration      turns what is seen of a run into the probability that its answer is right
     before           the hash of the entry that stood here before, kept by `releases`
     """
@@ -57,6 +58,7 @@ class Entry(Frozen):
     base: ModelFile
     adapter: ModelFile | None = None
     measured: Measured | None = None
+    claimed: Measured | None = None
     search_hint: str = Field(default="", max_length=200)
     serving_hash: str | None = Field(default=None, pattern=SHA256)
     goals_hash: str | None = Field(default=None, pattern=SHA256)

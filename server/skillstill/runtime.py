@@ -43,6 +43,8 @@ class Runtime:
         trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
         if calibration := listed.entry.calibration:
             trace = calibrated(trace, calibration)
+        if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
+            trace = trace.model_copy(update={"confidence": None})
         if self.keep_traces:
             _store(trace)
         return trace

@@ -1,19 +1,25 @@
-"""Which projects' own `.skillstill/` folders count.
+"""Which projects' own `.skillstill/` folders count, and which foreign packs' Python may run.
 
 A cloned repository must not be able to put tool descriptions into an orchestrator's context, model files into native
 code, or Python into this process. So such a folder is ignored until its owner has pinned what it holds; any change
 unpins it. Trusting is a person's look at the files; nothing here judges them. Not covered: a file that is changed after
 the look at its fingerprint and before its use, by somebody who writes to the project at that very moment.
+
+A pack that was unpacked is the same: its texts and its adapter serve, its `goals.py` and other Python do not run until
+its owner has pinned the pack's folder. Not covered: a copy of it elsewhere, which is its owner's own folder.
 """
 
 import hashlib
 import json
+import shlex
 from pathlib import Path
 
 from skillstill.errors import RegistryError
 from skillstill.storage import data_folder, write_atomically
 
 PINS = "trusted.json"
+PACKS = "packs"  # in the data folder: a folder for each pack that was unpacked
+OWN = ".skillstill"  # in a project: what it brings along
 
 
 def trusted(folder: Path) -> bool:
@@ -37,6 +43,26 @@ def trust(folder: Path) -> str:
 def distrust(folder: Path) -> None:
     """Forget the pin of a folder. Raises RegistryError."""
     _write({path: pin for path, pin in _pins().items() if path != str(folder.resolve())})
+
+
+def pack_around(path: Path) -> Path | None:
+    """The folder of the unpacked pack that this lies in; None where it is nobody else's."""
+    packs, found = (data_folder() / PACKS).resolve(), path.resolve()
+    return packs / found.relative_to(packs).parts[0] if packs in found.parents else None
+
+
+def trustable(given: Path) -> Path:
+    """What is pinned where a person names this folder: the pack it lies in, else the project's own `.skillstill/`."""
+    return pack_around(given) or given / OWN
+
+
+def check_code(skill: Path) -> None:
+    """Before any Python of a skill's folder runs. Raises RegistryError where it came in a pack that is not trusted."""
+    pack = pack_around(skill)
+    if pack and not trusted(pack):
+        command = shlex.join(["skillstill", "trust", str(pack)])
+        raise RegistryError(f"{pack} came from somebody else, and its Python is not trusted: look at it, then type "
+                            f"`{command}`")  # fmt: skip
 
 
 def fingerprint(folder: Path) -> str:

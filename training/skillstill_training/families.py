@@ -10,7 +10,7 @@ from random import Random
 from types import ModuleType
 
 from pydantic import TypeAdapter, ValidationError
-from skillstill.errors import GoalsError
+from skillstill.errors import GoalsError, RegistryError
 from skillstill.skill import mistake
 
 from skillstill_training.goal import Draft
@@ -80,5 +80,7 @@ def _module(skill: Path) -> ModuleType:
         raise GoalsError(f"{skill / 'goals.py'} is missing: it lists the skill's goal families")
     try:
         return import_from(skill, "goals")
+    except RegistryError:  # it was not even begun
+        raise
     except Exception as error:
         raise GoalsError(f"{skill / 'goals.py'} cannot be imported: {type(error).__name__}: {error}") from error

@@ -21,6 +21,7 @@ from skillstill_training.attempt import Attempt
 from skillstill_training.checks import judge
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import write_text
+from skillstill_training.skillcode import allow
 
 Answer = Callable[[str, Path], str]
 
@@ -40,7 +41,10 @@ class Standing:
 
 
 def load_floor(skill: Path) -> Answer:
-    """Raises StageError where there is none, GateError where it is not the one that was frozen."""
+    """Raises StageError where there is none, GateError where it is not the one that was frozen.
+
+    Raises RegistryError where it may not run.
+    """
     file, pin = skill / "floor.py", skill / "floor.sha256"
     if not (file.is_file() and pin.is_file()):
         raise StageError(
@@ -48,6 +52,7 @@ def load_floor(skill: Path) -> Answer:
         )
     if (found := floor_hash(skill)) != pin.read_text(encoding="utf-8").strip():
         raise GateError(f"{file} or the training wordings are not those that were frozen in {pin.name}: now {found}")
+    allow(skill)
     spec = importlib.util.spec_from_file_location(f"skillstill_floor_{skill.absolute().name}", file)
     assert spec
     assert spec.loader

@@ -8,11 +8,12 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.registry import Entry
+from skillstill.registry import Entry, Measured
 from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.text import one_line
 from skillstill.types import Frozen, Report, Trace, lean_schema
 
+UNMEASURED = {"untrained": "Not trained yet: expect `escalate`.", "released": "Not measured here."}
 ALWAYS_LOADED = 5  # subagents; of more than these, a client should load only what it searches for
 
 
@@ -43,6 +44,8 @@ def tool(entry: Entry, *, always: bool) -> McpTool:
     meta: dict[str, Any] = {"anthropic/searchHint": entry.search_hint or f"{entry.title} {entry.name}"}
     if always:
         meta["anthropic/alwaysLoad"] = True
+    if entry.claimed:
+        meta["skillstill/claimed"] = entry.claimed.model_dump(exclude_none=True)
     return McpTool(
         name=entry.name,
         title=entry.title,
@@ -58,11 +61,16 @@ def tool(entry: Entry, *, always: bool) -> McpTool:
 
 def described(entry: Entry) -> str:
     """The task first, then what was measured, so that an orchestrator can tell when to delegate."""
-    if entry.measured is None:
-        return f"{entry.description} Not trained yet: expect `escalate`."
-    one = entry.measured
+    if one := entry.measured:
+        return f"{entry.description} Measured: {_figures(one)}."
+    if one := entry.claimed:
+        return f"{entry.description} Claimed by its pack, not measured here: {_figures(one)}."
+    return f"{entry.description} {UNMEASURED[entry.state]}"
+
+
+def _figures(one: Measured) -> str:
     sure = "" if one.sure is None or one.right is None else f"; sure of {one.sure:.0%}, {one.right:.0%} of them right"
-    return f"{entry.description} Measured: {one.success:.0%} of {one.n} verified, {one.seconds:.1f} s each{sure}."
+    return f"{one.success:.0%} of {one.n} verified, {one.seconds:.1f} s each{sure}"
 
 
 def result(trace: Trace) -> CallToolResult:

@@ -11,7 +11,7 @@ from random import Random
 from types import ModuleType
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
-from skillstill.errors import MaterialError
+from skillstill.errors import MaterialError, RegistryError
 
 from skillstill_training.material.sources import Source
 from skillstill_training.material.steps.docstrings import strip_docstrings
@@ -61,6 +61,8 @@ def _find(names: tuple[str, ...], skill_folder: Path) -> dict[str, Step]:
 def _module(skill_folder: Path) -> ModuleType:
     try:
         return import_from(skill_folder, "material")
+    except RegistryError:  # it was not even begun
+        raise
     except Exception as error:
         raise MaterialError(
             f"{steps_file(skill_folder)} cannot be imported: {type(error).__name__}: {error}"

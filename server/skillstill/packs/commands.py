@@ -1,0 +1,129 @@
+"""`skillstill pack`, `unpack`, `push` and `pull`: what a person types, and what is said back."""
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skillstill.text import clean
+
+if TYPE_CHECKING:
+    from skillstill.packs.unpacking import Unpacked
+    from skillstill.registry import Listed
+
+Release = Annotated[str, typer.Argument(help="A released subagent, by the name that `skillstill list` shows.")]
+Repository = Annotated[str, typer.Argument(help="hub:OWNER/NAME on a model hub; HF_TOKEN holds the token.")]
+Licence = Annotated[str, typer.Option("--licence", help="Of the adapter, an SPDX identifier: it goes with the pack.")]
+As = Annotated[str, typer.Option("--as", help="Another name for it here.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
+RegistryFile = Annotated[
+    Path | None, typer.Option("--registry", help="A registry.json that comes first, like SKILLSTILL_REGISTRY.")
+]
+
+
+def pack(
+    release: Release,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Default: RELEASE.skillstill.")] = None,
+    licence: Licence = "",
+    registry: RegistryFile = None,
+    json: Json = False,
+) -> int:
+    """Make one file of a release: skill, adapter, scorecard, hashes, licences. Its base stays a name and a hash.
+
+    Example: skillstill pack explore -o explore.skillstill
+    """
+    from skillstill.packs import packing
+
+    listed = _release(release, registry)
+    file = out or Path(f"{listed.entry.name}{packing.SUFFIX}")
+    manifest = packing.pack(listed, file, adapter_licence=licence)
+    if json:
+        return _json({"file": str(file), "size": file.stat().st_size, **manifest.model_dump(exclude_none=True)})
+    stated = {part: said or "not stated" for part, said in manifest.licences}
+    _say(f"{file}: {len(manifest.members)} files, {file.stat().st_size:,} bytes")
+    return _say("licences: " + ", ".join(f"{part} {said}" for part, said in stated.items()))
+
+
+def unpack(
+    file: Annotated[Path, typer.Argument(help="A file that `skillstill pack` made.")], as_: As = "", json: Json = False
+) -> int:
+    """Verify a pack and add it to your subagents. Nothing of it is executed, and its figures count as claims.
+
+    Example: skillstill unpack explore.skillstill --as their-explore
+    """
+    from skillstill.packs import unpacking
+
+    return _unpacked(unpacking.unpack(file.expanduser(), as_), str(file), json)
+
+
+def push(
+    release: Release,
+    repository: Repository,
+    licence: Licence = "",
+    public: Annotated[bool, typer.Option("--public", help="Make a new repository public.")] = False,
+    registry: RegistryFile = None,
+    json: Json = False,
+) -> int:
+    """Put a release on a model hub: its pack, and a model card with its figures.
+
+    Example: skillstill push explore hub:me/explore --licence Apache-2.0
+    """
+    from skillstill.packs import hub
+
+    address = hub.Address.parse(repository)
+    pushed = hub.push(_release(release, registry), address, adapter_licence=licence, public=public)
+    if json:
+        return _json({"repository": pushed.repository, "commit": pushed.revision})
+    return _say(f"pushed; others type: skillstill pull {pushed}")
+
+
+def pull(repository: Repository, as_: As = "", json: Json = False) -> int:
+    """Fetch a release from a model hub, hub:OWNER/NAME or hub:OWNER/NAME@REVISION, and unpack it.
+
+    Example: skillstill pull hub:somebody/explore@main --as their-explore
+    """
+    from skillstill.packs import hub
+
+    found, address = hub.pull(hub.Address.parse(repository), as_)
+    return _unpacked(found, str(address), json)
+
+
+def _release(name: str, registry: Path | None) -> "Listed":
+    from skillstill.registry import Registry
+
+    return Registry(registry).entry(name)
+
+
+def _unpacked(found: "Unpacked", source: str, json: bool) -> int:
+    entry, licences = found.entry, found.manifest.licences
+    if json:
+        return _json({"source": source, "folder": str(found.folder), "python": found.python,
+                      "base_missing": found.base_missing, "licences": licences.model_dump(),
+                      "entry": entry.model_dump(exclude_none=True)})  # fmt: skip
+    _say(f"{entry.name}  {entry.state}, from {source}\n  {entry.description}")
+    if claim := entry.claimed:
+        _say(f"  claimed by the pack, not measured here: {claim.success:.0%} of {claim.n} verified")
+    _say("  licences: " + ", ".join(f"{part} {said or 'not stated'}" for part, said in licences))
+    if found.base_missing:
+        _say(f"  its base is not here yet: {found.base_missing}")
+    if found.python:
+        _say(f"  {len(found.python)} Python files of it do not run, unless you look at them and type:\n"
+             f"  {_trusting(found.folder)}")  # fmt: skip
+    return 0
+
+
+def _trusting(folder: Path) -> str:
+    import shlex
+
+    return shlex.join(["skillstill", "trust", str(folder)])
+
+
+def _json(value: object) -> int:
+    typer.echo(json_module.dumps(value, ensure_ascii=False))
+    return 0
+
+
+def _say(text: str) -> int:
+    typer.echo(clean(text))
+    return 0

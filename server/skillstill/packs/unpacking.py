@@ -1,0 +1,178 @@
+"""A pack becomes a release of this user: judged in a folder aside, then placed at once, registered last.
+
+Nothing of it runs: texts are parsed, the adapter's head is read as bytes. Whoever is killed on the way leaves a folder
+that nothing names, which the next unpacking takes away.
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillstill.contract import provenance_hash, serving_hash
+from skillstill.errors import BaseError, PackError, SkillError, UsageError
+from skillstill.models.sources import locate
+from skillstill.packs.archive import Archive, read_archive
+from skillstill.packs.fitting import check_lora
+from skillstill.packs.manifest import ADAPTER, MANIFEST, SCORECARD, Manifest
+from skillstill.registry import Entry, Registry, read_registry, user_registry
+from skillstill.releases import register
+from skillstill.skill import NAME, Skill, load_skill
+from skillstill.storage import data_folder
+from skillstill.trust import PACKS
+from skillstill.types import ModelFile
+
+ASIDE = ".unpacking-"
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """The entry as it was registered, where it lies; `base_missing` says what its base still needs."""
+
+    entry: Entry
+    folder: Path
+    manifest: Manifest
+    base_missing: str = ""
+
+    @property
+    def python(self) -> tuple[str, ...]:
+        """Members that would run if the folder were trusted."""
+        return tuple(member.path for member in self.manifest.members if member.path.endswith(".py"))
+
+
+def unpack(file: Path, name: str = "") -> Unpacked:
+    """Verify all of a pack, then place it in the user's data folder and register it there, under another `name` if so.
+
+    Raises PackError, which says which member or what does not fit; UsageError where the name is taken or is none.
+    """
+    with read_archive(file) as (manifest, archive), _alone() as packs:
+        chosen = _free_name(manifest, name, file)
+        aside = Path(tempfile.mkdtemp(dir=packs, prefix=ASIDE))
+        try:
+            _extract(manifest, archive, aside)
+            missing = _check(file, manifest, aside)
+            return _placed(manifest, aside, packs / chosen, missing)
+        except OSError as error:
+            raise PackError(f"{packs} cannot be written: {error.strerror}; nothing was registered") from error
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _alone() -> Iterator[Path]:
+    """The folder of all packs, which no other unpacking changes meanwhile. Raises PackError."""
+    packs = data_folder() / PACKS
+    try:
+        packs.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (packs / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for left in packs.glob(f"{ASIDE}*"):  # by somebody who was killed: they had the lock
+                shutil.rmtree(left, ignore_errors=True)
+            yield packs
+    except OSError as error:
+        raise PackError(f"{packs} cannot be written: {error.strerror}") from error
+
+
+def _free_name(manifest: Manifest, name: str, file: Path) -> str:
+    """Among all subagents, for a pack takes no bundled one's place either. Raises UsageError, RegistryError."""
+    chosen = name or manifest.entry.name
+    if not re.fullmatch(NAME, chosen) or len(chosen) > 64:
+        raise UsageError(f"a subagent's name is 1 to 64 of a-z, 0-9 and single hyphens, not {chosen[:80]!r}")
+    if user_registry().exists():
+        read_registry(user_registry())  # one that cannot be read hides its names
+    taken = {listed.entry.name: listed.origin for listed in Registry().entries()}
+    if chosen in taken:
+        raise UsageError(f"there is a subagent {chosen} already, from {taken[chosen]}: type `skillstill unpack {file} "
+                         f"--as {_another(chosen, taken)}`, or another name")  # fmt: skip
+    return chosen
+
+
+def _another(name: str, taken: dict[str, Path]) -> str:
+    return next(one for number in range(2, 10_000) if (one := f"{name[:58]}-{number}") not in taken)
+
+
+def _extract(manifest: Manifest, archive: Archive, aside: Path) -> None:
+    for member in manifest.members:
+        archive.extract(member, aside / member.path)
+    (aside / MANIFEST).write_text(manifest.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
+
+
+def _check(file: Path, manifest: Manifest, aside: Path) -> str:
+    """What the base still needs; empty where it is here. Raises PackError."""
+    entry = manifest.entry
+    try:
+        skill = load_skill(aside / entry.skill)
+    except SkillError as error:
+        raise PackError(f"{file}: {str(error).removeprefix(f'{aside}/')}") from error
+    _check_contract(file, manifest, skill)
+    if entry.goals_hash and provenance_hash(aside / entry.skill, entry.goals_hash) != entry.provenance_hash:
+        raise PackError(f"{file}: its skill is not the one that its figures were measured with")
+    _check_scorecard(file, aside / SCORECARD)
+    base, missing = _base(entry.base)
+    try:
+        check_lora(aside / ADAPTER, base)
+    except PackError as error:
+        raise PackError(f"{file}: {error}") from error
+    return missing
+
+
+def _check_contract(file: Path, manifest: Manifest, skill: Skill) -> None:
+    entry, contract = manifest.entry, manifest.contract
+    if entry.serving_hash != serving_hash(skill, entry.base, entry.adapter):
+        raise PackError(f"{file} is of another contract: it was made by skillstill {contract.skillstill}, with the "
+                        f"dialect {contract.dialect} and the tools {', '.join(contract.tools)} as they were there; "
+                        "install that version, or ask for a pack of this one")  # fmt: skip
+
+
+def _check_scorecard(file: Path, scorecard: Path) -> None:
+    try:
+        known = not scorecard.exists() or isinstance(json.loads(scorecard.read_bytes()), dict)
+    except (ValueError, RecursionError):
+        known = False
+    if not known:
+        raise PackError(f"{file}: {SCORECARD} is no scorecard")
+
+
+def _base(base: ModelFile) -> tuple[Path | None, str]:
+    try:
+        return locate(base, offline=True), ""
+    except BaseError as error:
+        return None, str(error)
+
+
+def _placed(manifest: Manifest, aside: Path, folder: Path, missing: str) -> Unpacked:
+    """Registered last. Raises OSError and RegistryError, and nothing counts."""
+    if folder.exists():  # no entry has this name: it was left by somebody who was killed, or taken out by hand
+        shutil.rmtree(folder)
+    _synced(aside)
+    aside.rename(folder)
+    inside = f"{PACKS}/{folder.name}"
+    entry = manifest.entry.model_copy(
+        update={
+            "name": folder.name,
+            "skill": f"{inside}/{manifest.entry.skill}",
+            "adapter": ModelFile(source=f"beside:{inside}/{ADAPTER}", sha256=_adapter_hash(manifest)),
+        }
+    )
+    return Unpacked(register(user_registry(), entry), folder, manifest, missing)
+
+
+def _adapter_hash(manifest: Manifest) -> str:
+    assert manifest.entry.adapter
+    return manifest.entry.adapter.sha256
+
+
+def _synced(folder: Path) -> None:
+    """On the disk before the registry names it."""
+    for file in folder.rglob("*"):
+        descriptor = os.open(file, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

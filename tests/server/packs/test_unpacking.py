@@ -1,0 +1,129 @@
+"""A pack becomes a release of this user, whole or not at all; what it claims stays a claim."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client
+from skillstill.models.scripted import ScriptedModel, call
+from skillstill.registry import Registry, read_registry, user_registry
+from skillstill.runtime import Runtime
+from skillstill.server import build
+from skillstill.storage import data_folder
+
+from tests.scenes import ScriptedModels, bundled_and, write
+from tests.server.packs.conftest import Skillstill, everything, placed
+
+CLAIM = "claimed by its pack, not measured here"
+
+
+def test_it_is_placed_whole_and_served(packed: Path, publisher: Path, skillstill: Skillstill, tmp_path: Path) -> None:
+    said = skillstill("unpack", packed)
+    assert (said.code, said.err) == (0, "")
+    skill = everything(publisher.parent / "skills" / "settings")
+    mine = everything(data_folder() / "packs" / "settings" / "skill" / "settings")
+    assert mine == {name: content for name, content in skill.items() if not name.startswith("releases")}
+    project = write(tmp_path / "project", {"retry.toml": "retry_limit: 5\n"})
+    runtime = Runtime(
+        Registry(), ScriptedModels(ScriptedModel([call("search", pattern="retry_limit"), "5, in retry.toml:1."]))
+    )
+    trace = anyio.run(runtime.run, "settings", "What is retry_limit?", project)
+    assert trace.release.startswith("settings@")
+    assert trace.skill == "settings"
+    assert trace.report.answer.endswith("(Unsure: check before relying on it.)"), "the pack's caution is kept"
+    assert trace.confidence is None, "its confidence would be a claim"
+
+
+def test_what_is_said_of_it_is_its_state_claim_licences_and_python(packed: Path, skillstill: Skillstill) -> None:
+    out = skillstill("unpack", packed).out
+    assert out.startswith(f"settings  released, from {packed}\n")
+    assert "claimed by the pack, not measured here: 88% of 480 verified" in out
+    assert "licences: skill Apache-2.0, base not stated, adapter not stated" in out
+    assert "4 Python files of it do not run, unless you look at them and type:" in out
+    assert f"skillstill trust {data_folder() / 'packs' / 'settings'}" in out
+
+
+def test_a_claim_is_marked_wherever_the_entry_is_shown(packed: Path, skillstill: Skillstill, tmp_path: Path) -> None:
+    skillstill("unpack", packed)
+    assert f"88% of 480 verified: {CLAIM}" in skillstill("list").out
+    entry = next(one for one in json.loads(skillstill("list", "--json").out) if one["name"] == "settings")
+    assert entry["claimed"]["success"] == 0.875
+    assert "measured" not in entry
+
+    async def tools() -> dict[str, tuple[str, dict[str, object]]]:
+        runtime = Runtime(Registry(), ScriptedModels(ScriptedModel([])))
+        async with Client(build(runtime, tmp_path)) as client:
+            return {one.name: (one.description or "", one.meta or {}) for one in (await client.list_tools()).tools}
+
+    shown = anyio.run(tools)
+    assert sorted(shown) == bundled_and("settings")
+    description, meta = shown["settings"]
+    assert "Claimed by its pack, not measured here: 88% of 480 verified" in description
+    assert meta["skillstill/claimed"] == {"success": 0.875, "n": 480, "seconds": 3.1}
+    assert not [name for name, (_, meta) in shown.items() if name != "settings" and "skillstill/claimed" in meta]
+
+
+def test_a_name_that_is_taken_is_refused_with_what_to_type(packed: Path, skillstill: Skillstill) -> None:
+    assert skillstill("unpack", packed).code == 0
+    before = placed()
+    said = skillstill("unpack", packed)
+    assert said.code == 64
+    assert f"type `skillstill unpack {packed} --as settings-2`" in said.err
+    assert placed() == before
+    assert skillstill("unpack", packed, "--as", "settings-2").code == 0
+    assert [entry.name for entry in read_registry(user_registry()).entries] == ["settings", "settings-2"]
+    assert Registry().entry("settings-2").skill().name == "settings"
+
+
+@pytest.mark.parametrize("name", ["explore", "Two Words", "../up", "x" * 65])
+def test_neither_a_bundled_name_nor_one_that_is_none_is_given_away(
+    packed: Path, skillstill: Skillstill, name: str
+) -> None:
+    assert skillstill("unpack", packed, "--as", name).code == 64
+    assert not placed()
+
+
+def test_a_base_that_is_not_here_is_told_and_fetched_later(packed: Path, base: Path, skillstill: Skillstill) -> None:
+    base.unlink()
+    said = skillstill("unpack", packed)
+    assert said.code == 0
+    assert "its base is not here yet: owner/tiny/tiny.gguf@ffffffffffff is not in the cache" in said.out
+
+
+def test_what_was_unpacked_can_be_packed_again_and_still_only_claims(
+    packed: Path, skillstill: Skillstill, tmp_path: Path
+) -> None:
+    skillstill("unpack", packed)
+    assert skillstill("pack", "settings", "-o", tmp_path / "again").code == 0
+    assert (tmp_path / "again").read_bytes() == packed.read_bytes()
+
+
+@pytest.mark.parametrize("moment", ["_check", "_synced", "register"])
+def test_killed_on_the_way_it_leaves_nothing_that_counts(packed: Path, skillstill: Skillstill, moment: str) -> None:
+    script = (
+        "import os, pathlib, signal, sys; from skillstill.packs import unpacking; "
+        "setattr(unpacking, sys.argv[1], lambda *_: os.kill(os.getpid(), signal.SIGKILL)); "
+        "unpacking.unpack(pathlib.Path(sys.argv[2]))"
+    )
+    assert subprocess.run([sys.executable, "-c", script, moment, packed], check=False).returncode == -9
+    assert [one.entry.name for one in Registry().entries()] == bundled_and()
+    assert skillstill("unpack", packed).code == 0
+    assert sorted(path.name for path in (data_folder() / "packs").iterdir()) == [".lock", "settings"]
+
+
+def test_a_registry_that_cannot_be_read_is_kept_and_nothing_is_placed(packed: Path, skillstill: Skillstill) -> None:
+    user_registry().parent.mkdir(parents=True)
+    user_registry().write_text("{", encoding="utf-8")
+    said = skillstill("unpack", packed)
+    assert said.code == 1
+    assert "registry.json" in said.err
+    assert placed() == {"registry.json": b"{"}
+
+
+def test_json_is_one_value_for_a_program(packed: Path, skillstill: Skillstill) -> None:
+    value = json.loads(skillstill("unpack", packed, "--json").out)
+    assert (value["source"], value["entry"]["state"], value["base_missing"]) == (str(packed), "released", "")
+    assert "skill/settings/goals.py" in value["python"]
