@@ -1,15 +1,17 @@
 """The floor of the skill `tables`: answers about tables by linking words to names and values, without any model.
 
 A question is rewritten: names in full become §, tables T1 (O1 where there is one of it), columns C1; then conditions
-and other things become § too. What is left tells the kind (`KINDS`): one query over all tables, joined upwards over
-columns that hold the keys of others.
+and other things become § too. What is left tells the kind (`KINDS`), by rules and by a linear scorer over its words and
+cues that is trained on wordings/train.toml: one query over all tables, joined upwards over columns that hold the keys
+of others.
 """
 
 # ruff: noqa: S608
 import re
 import sqlite3
+import tomllib
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
@@ -17,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from skillstill.tools.catalogue import catalogue, quoted_name
 from skillstill.tools.database import Clock, _filled
 from skillstill.workspace import Workspace
@@ -35,13 +38,15 @@ LATER = (
     r"(?:(?P<up>(?:or|and) (?:more|above|over|higher|greater|later|up|after)|onwards?) |(?P<down>(?:or|and) (?:less|"
 )
 LATER += r"below|under|fewer|lower|smaller|earlier|before)) )?"
-FILLER = r"(?:(?:being|is|are|was|were|the|an?|it|to|sometime|falls?|dated?|values?|as|number|in|of|on|:|=|equals?) )*"
+FILLER = r"(?:(?:being|is|are|was|were|the|an?|it|to|sometime|falls?|dated?|"
+FILLER += r"values?|as|number|in|of|on|:|=|equals?|says|reads|~|'|\"|`) )*"
 LINKS = r"(?:(?:as|for|by|the|an?|its|their|is|of|in|one|,|:|\(|\)) )*"
 SUMS = (
     "(?P<avg>averages?|avg|mean(?! the| that)|typical)|(?P<sum>total|sum(?:med)?(?: up)?(?: of)?|combined|"
     "overall)|(?P<max>highest|max(?:imum)?|largest|biggest|greatest|most|top|longest|latest|newest|best|peak)|"
     "(?P<min>lowest|min(?:imum)?|smallest|least|fewest|shortest|earliest|oldest|worst|bottom|cheapest)"
 )
+SUM = re.compile(rf" (?:{SUMS})(?: \w+)?$", re.IGNORECASE)
 COUNT = r"how (?:many|often|numerous|large is the set)|numbers?(?! §)|totals?|count(?:s|ed)?|#|amount of|tally"
 COUNT += "|size of|quantity|figure|add up"
 PERCENT = r"percent(?:s|ages?)?|(?:the|a|what|which|%) share|share of|hundred|proportion|fraction|ratio|%|what part"
@@ -51,7 +56,7 @@ DONE = (
     "visuali[sz]e|forecast|predict|clear|send|e ?mail|mail|add|rename|update|train|import|create|build|make|call|"
     "phone|fix|correct|repair|back|drop|overwrite|merge|schedule|upload|restart|translate|insert|undo|revert|"
     "export|print|write|set|change|modify|edit|alter|replace|truncate|wipe|reset|archive|move|copy|convert|"
-    "migrate|sync|post|install|deploy|notify|message|contact|remind|book|buy|order|pay|cancel|approve|assign|"
+    "migrate|sync|post|install|deploy|notify|message|contact|remind(?! me)|book|buy|order|pay|cancel|approve|assign|"
     "mark|increase|double|round|mask|encrypt|optimi[sz]e|index|generate|design|publish|share|cluster|get rid|"
     "normali[sz]e|save|store|append|fill|enter|register|grant|turn|estimate|project|simulate|put|restore|clean|"
     "deduplicate|swap|adjust|lower|reduce|recommend|suggest|explain"
@@ -66,13 +71,15 @@ LEAD = r" (?:with|whose|where|having|have|as|\(|and|for)(?: the| a| an| its)? "
 PER = r"per|by|each|every|grouped|broken|group|aggregate|split|break ?down|breakdown|C\d+ ->|all values|one row"
 SEVERAL = r"which|what|values?|distinct|different|unique|possible|kinds?|sorts?|list|all|each|every|various|set|range"
 SEVERAL += r"|options|name|enumerate|overview|without (?:duplicates|repeat\w*)|dedup\w*|once|appear|occur"
+SEVERAL_OF = r" (?:per|each|every|different|distinct|all) "
 VERBS = (
     "name|show|state|report|check|list|order|rank|find|count|group|sort|share|call|plan|test|book|look|print|"
     "return|pull|pick|take|split|table|post|make|rate|record|file|trace|compare|query|display|mark|stop|track|"
     "place"
 )
 STARTS = r"(?:^|[,.:;]|\b(?:please|pls|you|and|to|kindly|just|then|hey|i)) *$"
-NAMING = r"(?:(?:number|no|nr|#|id|with|key|called|named|the|an?|is|,|\(|:|\.|code) )*"
+NAMING = r"(?:(?:has|number|no|nr|#|id|with|key|called|named|the|an?|is|,|\(|:|\.|"
+NAMING += r"code|=|==|'|\"|`|/|key|numbered|identified|as) )*"
 TOKEN = re.compile(r"[<>!]=|->|\d+(?:[.,]\d+)*|[^\W\d_]+|[^\w\s]")
 DECIMALS = r"(?i)[(,;]?\s*(?:(?:rounded )?(?:to|with) )?\b(\d|one|two) (?:decimals?|digits?)(?: places?)?"
 DECIMALS += r"(?: after the point)?\)?"
@@ -80,8 +87,24 @@ VALUE = rf"(?:\d\d? )?(?:{MONTHS})[a-z]* (?:\d\d? , )?\d{{4}}|\d[\d.,]*(?: [-/] 
 OP = rf"(?P<op>{'|'.join(OPS.values())})"
 LIMIT = rf"(?:(?:of )?{OP} )?{FILLER}(?P<n>{VALUE}) {LATER}"
 BOUND = rf" (?P<op>{OPS['>']}|{OPS['<']}|at least) (?P<n>\d+) {LATER}"
+NUMBER = r" (?P<n>\d+) "
 RANGE = rf"{FILLER}(?:between|from) (?P<n>{VALUE}) (?:and|to|until|-) (?P<high>{VALUE}) "
+WORK = "escalate: tables can only be read and queried."
 WORDINGS = Path(__file__).parent / "wordings" / "train.toml"
+KIND_OF = dict.fromkeys(("lookup", "owner", "which_table", "pick"), "value")
+KIND_OF |= dict.fromkeys(("filter_count", "dates", "join", "follow", "pick_count"), "count")
+KIND_OF |= dict.fromkeys(("aggregate", "literal", "join_aggregate"), "aggregate")
+KIND_OF |= {"group": "group", "top_k": "top", "distinct": "list", "having": "having", "share": "share"}
+KIND_OF |= {"superlative": "first", "not_exists": "missing", "offscope": "work"}
+RULE, RIDGE = 0.3, 20.0  # what the rules' choice is worth, in scores of which the right one is about 1
+FILLS = {  # what a question keeps of the wordings' slots; texts in turn
+    "condition": "with §|where the §|( § )|whose §|that have §|that have a §|with a § and §",
+    "many": "T|T|T with §|T|T ( § )",
+    "what": "average C|total C|highest C|lowest C|mean C|number of entries|smallest C|combined C|summed up C",
+    "measure": "average C|total C|number of entries",
+    "column": "C", "parents": "T", "parent": "O", "one": "O", "name": "§", "key": "§", "part": "§", "clue": "§",
+    "by": "C", "order": "highest|lowest", "count": "five|4", "bound": "12",
+}  # fmt: skip
 COMMON = " ".join((DONE, NEGATIVE, COUNT, PERCENT, OP, LATER, ASKING, FILLER, SUMS, VERBS))
 COMMON += re.sub(r"\{\w+\}", " ", WORDINGS.read_text(encoding="utf-8").lower()) if WORDINGS.is_file() else ""
 KNOWN = set(re.findall("[a-z]+", COMMON))
@@ -91,9 +114,12 @@ def answer(prompt: str, root: Path) -> str:
     """The text that answers the prompt about the workspace."""
     try:
         ask = Ask(prompt, _store(str(root)))
-        if ask.is_work or not (ask.tables or ask.wheres or ask.columns):
-            return _none(ask.lost) if ask.lost and not ask.is_work else "escalate: tables can only be read and queried."
-        return next(filter(None, (reply(ask) for fits, reply in KINDS if fits(ask))), _none("such value"))
+        if not (ask.tables or ask.wheres or ask.columns):
+            return _none(ask.lost) if ask.lost and not ask.is_work else WORK
+        scores = _scores(ask.text)
+        scores[ask.ruled] = scores.get(ask.ruled, 0) + RULE
+        likely = sorted((kind for kind in KINDS if KINDS[kind][1](ask)), key=lambda kind: -scores.get(kind, 0))
+        return next(filter(None, (KINDS[kind][2](ask) for kind in likely)), _none("such value"))
     except Exception as error:
         return f"escalate: the question could not be read ({type(error).__name__})."
 
@@ -165,11 +191,12 @@ class Store:
         pairs = [(table, column) for table in self.tables for column in (None, *table.columns)]
         for form, pair in dict.fromkeys((form, one) for one in pairs for form in self._forms(*one)):
             self.meant[form.replace(" ", "")].append(pair)
+        self.many = {one.said.replace(" ", "") for one in self.tables}
         self.forms = _any_of(form for pair in pairs for form in self._forms(*pair))
         self.named = [
             (one, it)
             for one in self.tables
-            for it in dict.fromkeys((one.label, one.key))
+            for it in dict.fromkeys((one.label, one.key, *(it for it in one.columns if it.spread == 1)))
             if it.kind in {"name", "text"}
         ]
         self.things = "|".join(
@@ -264,6 +291,8 @@ class Ask:
         self._forget_far_columns()
         for mark in self.meant:
             next((pair for pair in self.near(mark) if self._condition(mark, *pair)), None)
+        for mark in self.meant:
+            next((pair for pair in self.near(mark) if f" {mark} " in self.text and self._apart(mark, *pair)), None)
         others = (partial(self._find_names, 1), self._find_parts)
         for read in (self._find_numbers, *(reversed(others) if self.wheres else others)):
             if not (self.things or self.lost):
@@ -317,8 +346,18 @@ class Ask:
         told = not re.fullmatch(r"of|for|is|with|where|§|[-:=?,/]|", after[0]) and not (
             after[0].isdigit() and after[1].lower() not in self.store.meant
         )
+        counted = (
+            re.fullmatch("quantity|amount|volume", said, re.IGNORECASE) and after[0] == "of" and not SUM.search(before)
+        )
+        if counted and {_said(" ".join(after[1:at]), "") for at in (2, 3)} & self.store.many:
+            return found[0]
         verb = re.fullmatch(VERBS, said, re.IGNORECASE) and re.search(STARTS, before, re.IGNORECASE) and told
-        if verb or f"{said} {after[0]}".lower() == "make up" or (said == "name" and before.endswith(" in the")):
+        verb = verb and not (said.lower() == "plan" and after[0][:1].isupper())
+        if (
+            verb
+            or f"{said} {after[0]}".lower() == "make up"
+            or (said == "name" and re.search(" in (?:the|its)$", before))
+        ):
             return found[0]
         pairs = self.store.meant[_said(said, "")]
         if table := next((table for table, column in pairs if column is None), None):
@@ -364,9 +403,27 @@ class Ask:
                 return True
         return False
 
+    def _apart(self, mark: str, table: Table, column: Column) -> bool:
+        """Takes out a value of the column that stands elsewhere in the question; whether there was one."""
+        found = re.finditer(rf" (?P<v>{column.pattern})(?= )", self.text, re.IGNORECASE)
+        for one in found if column.kind in {"text", "name"} and column.spread < 0.5 else ():
+            plain = one["v"].lower()
+            if (
+                (one["v"][0].isupper() or not KNOWN.issuperset(plain.split()))
+                and len(plain) > 2
+                and not re.search(SEVERAL_OF + mark, self.text, re.IGNORECASE)
+            ):
+                self.wheres.append((table, column.among([_said(plain, "")])))
+                self.text = self.text.replace(one[0], " §", 1).replace(f" {mark} ", f" {column.said} ")
+                return True
+        return False
+
     def _find_numbers(self) -> None:
         """`order 5184`, `16 is a visit`, and codes that are not stored."""
-        forms = rf" (?P<t>O\d+) {NAMING}(?P<k>\d+)(?= )", r" (?P<k>\d+) (?:is|an?|,|\() (?:an? )?(?P<t>O\d+)(?= )"
+        forms = (
+            rf" (?P<t>O\d+) {NAMING}(?P<k>\d+)(?= )",
+            r" (?P<k>\d+) (?:(?:is|an?|the|,|\(|\?) ){1,3}(?P<t>O\d+)(?= )",
+        )
         for found in (found for form in forms for found in re.finditer(form, self.text)):
             table = self.tables[found["t"]]
             if table.key.spread == 1 and table.key.kind == "number":
@@ -384,7 +441,7 @@ class Ask:
         runs = sorted((run.strip() for run in names.split("|") if run.strip()), key=lambda run: -run.count(" "))
         tables = (
             [table for mark, table in self.tables.items() if mark[0] == "O"]
-            or [*self.tables.values()]
+            or [*(pair[0] for pairs in self.meant.values() for pair in pairs[:1]), *self.tables.values()]
             or self.store.tables
         )
         for run in runs if self.wheres else [run for run in runs if " " not in run]:
@@ -440,6 +497,8 @@ class Ask:
 
     @cached_property
     def top(self) -> int:
+        if span := re.search(r" 1 (?:to|-) (\d+) ", self.text):
+            return int(span[1])
         words = [str(COUNTS.index(one)) if one in COUNTS else one for one in self.text.lower().split()]
         return next((int(one) for one in words if one.isdigit() and 0 < int(one) <= 100), 0)
 
@@ -468,6 +527,10 @@ class Ask:
                 return _none(f"{table.one} {said} like that")
         return _none(self.lost) if self.lost else ""
 
+    @property
+    def ruled(self) -> str:
+        return next(kind for kind, (told, needed, _) in KINDS.items() if needed(self) and told(self))
+
     @cached_property
     def is_work(self) -> bool:
         """Whether something is to be done, foretold or explained, and nothing looked up."""
@@ -475,7 +538,12 @@ class Ask:
             return re.search(FUTURE, self.text, re.IGNORECASE) is not None
         if found := re.match(rf"{POLITE} (?P<verb>{DONE}) (?P<next>\S*)", self.asked, re.IGNORECASE):
             soft = re.fullmatch(SOFT, found["verb"], re.IGNORECASE) and (self.things or self.sums)
-            return not (soft or found["next"].isdigit() or self.text.startswith((" O0 §", " T0 §", " §")))
+            return not (
+                soft
+                or found["next"].isdigit()
+                or found["next"] == "("
+                or self.text.startswith((" O0 §", " T0 §", " §"))
+            )
         lacking = self.has(NEGATIVE) and len(self.tables) > 1
         return not (self.columns or self.wheres or self.lost or lacking or re.search(ASKING, self.asked, re.IGNORECASE))
 
@@ -526,8 +594,8 @@ def _grouped(ask: Ask, form: str = "lines") -> str:
     (table, column), measured = ask.near(ask.by, ask.main)[0], ask.near(mark, ask.main)[:1] if mark else []
     value = f"{what}({measured[0][1].sql})" if measured else "count(*)"
     tail = "group by 1"
-    if form == "having" and (bound := re.search(BOUND, ask.text, re.IGNORECASE)):
-        tail += f" having count(*) {_operator(bound.groupdict())} {bound['n']}"
+    if form == "having" and (bound := re.search(BOUND, ask.text, re.IGNORECASE) or re.search(NUMBER, ask.text)):
+        tail += f" having count(*) {_operator(bound.groupdict()) if 'op' in bound.groupdict() else '>'} {bound['n']}"
     elif form == "first":
         tail = f"and {column.sql} is not null group by 1 order by {value} {ask.order} limit 1"
     elif what in {"avg", "sum"}:
@@ -571,10 +639,12 @@ def _value(ask: Ask) -> str:
     if not ask.wheres or not ask.columns or ask.absent(*ask.columns):
         return ask.absent(*ask.columns) or _none("such column")
     *conditions, last = ask.wheres
+    names = {table.label for table, _, _ in ask.things}
+    asked = [mark for mark in ask.columns if not names & {column for _, column in ask.meant[mark]}] or ask.columns
     for low, sql in [one[:2] for one in ask.things] or [last]:
         named = [one for one in ask.tables.values() if one is not low and low.way(one)][-1:]
         ask.wheres = [*conditions, (low, sql)]
-        for pairs in (ask.meant[mark] for mark in ask.columns):
+        for pairs in (ask.meant[mark] for mark in asked):
             for table, column in sorted(pairs, key=lambda one: (one[0] not in named, one[0] is not low)):
                 notnull = f"and {column.sql} is not null limit 1"
                 if low.way(table) is not None and (rows := ask.rows(low, column.sql, notnull, table)):
@@ -587,18 +657,81 @@ def _is_grouping(ask: Ask) -> bool:
     return bool(asked) and (ask.has(PER) or not re.search(LEAD + ask.by, ask.text, re.IGNORECASE))
 
 
-KINDS: tuple[tuple[Callable[[Ask], Any], Callable[[Ask], str]], ...] = (
-    (lambda ask: ask.has(PERCENT), _shared),
-    (lambda ask: ask.has(NEGATIVE) and len({*ask.tables.values()}) > 1 and not ask.things, _missing),
-    (lambda ask: ask.by and re.search(BOUND, ask.text, re.IGNORECASE), partial(_grouped, form="having")),
-    (lambda ask: ask.sums and ask.top and ask.columns and not ask.things, _top),
-    (lambda ask: len(ask.sums) > 1 and ask.by and not ask.things, partial(_grouped, form="first")),
-    (_is_grouping, _grouped),
-    (lambda ask: ask.measure[1], _aggregate),
-    (lambda ask: ask.has(COUNT), _counted),
-    (
-        lambda ask: ask.by and ask.tables and ask.has(SEVERAL) and not (ask.things or ask.lost),
+def _is_ranking(ask: Ask) -> bool:
+    return bool(ask.top and ask.columns) and not {what for what, _ in ask.sums} & {"avg", "sum"}
+
+
+def _is_by(ask: Ask) -> bool:
+    """Whether there is a column to group by, and not one of which a value is wanted that stands nowhere."""
+    wanted = re.search(rf"{LEAD}{ask.by} |{ask.by} (?:is|=|==) | as {ask.by} ", ask.text, re.IGNORECASE)
+    return bool(ask.by) and (len(ask.sums) > 1 or not wanted or ask.has(f"(?:per|by|each|every|different) {ask.by}"))
+
+
+def _cues(text: str) -> list[str]:
+    named = {"count": COUNT, "share": PERCENT, "not": NEGATIVE, "per": PER, "several": SEVERAL, "work": DONE}
+    named |= {"sum": SUMS, "asking": ASKING.strip(" "), "more": OPS[">"], "first": rf"^{POLITE} (?:{DONE})"}
+    cues = [name for name, form in named.items() if re.search(rf" (?:{form}) ", text, re.IGNORECASE)]
+    cues += ["first"] * bool(re.match(rf"{POLITE} (?:{DONE}) ", text, re.IGNORECASE))
+    return [*cues, *["future"] * bool(re.search(FUTURE, text, re.IGNORECASE))]
+
+
+def _features(text: str) -> set[str]:
+    """Of a question, rewritten: its words, neighbours, cues and how many of each mark there are."""
+    words = [re.sub(r"^([TOC])\d+$", r"\1", word) for word in text.split()]
+    words = ["#" if word.isdigit() else word if word in "TOC" else word.lower() for word in words]
+    cues = [*_cues(text), *(mark + str(min(words.count(mark), 3)) for mark in "TOC§#")]
+    both = {f"{one} & {other}" for one in cues for other in cues if one <= other}
+    ends = ["^", *words, "$"]
+    return {*words, *map(" ".join, pairwise(ends)), *map(" _ ".join, zip(ends, ends[2:], strict=False)), *both}
+
+
+@lru_cache(maxsize=1)
+def _scorer() -> tuple[dict[str, int], Any]:
+    """Ridge regression on the training wordings, with their slots filled in turn."""
+    texts = tomllib.loads(WORDINGS.read_text(encoding="utf-8"))
+    made = []
+    for kind, wording, at in ((KIND_OF[one], text, at) for one, said in texts.items() for at, text in enumerate(said)):
+        slots = {name: text.split("|")[at % (text.count("|") + 1)] for name, text in FILLS.items()}
+        text = " ".join(TOKEN.findall(_plain(re.sub(DECIMALS, " ", wording)).format_map(slots)))
+        made.append((kind, _features(f" {text} ")))
+    seen = Counter(name for _, names in made for name in names)
+    columns = {name: at for at, name in enumerate(one for one in seen if seen[one] > 1)}
+    x = np.zeros((len(made), len(columns)), np.float32)
+    for row, (_, names) in enumerate(made):
+        x[row, [columns[name] for name in names if name in columns]] = 1
+    y = np.array([[kind == one for one in KINDS] for kind, _ in made], np.float32)
+    return columns, x.T @ np.linalg.solve(x @ x.T + RIDGE * np.eye(len(x), dtype=np.float32), y)
+
+
+def _scores(text: str) -> dict[str, float]:
+    columns, weights = _scorer()
+    found = weights[[columns[name] for name in _features(text) if name in columns]].sum(0)
+    return dict(zip(KINDS, found.tolist(), strict=True))
+
+
+# Of each kind: what tells it by rule, the first that fits being taken; what it cannot do without; how it is answered.
+KINDS: dict[str, tuple[Callable[[Ask], Any], Callable[[Ask], Any], Callable[[Ask], str]]] = {
+    "work": (lambda ask: ask.is_work, lambda _: True, lambda _: WORK),
+    "share": (lambda ask: ask.has(PERCENT), lambda _: True, _shared),
+    "missing": (
+        lambda ask: ask.has(NEGATIVE) and not ask.things,
+        lambda ask: len({*ask.tables.values()}) > 1,
+        _missing,
+    ),
+    "having": (
+        lambda ask: re.search(BOUND, ask.text, re.IGNORECASE),
+        lambda ask: ask.by and re.search(NUMBER, ask.text),
+        partial(_grouped, form="having"),
+    ),
+    "top": (lambda ask: ask.sums and not ask.things, _is_ranking, _top),
+    "first": (lambda ask: len(ask.sums) > 1 and not ask.things, _is_by, partial(_grouped, form="first")),
+    "group": (_is_grouping, _is_by, _grouped),
+    "aggregate": (lambda _: True, lambda ask: ask.measure[1], _aggregate),
+    "count": (lambda ask: ask.has(COUNT), lambda ask: not ask.things or len({*ask.tables.values()}) > 1, _counted),
+    "list": (
+        lambda ask: ask.tables and ask.has(SEVERAL) and not (ask.things or ask.lost),
+        lambda ask: ask.by,
         partial(_grouped, form="list"),
     ),
-    (lambda _: True, _value),
-)
+    "value": (lambda _: True, lambda _: True, _value),
+}
