@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 WORDINGS = Path(__file__).absolute().parent / "wordings" / "train.toml"
-TOKEN = re.compile(r"(?<![\w'’])[A-Za-z_]\w*(?:(?:\.|::|-)[A-Za-z_]\w*)*(?:\(\))?")
+TOKEN = re.compile(r"(?<!\w['’])(?<!\w)[A-Za-z_]\w*(?:(?:\.|::|-)[A-Za-z_]\w*)*(?:\(\))?")
 PATH = re.compile(r"(?:[\w.-]+/)*[\w-]+\.(?:pyi?|rs|go|[ch]|cc|js|ts|md|toml|rst|txt|cfg|yml|json)\b")
 SHAPED = re.compile(r"_|\w\.\w|::|\(\)|[a-z][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z]\d")
 MERGED = {"definition_other": "definition", "ambiguous": "definition", "ambiguous_body": "definition"}
@@ -18,7 +18,7 @@ MERGED |= {"default_constant": "default", "needle_other": "needle", "localise": 
 KINDS = {"bases": "C", "ancestor": "C", "inherited": "C", "callers": "FC", "importers": "FCK", "tests": "FC"}
 KINDS |= {"definition": "FCK", "signature": "FC", "offscope": "FC"}  # what is named: Function, Class, Konstant
 DECAY, STEPS, SPEED = 1e-4, 300, 20.0
-WORK_FACTOR, CUE_FACTOR = 4, 2
+WORK_FACTOR, CUE_FACTOR = 2, 1.4
 
 CALLS = "(?:calls?|called|calling|invokes?|invoking|triggers?|executes?|runs?)"
 POLITE = (

@@ -1,8 +1,7 @@
 """The floor of the skill `logs`: answers without a model, frozen by floor.sha256 before any training.
 
-Slots (names, times, ids, files) are taken out of the question with the help of the logs; what is left is classified by
-a linear scorer over words and hand-made cues, trained on wordings/train.toml at the first question; then entries are
-chosen and counted. Paraphrased warnings are found by the words, and the kindred words, that they share with it.
+Slots (names, times, ids, files) are taken out of the question; what is left is classified by a linear scorer over words
+and cues, trained on wordings/train.toml; then entries are chosen. Paraphrased warnings are found by kindred words.
 """
 
 import re
@@ -28,7 +27,6 @@ VERSION = re.compile(r"(?<![\d.])v?\d+\.\d+\.\d+(?![.\d])")
 FRAME = re.compile(r"\s+(?:at (?:async )?([\w.$<>]+) ?\(|File \"[^\"]*\", line \d+, in (\S+))")
 USER = re.compile(r"(?i)\b(?:user|customer|client|account|member|uid)(?:[ _]?id)?\W{1,4}(?=\w*\d)(\w+)")
 STARTED = re.compile(r"(?i)start|deploy|releas|launch|boot|version|c[ao]me up|upgrad|updat|roll")
-TURNS, RIDGE = 1, 100.0
 CAMEL = r"\b(?:[a-z]\w*\.)*[A-Z][a-z]+(?:[A-Z]\w*)+\b"
 FORMS = {  # of slots, in the order in which they are looked for; those of the workspace's own names come before zreq
     "zurl": r"(?<![\w.])/[A-Za-z][\w/.-]*\w",
@@ -38,18 +36,19 @@ FORMS = {  # of slots, in the order in which they are looked for; those of the w
     "zobj": r"\b(?!(?:user|port|line|the|a|with|in|id|status|of|at)\b)[A-Za-z]+ (?:no\.? |number |#)?\d{4,6}\b",
 }
 NEEDS = {"zexc": "frame victim", "zhost": "several", "zurl": "follow", "zreq": "request", "zobj": "request_failure"}
-CUES = """first earliest oldest initial debut opening head 1st foremost front begin begins began beginning start starts opening; last latest final newest freshest desc tail
-recent recently end ends stop stops stopped tail closing ceased; many number count counts total tally sum amount
-quantity often times figure; most top worst crowded busiest densest highest biggest largest max maximum majority bulk leads leading lead
-noisiest main; minute peak peaks peaked spike burst hh mm densest flood busiest clock surge moment; frequent frequently
-common commonest repeated repeats repeat again message msg loudest; who whom whose service services component components
-program name names offender producer source process app application; restart restarted restarting deploy deployed deployment
-release released started start launch version came comes up reboot; before preceding preceded prior ahead precede
-precedes closest nearest omen hint previous; new introduce introduced newly unseen regression difference compare never
-appeared appears only came t not wasn didn minus; function functions method func frame routine raised raise raising
-threw throw thrown throws; user users customer client account whom whose person victim affected hit harmed uid casualty sufferer login subscriber; pass passed
-path through touched handled involved travel went follow trace saw visited; warning warnings warn warned warns omen
-hint; tomorrow will predict forecast week next month call phone angry mail email chart graph ticket"""
+CUES = """first earliest oldest initial debut opening head 1st foremost front begin begins began beginning start starts
+opening; last latest final newest freshest desc tail recent recently end ends stop stops stopped tail closing ceased;
+many number count counts total tally sum amount quantity often times figure; most top worst crowded busiest densest
+highest biggest largest max maximum majority bulk leads leading lead noisiest main; minute peak peaks peaked spike burst
+hh mm densest flood busiest clock surge moment; frequent frequently common commonest repeated repeats repeat again
+message msg loudest; who whom whose service services component components program name names offender producer source
+process app application; restart restarted restarting deploy deployed deployment release released started start launch
+version came comes up reboot; before preceding preceded prior ahead precede precedes closest nearest omen hint previous;
+new introduce introduced newly unseen regression difference compare never appeared appears only came t not wasn didn
+minus; function functions method func frame routine raised raise raising threw throw thrown throws; user users customer
+client account whom whose person victim affected hit harmed uid casualty sufferer login subscriber; pass passed path
+through touched handled involved travel went follow trace saw visited; warning warnings warn warned warns omen hint;
+tomorrow will predict forecast week next month call phone angry mail email chart graph ticket"""
 OFF_TASKS = """predict how many errors zcomp will have tomorrow|forecast the warnings of zcomp|tell who is on call for
 zcomp|say why the customer who phoned about zcomp was angry|say who wrote the code of zcomp|say how much zcomp costs|
 write a mail to the owner of zcomp|roll zcomp back to the release before|fix the bug behind the errors of zcomp|cancel
@@ -135,16 +134,16 @@ def scorer() -> tuple[list[str], list[str], Any, dict[str, str]]:
     fill |= {"entry": "error|warning|entry", "entries": "errors|warnings|entries", "trouble": "lost"}
     fill |= {"meaning": "it is full|somebody came in", "task": OFF_TASKS}
     made = []
-    for family, at, turn in ((family, at, turn) for family in WORDINGS for at in range(200) for turn in range(TURNS)):
-        slots = {name: text.split("|")[(7 * at + turn) % (text.count("|") + 1)] for name, text in fill.items()}
-        made += [(family, features(words_of(wording.format(**slots)))) for wording in WORDINGS[family][at : at + 1]]
+    for family, at, wording in [(name, *one) for name, said in WORDINGS.items() for one in enumerate(said)]:
+        slots = {name: text.split("|")[7 * at % (text.count("|") + 1)] for name, text in fill.items()}
+        made.append((family, features(words_of(wording.format(**slots)))))
     seen = Counter(name for _, names in made for name in names)
     column, families = sorted(name for name in seen if seen[name] > 1), sorted(WORDINGS)
     x = np.array([[name in names for name in column] for _, names in made], np.float32)
     y = np.array([[family == one for one in families] for family, _ in made], np.float32)
     known = {word: word for word in words_of(" ".join([*column, CUES, OFF_VERBS, FILLERS]))}
     known = {"".join(sorted(word)): word for word in known} | known
-    return column, families, x.T @ np.linalg.solve(x @ x.T + RIDGE * np.eye(len(x), dtype=np.float32), y), known
+    return column, families, x.T @ np.linalg.solve(x @ x.T + 100 * np.eye(len(x), dtype=np.float32), y), known
 
 
 class Question:
