@@ -1,9 +1,9 @@
 """A base served inside this process: `LlamaBase` is shared, each run leases a `LlamaModel` with a slot of its own."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import anyio
@@ -17,9 +17,12 @@ from skillstill.grammar import turn_grammar
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
-from skillstill.types import Adapter, Message, ToolSchema, Usage
+from skillstill.types import Adapter, Message, ToolCall, ToolSchema, Usage
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
+SECOND_THOUGHTS = 3  # times that a turn is written otherwise because it makes a call that was made before
+Calls = tuple[ToolCall, ...]
+Matchers = Callable[[], llguidance.LLMatcher]
 
 
 class LlamaBase:
@@ -77,15 +80,20 @@ class LlamaModel:
         self.dialect = chat.spoken(taught=taught)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        """The next turn, greedily, within the grammar. Raises ContextFull and ModelError."""
+        """The next turn, greedily, within the grammar. Raises ContextFull and ModelError.
+
+        A small model that is at a loss makes the same call again, whatever it is told. Then the turn goes back to where
+        it was least sure, and on from its second choice there.
+        """
         prompt = self.prompt(messages, tools)
         room = self.base.engine.options.context - len(prompt.tokens)
         if room < LEAST_ROOM:
             raise ContextFull(f"the run has {len(prompt.tokens)} tokens and the context is full")
-        matcher = self._matcher(tools, looked=any(message.role == "tool" for message in messages))
+        matcher = partial(self._matcher, tools, looked=any(message.role == "tool" for message in messages))
+        made = [message.calls for message in messages if message.calls]
         async with self.base.turn:
             # Not abandoned on cancel: the thread itself looks for it before each batch, so the engine stays sound.
-            return await to_thread.run_sync(self._write, prompt, matcher, min(max_tokens, room))
+            return await to_thread.run_sync(self._write, prompt, matcher, made, min(max_tokens, room))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """The tokens of what has been said; each segment is tokenized by itself, as in training."""
@@ -93,16 +101,27 @@ class LlamaModel:
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
 
-    def _write(self, prompt: Prompt, matcher: llguidance.LLMatcher, room: int) -> Message:
-        written = Writing(self.base.engine, matcher, self.base.end)
+    def _write(self, prompt: Prompt, matcher: Matchers, made: Sequence[Calls], room: int) -> Message:
+        written = Writing(self.base.engine, matcher(), self.base.end, watched=bool(made))
         self.base.engine.settle_threads()
         self.base.engine.use(self.slot.adapter)
         reused = self.slot.rewind(prompt)
         self.slot.read_system(prompt)
-        written.run(prompt.tokens[len(self.slot.tokens) :], room, self.slot.decode)
-        message = chat.parse(written.text, self.dialect, truncated=written.truncated)
-        usage = Usage(prompt=len(prompt.tokens), reused=reused, completion=len(written.tokens))
+        message = self._said(written, prompt, room)
+        for _ in range(SECOND_THOUGHTS):
+            if message.calls not in made or not written.reconsider(matcher()):
+                break
+            message = self._said(written, prompt, room)
+        completion = len(written.tokens) + written.discarded
+        usage = Usage(prompt=len(prompt.tokens), reused=reused, completion=completion)
         return message.model_copy(update={"usage": usage, "decisions": tuple(written.decisions)})
+
+    def _said(self, written: Writing, prompt: Prompt, room: int) -> Message:
+        """The turn, written to its end from where it is."""
+        begun = Prompt([*prompt.tokens, *written.tokens], prompt.system)
+        self.slot.rewind(begun)
+        written.run(begun.tokens[len(self.slot.tokens) :], room, self.slot.decode)
+        return chat.parse(written.text, self.dialect, truncated=written.truncated)
 
     def _matcher(self, tools: Sequence[ToolSchema], *, looked: bool) -> llguidance.LLMatcher:
         """Before a model has looked, an answer would be thrown away: it must call. Only a taught one may refuse to."""

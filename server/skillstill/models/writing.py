@@ -5,6 +5,7 @@ that the grammar forces are appended to the pending batch, so that a run of them
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import llguidance
 import llguidance.numpy as masks
@@ -15,13 +16,30 @@ from skillstill.models.engine import Engine
 from skillstill.types import Decision
 
 
-class Writing:
-    """`tokens` and `decisions` so far; `end` is the token that closes a turn, and is not among them."""
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A choice that could have gone otherwise: after so many tokens and decisions, by a `margin` in logits."""
 
-    def __init__(self, engine: Engine, matcher: llguidance.LLMatcher, end: int) -> None:
-        self.engine, self.matcher, self.end = engine, matcher, end
+    tokens: int
+    decisions: int
+    other: int
+    decision: Decision
+    margin: float
+
+
+class Writing:
+    """`tokens` and `decisions` so far; `end` is the token that closes a turn, and is not among them.
+
+    `watched`: the second-best choices are kept, so that a turn can be reconsidered. `discarded` counts the tokens that
+    were written for nothing.
+    """
+
+    def __init__(self, engine: Engine, matcher: llguidance.LLMatcher, end: int, *, watched: bool = False) -> None:
+        self.engine, self.matcher, self.end, self.watched = engine, matcher, end, watched
         self.tokens: list[int] = []
         self.decisions: list[Decision] = []
+        self.forks: list[Fork] = []
+        self.discarded = 0
         self.truncated = False
 
     @property
@@ -45,23 +63,56 @@ class Writing:
             self.tokens.append(token)
             pending = [token]
 
+    def reconsider(self, matcher: llguidance.LLMatcher) -> bool:
+        """Go back to the least sure choice and make the other one, under a fresh matcher; False where there is none."""
+        if not self.forks:
+            return False
+        fork = min(self.forks, key=lambda one: one.margin)
+        self.forks = [one for one in self.forks if one.tokens < fork.tokens]
+        self.discarded += len(self.tokens) - fork.tokens
+        self.tokens = [*self.tokens[: fork.tokens], fork.other]
+        self.decisions = [*self.decisions[: fork.decisions], fork.decision]
+        self.matcher, self.truncated = matcher, False
+        self.matcher.consume_tokens(self.tokens)
+        return True
+
     def _choose(self, logits: NDArray[np.float32]) -> int:
+        if self.watched:
+            self._watch(logits)
         wanted = int(logits.argmax())
         token = wanted
         if not self.matcher.try_consume_tokens([wanted]):
             token = self._best_allowed(logits)
             self.matcher.consume_token(token)
-        logprob = float(logits[token] - _log_sum_exp(logits))
-        text = self.engine.piece(token).decode("utf-8", "replace")
-        self.decisions.append(Decision(token=text, logprob=round(logprob, 4), overruled=token != wanted))
+        self.decisions.append(self._decision(logits, token))
         return token
 
+    def _watch(self, logits: NDArray[np.float32]) -> None:
+        """Note what is second best here. Ending the turn is none: half a call is no other call."""
+        allowed = self._allowed(logits)
+        best = int(allowed.argmax())
+        margin, allowed[[best, self.end]] = allowed[best], -np.inf
+        other = int(allowed.argmax())
+        if np.isfinite(allowed[other]):
+            decision = self._decision(logits, other)
+            forked = Fork(len(self.tokens), len(self.decisions), other, decision, float(margin - allowed[other]))
+            self.forks.append(forked)
+
+    def _decision(self, logits: NDArray[np.float32], token: int) -> Decision:
+        logprob = float(logits[token] - _log_sum_exp(logits))
+        text = self.engine.piece(token).decode("utf-8", "replace")
+        return Decision(token=text, logprob=round(logprob, 4), overruled=token != int(logits.argmax()))
+
     def _best_allowed(self, logits: NDArray[np.float32]) -> int:
+        return int(self._allowed(logits).argmax())
+
+    def _allowed(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The logits, minus infinity for what the grammar refuses."""
         mask = masks.allocate_token_bitmask(1, len(logits))
         masks.fill_next_token_bitmask(self.matcher, mask)
         allowed = logits[None].copy()
         masks.apply_token_bitmask_inplace(allowed, mask)
-        return int(allowed.argmax())
+        return allowed[0]
 
 
 def _log_sum_exp(logits: NDArray[np.float32]) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from skillstill import chat
 from skillstill.errors import ContextFull, ModelError
+from skillstill.models import llama
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.llama import LlamaBase
 from skillstill.models.slot import Prompt
@@ -222,3 +223,21 @@ def random_adapter(base: Path, file: Path) -> Path:
     writer.write_tensors_to_file()
     writer.close()
     return file
+
+
+async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure(
+    base: LlamaBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "You made this call already: its result is r1. Make another call, or answer."
+    made = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "class Cart"}),))
+    said = [*ASKED, made, Message(role="tool", content="r1: 0 hits"), made, Message(role="tool", content=told)]
+    async with base.lease(taught=True) as model:
+        otherwise = await model.complete(said, SCHEMAS, max_tokens=60)
+        monkeypatch.setattr(llama, "SECOND_THOUGHTS", 0)
+        stubborn = await model.complete(said, SCHEMAS, max_tokens=60)
+    assert stubborn.calls == made.calls != otherwise.calls
+    assert otherwise.calls
+    assert otherwise.usage
+    assert otherwise.usage.completion > len(
+        base.engine.tokenize(chat.LINES.write(otherwise))
+    )  # what was written in vain
