@@ -56,6 +56,10 @@ TRAINING_ARROWS = {
     "solving": {"attempt", "checks", "families", "goal", "plan"},
     "folder": {"attempt", "checks", "goal", "recipe"},
     "floor": {"attempt", "checks", "goal"},
+    "borrowing": {"families", "floor"},
+    "proposed": {"checks", "families", "goal", "material"},
+    "design": {"attempt", "borrowing", "checks", "drawing", "families", "floor", "goal", "material", "proposed"}
+    | {"recipe", "teachers"},
     "teachers": {"attempt", "checks", "families", "folder", "goal", "plan", "recipe", "solving"},
     "samples": {"teachers"},
     "drawing": {"attempt", "checks", "families", "folder", "goal", "material", "plan", "recipe", "solving"},
@@ -74,7 +78,7 @@ TRAINING_ARROWS = {
     "publish": {"folder", "measuring", "scorecard"},
     "pipeline": {"dataset", "evaluate", "folder", "goals", "publish", "recipe", "report", "scorecard", "sft"}
     | {"shipping", "teachers"},
-    "commands": {"__main__", "dataset", "drawing", "families", "floor", "folder", "goal", "goals", "material"}
+    "commands": {"__main__", "dataset", "design", "drawing", "families", "floor", "folder", "goal", "goals", "material"}
     | {"pipeline", "publish", "recipe", "report", "scorecard", "sft", "shipping", "teachers", "traces"},
     "__init__": set(),
     "__main__": set(),

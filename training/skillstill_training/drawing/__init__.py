@@ -171,14 +171,15 @@ def _without_weak_checks(goals: Sequence[Goal], tally: Tally) -> list[Goal]:
         neighbours[goal.workspace].append(goal)
     kept = []
     for goal in goals:
-        if accepted := _accepts_wrong(goal, neighbours[goal.workspace]):
+        if accepted := accepts_wrong(goal, neighbours[goal.workspace]):
             tally.dropped[f"its check accepts {accepted}"] += 1
         else:
             kept.append(goal)
     return kept
 
 
-def _accepts_wrong(goal: Goal, neighbours: Sequence[Goal]) -> str:
+def accepts_wrong(goal: Goal, neighbours: Sequence[Goal]) -> str:
+    """What its check lets pass and should not, of an empty answer and its neighbours'; empty where it refuses all."""
     others = [one for one in neighbours if _gold(one) != _gold(goal) and one.answer][:OTHERS]
     tries = {"an empty answer": ""} | {f"the answer {one.answer!r}": one.answer for one in others}
     alike = [one.answer for one in others if one.check.kind == goal.check.kind]

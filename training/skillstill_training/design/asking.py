@@ -1,0 +1,60 @@
+"""A model that is asked for proposals: what it writes is data, read leniently and believed in nothing."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+from skillstill.errors import ModelError, TeacherError
+from skillstill.models.remote import GREEDY, Endpoint, RemoteChat
+from skillstill.types import Message
+
+from skillstill_training.teachers.ledger import Entry, Ledger, total
+from skillstill_training.teachers.patience import Patience, PatientModel
+
+WRITTEN = 4_000  # tokens of an answer, thoughts included
+ROLE = "You prepare questions that a small subagent will be taught and tested with. Reply with one JSON value alone."
+
+
+@dataclass(frozen=True)
+class Asker:
+    endpoint: Endpoint
+    ledger: Ledger
+    patience: Patience = field(default_factory=Patience)
+
+    async def ask(self, prompt: str, about: str) -> Mapping[str, JsonValue]:
+        """The object that it writes; an empty one where that cannot be read. Raises BudgetSpent and TeacherError."""
+        said = (Message(role="system", content=ROLE), Message(role="user", content=prompt))
+        async with RemoteChat(self.endpoint, GREEDY, seconds=self.patience.request) as remote:
+            model = PatientModel(remote, self.ledger, self.patience)
+            try:
+                turn = await model.complete(said, (), max_tokens=WRITTEN)
+            except ModelError as error:
+                raise TeacherError(f"the teacher could not be asked for proposals: {error}") from error
+            finally:
+                self.ledger.write(self._entry(model, about))
+        return read_object(turn.content)
+
+    def _entry(self, model: PatientModel, about: str) -> Entry:
+        usage = total(model.usages)
+        return Entry(
+            when=datetime.now(UTC),
+            teacher=self.endpoint.model,
+            purpose="probe",
+            goal=about,
+            sample=0,
+            requests=len(model.usages),
+            prompt=usage.prompt,
+            cached=usage.reused,
+            completion=usage.completion,
+        )
+
+
+def read_object(text: str) -> Mapping[str, JsonValue]:
+    """The JSON object in a text, whatever stands around it; empty where there is none."""
+    try:
+        found = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,91 @@
+"""Which goal families of the skill that it resembles a foreign skill is given: by `cues.toml`, each with its reason."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import Field, TypeAdapter
+from skillstill.library.cover import Archetype
+from skillstill.library.definition import Definition
+from skillstill.library.sheet import Line, sheet
+from skillstill.text import one_line
+from skillstill.types import Frozen
+
+from skillstill_training.borrowing import lender
+from skillstill_training.families import Family, load_families
+
+Answer = Literal["locations", "value", "set", "rows", "quoted", "absent", "declined"]
+QUOTED, BESIDE = 80, 20  # characters of a reason; of these, what stands on either side of a cue
+CORE = "asked of every skill of this kind"
+
+
+class Cue(Frozen):
+    """A row of the table: when a family is chosen, and which checks judge its answers."""
+
+    always: bool = False
+    cues: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = Field(min_length=1)
+
+
+class Chosen(Frozen):
+    """A family that is borrowed, and why. `means` and `hard` are its own."""
+
+    name: str
+    means: str
+    why: str
+    answers: tuple[Answer, ...]
+    hard: bool
+    held_out: bool
+
+
+@cache
+def table() -> Mapping[str, Mapping[str, Cue]]:
+    """By archetype and family."""
+    text = (files(__package__) / "cues.toml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[str, dict[str, Cue]]).validate_python(tomllib.loads(text))
+
+
+def choose(definition: Definition, archetype: Archetype) -> tuple[Chosen, ...]:
+    """In the order of the lender's goals.py; nothing where the skill resembles none of ours. Raises GoalsError."""
+    if archetype == "none":
+        return ()
+    cues, families = table()[archetype], load_families(lender(archetype))
+    lines = list(sheet(definition).of("summary", "opening", "heading", "prose"))
+    why = {family.name: _why(cues[family.name], lines) for family in families}
+    for family in _wanting(families, why):
+        why[family.name] = "so that half of the families are hard"
+    return tuple(_chosen(family, why[family.name], cues[family.name]) for family in families if why[family.name])
+
+
+def _chosen(family: Family, why: str, cue: Cue) -> Chosen:
+    return Chosen(
+        name=family.name, means=family.means, why=why, answers=cue.answers, hard=family.hard, held_out=family.held_out
+    )
+
+
+def _why(cue: Cue, lines: Sequence[Line]) -> str:
+    """The words of the first line that holds a cue; empty where none does."""
+    for line in lines:
+        for pattern in cue.cues:
+            if found := re.search(pattern, line.text, re.IGNORECASE):
+                return f"line {line.number}: {_around(line.text, found)}"
+    return CORE if cue.always else ""
+
+
+def _around(text: str, found: re.Match[str]) -> str:
+    """What was found, among its neighbours, on one line."""
+    first, last = max(0, found.start() - BESIDE), found.end() + BESIDE
+    words = text[first:last].split()
+    cut = words[first > 0 : -1 if last < len(text) and len(words) > 2 else None]
+    return one_line(" ".join(cut), QUOTED)
+
+
+def _wanting(families: Sequence[Family], why: Mapping[str, str]) -> Iterator[Family]:
+    """The hard families that must come in until half are hard."""
+    trained = [family for family in families if not family.held_out]
+    chosen = [family for family in trained if why[family.name]]
+    missing = sum(not family.hard for family in chosen) - sum(family.hard for family in chosen)
+    yield from [family for family in trained if family.hard and not why[family.name]][: max(0, missing)]

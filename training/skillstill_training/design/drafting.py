@@ -1,0 +1,114 @@
+"""A foreign skill as a draft of one of ours: which families, tools and workspaces; or why there can be none."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skillstill.errors import GateError, UsageError
+from skillstill.library.assessing import DECIDED_BY, MISSING, Assessment, assess
+from skillstill.library.definition import Definition
+from skillstill.library.naming import slug
+from skillstill.registry import bundled
+from skillstill.skill import Subagent, load_skill
+from skillstill.tools import TOOLS
+
+from skillstill_training.borrowing import lender
+from skillstill_training.design.choosing import Chosen, choose
+from skillstill_training.design.soft import Soft
+from skillstill_training.design.workspaces import declared
+from skillstill_training.material import Source
+from skillstill_training.proposed import Proposed
+
+FIT = ("verifiable", "partly verifiable")
+LOOKING = ("list", "find", "search", "read")  # for a skill that resembles none of ours and names no tool
+REASONS = 3
+STEPS = {"explore": ("strip_docstrings",)}  # of foreign folders: what their families cannot do without
+NEAREST = "explore"  # whose base and limits a skill gets that resembles none
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """All that the folder is made of. `workspaces` are the user's own; without any, those of the lender serve.
+
+    lender     the bundled skill that it borrows from; empty where it resembles none
+    dropped    families that were chosen and yield nothing, with the reason
+    rejected   questions that a teacher proposed, with the reason
+    """
+
+    name: str
+    definition: Definition
+    assessment: Assessment
+    lender: str
+    families: tuple[Chosen, ...]
+    workspaces: tuple[Source, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    proposed: tuple[Proposed, ...] = ()
+    soft: tuple[Soft, ...] = ()
+    rejected: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Those that cover what it declares or needs, and those that the borrowed plans use."""
+        wanted = {*self.assessment.tools.ours, *(self.lent.tools if self.lender else ())} or set(LOOKING)
+        return tuple(name for name in TOOLS if name in wanted)
+
+    @property
+    def lent(self) -> Subagent:
+        """The declaration whose base and limits it takes over."""
+        return load_skill(lender(self.lender or NEAREST)).subagent
+
+    def without(self, dropped: Sequence[tuple[str, str]]) -> "Design":
+        """Less those families, borrowed or proposed."""
+        names: Collection[str] = {name for name, _ in dropped}
+        return replace(
+            self,
+            families=tuple(one for one in self.families if one.name not in names),
+            proposed=tuple(one for one in self.proposed if one.family not in names),
+            dropped=(*self.dropped, *dropped),
+        )
+
+
+def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, taught: bool = False) -> Design:
+    """What can be drafted by rules alone, for own folders if there are any. `taught`: a teacher will propose more.
+
+    Raises GateError where the skill cannot be distilled, UsageError where something is missing for a draft.
+    """
+    _check_name(name)
+    assessment = assess(definition)
+    if assessment.verdict not in FIT:
+        raise GateError(_refusal(assessment))
+    lent = "" if assessment.archetype == "none" else assessment.archetype
+    families = choose(definition, assessment.archetype)
+    if folders and lent not in STEPS:
+        families = ()  # they read notes that only generated workspaces have
+    if not (lent or folders):
+        raise UsageError(
+            f"{name} resembles none of our skills: name three or more folders that it works on (--workspace)"
+        )
+    if not (families or taught):
+        raise UsageError("no family of ours asks about such folders: let a model propose some (--teacher URL#MODEL)")
+    workspaces = declared(folders, STEPS.get(lent, ())) if folders else ()
+    return Design(name, definition, assessment, lent, families, workspaces)
+
+
+def _check_name(name: str) -> None:
+    if not name or name != slug(name):
+        raise UsageError(f"the folder's name is the skill's: expected a-z, 0-9 and single hyphens, got {name!r}")
+    if (bundled() / "skills" / name).exists():
+        raise UsageError(f"{name} is the name of a bundled skill: name another folder with -o")
+
+
+def _refusal(assessment: Assessment) -> str:
+    sides = DECIDED_BY[assessment.verdict]
+    decided = [f"line {one.line}: {one.text}" for one in assessment.reasons if one.side in sides]
+    reasons = "; ".join(decided[:REASONS]) or "too little speaks for a result that can be checked"
+    told = f"{assessment.name} cannot be distilled as it is: {assessment.verdict} ({reasons})"
+    return f"{told}; it lacks {MISSING[assessment.verdict]}"
+
+
+def target(folder: Path) -> Path:
+    """Where a new skill may be written. Raises UsageError."""
+    place = folder.expanduser().absolute()
+    if place.exists():
+        raise UsageError(f"{place} is there already: remove it, or name another folder with -o")
+    return place

@@ -1,0 +1,72 @@
+"""The whole of `skillstill design`: drafted, proposed, written, proven, and only then put where the user wants it."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from skillstill.errors import GoalsError, StageError
+
+from skillstill_training.design.drafting import Design
+from skillstill_training.design.proving import Proven, prove
+from skillstill_training.design.texts import write_skill
+from skillstill_training.drawing import OnProgress
+from skillstill_training.material import Source
+
+Propose = Callable[[Design, Path], Awaitable[Design]]  # of a folder that holds the design so far
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    folder: Path
+    design: Design
+    proven: Proven
+
+
+async def make(
+    design: Design,
+    place: Path,
+    few: int,
+    *,
+    propose: Propose | None = None,
+    offline: bool = False,
+    on_material: Callable[[Source], None] = lambda source: None,
+    on_progress: OnProgress = lambda tally: None,
+) -> Made:
+    """The folder, with the families that yield goals; where `few` is 0, nothing is drawn.
+
+    Raises StageError, and then nothing is written.
+    """
+    proven = Proven((), ())
+    with _part(place) as part:
+        write_skill(design, part)
+        if propose:
+            design = await propose(design, part)
+            write_skill(design, part)
+        if few:
+            proven = await prove(part, few, offline=offline, on_material=on_material, on_progress=on_progress)
+        if proven.dropped:
+            design = _left(design, proven)
+            write_skill(design, part)
+        part.rename(place)
+    return Made(place, design, proven)
+
+
+def _left(design: Design, proven: Proven) -> Design:
+    left = design.without(proven.dropped)
+    if not (left.families or left.proposed):
+        name, why = proven.dropped[0]
+        raise GoalsError(f"none of its {len(proven.dropped)} families yields goals in these workspaces; {name}: {why}")
+    return left
+
+
+@contextmanager
+def _part(place: Path) -> Iterator[Path]:
+    """A folder beside the place, of the same name, which goes where it is not moved away. Raises StageError."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=place.parent, prefix=".design-", ignore_cleanup_errors=True) as around:
+            yield Path(around) / place.name
+    except OSError as error:
+        raise StageError(f"{place} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,53 @@
+"""`design.md`: why a designed skill is as it is, for the person who has to look at it before it is trained."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from skillstill.text import one_line
+
+from skillstill_training.design.drafting import Design
+
+SHOWN = 6
+REJECTED = 200  # questions that are listed
+LINE = 160
+
+
+def design_md(design: Design) -> str:
+    return "\n".join(_lines(design)) + "\n"
+
+
+def _lines(design: Design) -> Iterator[str]:
+    found = design.assessment
+    yield f"# How {design.name} was designed\n"
+    reasons = "; ".join(f"{reason.text} (line {reason.line})" for reason in found.reasons[:SHOWN])
+    yield f"{found.name} is {found.verdict}: {reasons}"
+    yield from ("", "Missing:", *(f"- {text}" for text in found.missing)) if found.missing else ()
+    yield f"\nTools: {', '.join(design.tools)}" + _uncovered(design)
+    if design.families:
+        yield f"\n## Families borrowed from {design.lender}\n"
+        yield from (f"- `{one.name}`: {one_line(one.means, LINE)} ({one.why})" for one in design.families)
+    yield from _proposed(design)
+    yield from _listed("Dropped: they yield nothing here", design.dropped)
+    yield from _listed("Rejected questions", design.rejected[:REJECTED])
+
+
+def _uncovered(design: Design) -> str:
+    tools = design.assessment.tools.uncovered
+    return f". Nothing of ours does what these do: {', '.join(tools)}" if tools else ""
+
+
+def _proposed(design: Design) -> Iterator[str]:
+    if design.proposed:
+        yield "\n## Families that a model proposed\n"
+        yield "It solved each question at least twice, and each check refuses wrong answers.\n"
+    counts = Counter(one.topic for one in design.proposed)
+    yield from (f"- {one_line(topic, LINE)}: {count}" for topic, count in counts.items())
+    if design.soft:
+        yield "\n## Soft\nNo check can judge these; they are in soft.jsonl, and no goal is made of them.\n"
+        yield from (f"- {one_line(one.question, LINE)} ({one.agreed} of {one.attempts} agree)" for one in design.soft)
+
+
+def _listed(title: str, rows: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    if rows:
+        yield f"\n## {title}\n"
+        yield from (f"- {one_line(name, LINE)}: {one_line(why, LINE)}" for name, why in rows)

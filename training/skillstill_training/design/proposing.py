@@ -1,0 +1,183 @@
+"""A teacher's part of a design: topics, questions on them about real workspaces, what is left of them when tried."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from skillstill.errors import BudgetSpent, TeacherError
+from skillstill.models.remote import Endpoint
+from skillstill.skill import Skill
+from skillstill.text import shorten
+
+from skillstill_training.design import topics as tree
+from skillstill_training.design.asking import Asker
+from skillstill_training.design.drafting import Design
+from skillstill_training.design.glimpse import glimpse
+from skillstill_training.design.questions import PROMPT, Candidate, candidates
+from skillstill_training.design.screening import screened
+from skillstill_training.design.soft import Soft
+from skillstill_training.design.topics import Topic, topics
+from skillstill_training.design.trying import tried
+from skillstill_training.goal import SPLITS
+from skillstill_training.material import Material
+from skillstill_training.proposed import Proposed
+from skillstill_training.tasks import each
+from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.ledger import Ledger
+from skillstill_training.teachers.patience import Patience
+
+BODY = 4_000  # characters of a skill's text that a teacher is told when it is asked for topics
+LEAVES = 3  # topics of a branch
+TRAINING = 3  # workspaces of the split `train` that a topic is asked about; of the others one
+
+Kept = TypeVar("Kept", Topic, Candidate)
+OnTold = Callable[[str], None]
+Reasons = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How much a teacher is asked for: topics, and questions for each topic and workspace."""
+
+    topics: int = 6
+    questions: int = 4
+    at_once: int = 2
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass
+class Found:
+    """What a teacher's proposals have come to so far."""
+
+    proposed: list[Proposed] = field(default_factory=list)
+    soft: list[Soft] = field(default_factory=list)
+    rejected: Reasons = field(default_factory=list)
+
+
+async def propose(
+    design: Design,
+    skill: Skill,
+    materials: Sequence[Material],
+    endpoint: Endpoint,
+    ledger: Ledger,
+    terms: Terms,
+    on_told: OnTold = lambda text: None,
+) -> Design:
+    """The design with all that passed. A spent budget ends it early, and what is done stays. Raises TeacherError."""
+    found = Found()
+    asker = Asker(endpoint, ledger, terms.patience)
+    teacher = EndpointTeacher(skill, endpoint, ledger, patience=terms.patience)
+    roots = {material.name: material.root for material in materials}
+    try:
+        asked = await _questions(design, materials, asker, terms, found.rejected, on_told)
+        await _try(asked, teacher, roots, terms, found, on_told)
+    except BudgetSpent as spent:
+        found.rejected.append(("what was not asked or tried any more", str(spent)))
+    whole = _whole(found.proposed, found.rejected)
+    if not (whole or design.families):
+        for name, why in found.rejected:
+            on_told(f"rejected {name}: {why}")
+        count = len(found.rejected)
+        raise TeacherError(
+            f"nothing that {endpoint.model} proposed is fit for a goal family, for {count} reasons above"
+        )
+    return replace(
+        design,
+        proposed=whole,
+        soft=tuple(sorted(found.soft, key=lambda one: one.question)),
+        rejected=tuple(found.rejected),
+    )
+
+
+async def _questions(
+    design: Design, materials: Sequence[Material], asker: Asker, terms: Terms, rejected: Reasons, on_told: OnTold
+) -> list[Candidate]:
+    found: list[Candidate] = []
+    told = await asker.ask(_topics_prompt(design, terms), "topics")
+    taken = [family.name for family in design.families]
+    for at, topic in enumerate(_sorted(topics(told, taken), rejected, terms.topics)):
+        for material in _asked_about(materials, at):
+            on_told(f"asking about {topic.text} in {material.name}")
+            shown = await glimpse(material.root, design.tools, Random(f"{topic.family}/{material.name}"))  # noqa: S311
+            prompt = PROMPT.format(
+                count=terms.questions,
+                topic=topic.text,
+                tools=", ".join(design.tools),
+                workspace=material.name,
+                glimpse=shown,
+            )
+            answer = await asker.ask(prompt, topic.family)
+            found += _sorted(candidates(answer, topic, material), rejected, terms.questions)
+    return found
+
+
+def _topics_prompt(design: Design, terms: Terms) -> str:
+    definition = design.definition
+    return tree.PROMPT.format(
+        tools=", ".join(design.tools),
+        description=definition.description,
+        body=shorten(definition.body, BODY),
+        branches=-(-terms.topics // LEAVES),
+        leaves=LEAVES,
+    )
+
+
+def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
+    """The first `most` that are none of the rejected."""
+    kept: list[Kept] = []
+    for one in found:
+        if isinstance(one, tuple):
+            rejected.append(one)
+        elif len(kept) < most:
+            kept.append(one)
+    return kept
+
+
+def _asked_about(materials: Sequence[Material], at: int) -> Iterator[Material]:
+    """Workspaces of every split, others for each topic."""
+    for split in SPLITS:
+        mine = [one for one in materials if one.split == split]
+        turned = mine[at % len(mine) :] + mine[: at % len(mine)]
+        yield from islice(turned, TRAINING if split == "train" else 1)
+
+
+async def _try(
+    asked: Sequence[Candidate],
+    teacher: EndpointTeacher,
+    roots: dict[str, Path],
+    terms: Terms,
+    found: Found,
+    on_told: OnTold,
+) -> None:
+    fit: list[Candidate] = []
+    for one, why in screened(asked, roots, teacher.skill.name):
+        fit += [] if why else [one]
+        found.rejected += [(one.question, why)] if why else []
+
+    async def work(one: Candidate) -> None:
+        on_told(f"trying {one.question}")
+        match await tried(one, teacher, roots[one.workspace]):
+            case Proposed() as kept:
+                found.proposed.append(kept)
+            case Soft() as soft:
+                found.soft.append(soft)
+            case str() as why:
+                found.rejected.append((one.question, why))
+
+    await each(fit, work, terms.at_once)
+
+
+def _whole(proposed: Sequence[Proposed], rejected: Reasons) -> tuple[Proposed, ...]:
+    """The families that have a question left for each split, in a fixed order; questions of the others are rejected."""
+    kept: list[Proposed] = []
+    for name in sorted({one.family for one in proposed}):
+        mine = sorted((one for one in proposed if one.family == name), key=lambda one: (one.workspace, one.question))
+        lacking = [split for split in SPLITS if not any(one.split == split for one in mine)]
+        if lacking:
+            rejected += [(one.question, f"its topic has no question left for the split {lacking[0]}") for one in mine]
+        else:
+            kept += mine
+    return tuple(kept)

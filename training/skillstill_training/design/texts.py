@@ -1,0 +1,183 @@
+"""The files of a designed skill's folder, as texts by their paths; and the folder, written whole or not at all."""
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from skillstill.types import Frozen
+
+from skillstill_training.borrowing import code_pin, floor_pin, lender
+from skillstill_training.design import soft
+from skillstill_training.design.drafting import Design
+from skillstill_training.design.notes import design_md
+from skillstill_training.design.skill_text import skill_md, subagent_toml
+from skillstill_training.families import load_families, load_wordings
+from skillstill_training.floor import freeze_floor
+from skillstill_training.goal import SPLITS
+from skillstill_training.jsonl import write_text
+from skillstill_training.material import Source
+from skillstill_training.proposed import FILE as PROPOSED
+from skillstill_training.proposed import TEST_WORDINGS, TRAIN_WORDINGS
+
+SHARES = """\
+# How deep goals are, and how many hits they meet, follows from the families that were chosen: free here, while our own
+# skills hold 30 % and 15 to 25 %.
+[goals.shares]
+deep = {}
+several = {}
+"""
+NO_ABSENT = """\
+# Nothing that was proposed is bound to have no answer.
+absent = {}
+
+[dataset]
+abstain = 0
+"""
+
+
+def write_skill(design: Design, folder: Path) -> None:
+    """Raises StageError."""
+    for path, text in texts(design).items():
+        write_text(folder / path, text)
+    if design.families:
+        freeze_floor(folder)
+    else:  # of an earlier state of the design, whose families are all gone
+        for file in folder.glob("floor.*"):
+            file.unlink()
+
+
+def texts(design: Design) -> Mapping[str, str]:
+    """By path in the folder."""
+    found = {
+        "SKILL.md": skill_md(design),
+        "subagent.toml": subagent_toml(design),
+        "sources.toml": _sources(design),
+        "goals.py": _goals(design),
+        "wordings/train.toml": _wordings(design, "train", TRAIN_WORDINGS),
+        "wordings/test.toml": _wordings(design, "test", TEST_WORDINGS),
+        "recipe.toml": _recipe(design),
+        "design.md": design_md(design),
+    }
+    if design.lender and not design.workspaces:
+        found["material.py"] = _material(design.lender)
+    if design.families:
+        found["floor.py"] = _floor(design.lender)
+    found |= {PROPOSED: _lines(design.proposed)} if design.proposed else {}
+    return found | ({soft.FILE: _lines(design.soft)} if design.soft else {})
+
+
+def _goals(design: Design) -> str:
+    names = "".join(f'\n    "{one.name}",' for one in design.families)
+    parts, imports = [], []
+    if names:
+        imports.append("from skillstill_training.borrowing import borrowed_families")
+        parts.append(f'borrowed_families(\n    "{design.lender}", "{code_pin(design.lender)}",{names}\n)')
+    if design.proposed:
+        imports.append("from skillstill_training.proposed import proposed_families")
+        parts.append("proposed_families(Path(__file__).parent)")
+    heads = ["from pathlib import Path\n"] if design.proposed else []
+    what = f"what can be asked of it{f', borrowed from {design.lender}' if names else ''}"
+    families = parts[0] if len(parts) == 1 else f"({', '.join(f'*{part}' for part in parts)})"
+    return "\n".join(
+        [f'"""The goal families of {design.name}: {what}."""\n', *heads, *imports, f"\nFAMILIES = {families}\n"]
+    )
+
+
+def _material(lent: str) -> str:
+    return (
+        f'"""The steps that make the workspaces, borrowed from {lent}."""\n\n'
+        "from skillstill_training.borrowing import borrowed_steps\n\n"
+        f'globals().update(borrowed_steps("{lent}", "{code_pin(lent)}"))\n'
+    )
+
+
+def _floor(lent: str) -> str:
+    return (
+        f'"""The script to beat, borrowed from {lent} as it was frozen there: nothing proposed is known to it."""\n\n'
+        "from skillstill_training.borrowing import borrowed_floor\n\n"
+        f'answer = borrowed_floor("{lent}", "{floor_pin(lent)}")\n'
+    )
+
+
+def _sources(design: Design) -> str:
+    if not design.workspaces:
+        return (lender(design.lender) / "sources.toml").read_text(encoding="utf-8")
+    return "# The folders that were named, as they were then: each is copied, and its hash pinned.\n" + "".join(
+        map(_source, design.workspaces)
+    )
+
+
+def _source(source: Source) -> str:
+    fields = source.model_dump(mode="json", exclude_defaults=True)
+    return "\n[[workspace]]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in fields.items())
+
+
+def _wordings(design: Design, kind: str, ours: Iterable[str]) -> str:
+    known = _known_wordings(design, kind)
+    borrowed = ((one.name, known[one.name]) for one in design.families if one.name in known)
+    proposed = ((name, ours) for name in dict.fromkeys(one.family for one in design.proposed))
+    return "\n".join(f"{name} = [\n{_listed(words)}]\n" for name, words in (*borrowed, *proposed))
+
+
+def _known_wordings(design: Design, kind: str) -> Mapping[str, tuple[str, ...]]:
+    if not design.families:
+        return {}
+    return load_wordings(folder := lender(design.lender), kind, load_families(folder))
+
+
+def _listed(words: Iterable[str]) -> str:
+    return "".join(f"    {_value(text)},\n" for text in words)
+
+
+def _recipe(design: Design) -> str:
+    lent = _lent_recipe(design)
+    names = {one.name for one in design.families}
+    goals = {name: counts for name, counts in lent.get("goals", {}).get("families", {}).items() if name in names}
+    goals |= dict(_proposed_counts(design))
+    dataset = lent.get("dataset", {})
+    cells = {cell: least for cell, least in dataset.get("cells", {}).items() if cell.partition("/")[0] in names}
+    intents = {name: intent for name, intent in dataset.get("intents", {}).items() if name in names}
+    tables = {
+        "goals.families": goals,
+        "dataset.cells": cells,
+        "dataset.intents": intents,
+        "constructed": lent.get("constructed", {}),
+        "train": lent.get("train", {}),
+    }
+    shares = SHARES if design.families else SHARES + NO_ABSENT
+    return "\n".join([shares, *(f"[{name}]\n{_table(fields)}" for name, fields in tables.items() if fields)])
+
+
+def _lent_recipe(design: Design) -> Mapping[str, Any]:
+    """That of the lender, whose numbers hold for its own workspaces."""
+    if design.workspaces or not design.lender:
+        return {}
+    return tomllib.loads((lender(design.lender) / "recipe.toml").read_text(encoding="utf-8"))
+
+
+def _proposed_counts(design: Design) -> Iterator[tuple[str, Mapping[str, int]]]:
+    counts = Counter((one.family, one.split) for one in design.proposed)
+    for name in dict.fromkeys(one.family for one in design.proposed):
+        yield name, {split: counts[name, split] for split in SPLITS}
+
+
+def _table(fields: Mapping[str, Any]) -> str:
+    return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in fields.items())
+
+
+def _key(name: str) -> str:
+    return name if name.replace("_", "").isalnum() else _value(name)
+
+
+def _value(value: object) -> str:
+    """Of a text, a number or a list, as JSON writes them, or of a table on one line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _lines(values: Iterable[Frozen]) -> str:
+    return "".join(value.model_dump_json() + "\n" for value in values)
