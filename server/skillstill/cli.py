@@ -15,9 +15,9 @@ import typer
 
 from skillstill.clients.commands import bundle, install, uninstall
 from skillstill.errors import SkillstillError, UsageError
-from skillstill.library.commands_assess import assess
-from skillstill.library.commands_import import export_skill, import_
-from skillstill.library.commands_search import search
+from skillstill.library.commands.assessing import assess
+from skillstill.library.commands.importing import export_skill, import_
+from skillstill.library.commands.searching import search
 from skillstill.packs.commands import pack, pull, push, unpack
 
 if TYPE_CHECKING:

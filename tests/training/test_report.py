@@ -72,7 +72,8 @@ def scorecard(**more: Any) -> Scorecard:
             data_curve={64: 0.41, 256: 0.62, 1024: 0.71},
         ),
         "arms": (
-            arm("ours", 0.71, repeated=0.004, read_tokens=812, written_tokens=96, saved_tokens=640), arm("floor", 0.64, seconds=0.02),
+            arm("ours", 0.71, repeated=0.004, read_tokens=812, written_tokens=96, saved_tokens=640),
+            arm("floor", 0.64, seconds=0.02),
             arm("stock", 0.12, label="SmolLM2-135M and the skill's text"), arm("larger", 0.33), arm("wrong", 0.05),
             arm("teacher", 0.97),
         ),

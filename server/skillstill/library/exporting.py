@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from skillstill.errors import LibraryError
-from skillstill.library.blobs import Blobs
+from skillstill.library.catalogue.blobs import Blobs
 from skillstill.library.definition import Definition
 
 

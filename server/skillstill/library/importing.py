@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 
 from skillstill.errors import LibraryError
-from skillstill.library.blobs import Blobs
 from skillstill.library.catalogue import Catalogue
+from skillstill.library.catalogue.blobs import Blobs
 from skillstill.library.definition import Definition, Finding
-from skillstill.library.fetching import Source
-from skillstill.library.licences import SHARE_ALIKE
+from skillstill.library.reading.licences import SHARE_ALIKE
 from skillstill.library.scanning import Scan, scan
+from skillstill.library.scanning.fetching import Source
 from skillstill.types import Frozen
 
 UNSAFE = {"hidden", "injection"}

@@ -110,9 +110,9 @@ class Writing:
         """The logits, minus infinity for what the grammar refuses."""
         mask = masks.allocate_token_bitmask(1, len(logits))
         masks.fill_next_token_bitmask(self.matcher, mask)
-        allowed = logits[None].copy()
-        masks.apply_token_bitmask_inplace(allowed, mask)
-        return allowed[0]
+        allowed = logits.copy()
+        masks.apply_token_bitmask_inplace(allowed[None], mask)
+        return allowed
 
 
 def _log_sum_exp(logits: NDArray[np.float32]) -> float:

@@ -15,7 +15,7 @@ from pydantic import JsonValue, ValidationError
 from skillstill.chat import LINES
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError
-from skillstill.library.licences import declared, recognised
+from skillstill.library.reading.licences import declared, recognised
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Content, write_archive
 from skillstill.packs.fitting import check_lora, licence_of

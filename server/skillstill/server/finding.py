@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
 from skillstill.library.catalogue import Catalogue
-from skillstill.library.found import Found, FoundDefinition, FoundSubagent, find
+from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent, find
 from skillstill.registry import Registry
 from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.server import wire

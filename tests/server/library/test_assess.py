@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillstill import cli
 from skillstill.library.assessing import VERDICTS, Assessment, assess
+from skillstill.library.assessing.signals import signals
 from skillstill.library.definition import Definition, Origin
 from skillstill.library.scanning import scan
-from skillstill.library.signals import signals
 from skillstill.tools import TOOLS
 
 from tests.scenes import ROOT

@@ -8,9 +8,8 @@ from threading import Thread
 
 import pytest
 from skillstill.errors import LibraryError
-from skillstill.library import fetching
-from skillstill.library.fetching import public, sources
-from skillstill.library.scanning import scan
+from skillstill.library.scanning import fetching, scan
+from skillstill.library.scanning.fetching import public, sources
 
 from tests.scenes import write
 

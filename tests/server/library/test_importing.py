@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from skillstill import cli
-from skillstill.library.blobs import Blobs
 from skillstill.library.catalogue import Catalogue
+from skillstill.library.catalogue.blobs import Blobs
 from skillstill.library.exporting import export
-from skillstill.library.fetching import Source
 from skillstill.library.importing import import_source
+from skillstill.library.scanning.fetching import Source
 from skillstill.storage import data_folder
 
 from tests.scenes import write
@@ -144,7 +144,7 @@ def test_of_many_sources_one_that_cannot_be_read_does_not_stop_the_others(
     write(tmp_path / "many", {f"r{n}/.git/HEAD": "" for n in range(3)})
     write(tmp_path / "many", {f"r{n}/agents/a{n}.md": AGENT.format(f"a{n}") for n in range(3)})
     write(tmp_path / "many" / "r1", {f"{n}.txt": "" for n in range(90)})
-    monkeypatch.setattr("skillstill.library.trees.ENTRIES", 80)
+    monkeypatch.setattr("skillstill.library.scanning.trees.ENTRIES", 80)
     code, out, err = say("import", tmp_path / "many")
     assert (code, err) == (0, "")
     assert f"{tmp_path}/many/r1: {tmp_path}/many/r1 holds more than 80 files: import a folder of it" in out

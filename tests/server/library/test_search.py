@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from skillstill import cli
 from skillstill.errors import UsageError
-from skillstill.library import index, meaning, searching
-from skillstill.library.catalogue import Catalogue
+from skillstill.library import searching
+from skillstill.library.catalogue import Catalogue, index, meaning
 from skillstill.library.definition import Finding
-from skillstill.library.found import Found, find
+from skillstill.library.searching.found import Found, find
 from skillstill.registry import Registry, user_registry
 
 from tests.server.library.shelf import made, shelf
@@ -31,7 +31,7 @@ def catalogue() -> Catalogue:
 @pytest.fixture
 def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the extra is not installed."""
-    for module in ("catalogue", "found", "searching"):
+    for module in ("catalogue", "searching.found", "searching"):
         monkeypatch.setattr(f"skillstill.library.{module}.encoder", lambda: None)
 
 

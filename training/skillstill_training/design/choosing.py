@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Literal
 
 from pydantic import Field, TypeAdapter
-from skillstill.library.cover import Archetype
+from skillstill.library.assessing.cover import Archetype
+from skillstill.library.assessing.sheet import Line, sheet
 from skillstill.library.definition import Definition
-from skillstill.library.sheet import Line, sheet
 from skillstill.text import one_line
 from skillstill.types import Frozen
 

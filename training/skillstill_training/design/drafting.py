@@ -7,7 +7,7 @@ from pathlib import Path
 from skillstill.errors import GateError, UsageError
 from skillstill.library.assessing import DECIDED_BY, MISSING, Assessment, assess
 from skillstill.library.definition import Definition
-from skillstill.library.naming import slug
+from skillstill.library.reading.naming import slug
 from skillstill.registry import bundled
 from skillstill.skill import Subagent, load_skill
 from skillstill.tools import TOOLS

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skillstill.errors import MaterialError, UsageError, WorkspaceError
-from skillstill.library.naming import slug
+from skillstill.library.reading.naming import slug
 from skillstill.workspace import Workspace
 
 from skillstill_training.goal import SPLITS, Split

@@ -1,12 +1,11 @@
 """What there is for a task: subagents that can be called now, then what in the library one could be made of."""
 
 from skillstill.errors import UsageError
-from skillstill.library import database, index
 from skillstill.library.assessing import Verdict, assess
-from skillstill.library.catalogue import Catalogue
+from skillstill.library.catalogue import Catalogue, database, index
+from skillstill.library.catalogue.meaning import encoder
+from skillstill.library.catalogue.passages import Passage, first_sentence, words
 from skillstill.library.definition import Kind, Licence
-from skillstill.library.meaning import encoder
-from skillstill.library.passages import Passage, first_sentence, words
 from skillstill.library.searching import Hit, Shared, ranked, search, shared
 from skillstill.registry import Entry, Measured, Registry
 from skillstill.text import one_line

@@ -13,13 +13,13 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from skillstill.errors import LibraryError
-from skillstill.library.bundles import Bundle, bundled, holds_skill, mode
-from skillstill.library.contents import content
 from skillstill.library.definition import Definition, Kind, Licence
-from skillstill.library.licences import FILE, README, mentioned, recognised, strictest
 from skillstill.library.reading import Read, Surroundings, decoded, define
-from skillstill.library.shapes import kind_by_fields, kind_by_place, kind_named
-from skillstill.library.trees import ROOT, Entry, Folder, tree
+from skillstill.library.reading.licences import FILE, README, mentioned, recognised, strictest
+from skillstill.library.reading.shapes import kind_by_fields, kind_by_place, kind_named
+from skillstill.library.scanning.bundles import Bundle, bundled, holds_skill, mode
+from skillstill.library.scanning.contents import content
+from skillstill.library.scanning.trees import ROOT, Entry, Folder, tree
 
 READER = "1"  # a new one where this room reads the same bytes otherwise: then everything is read again
 LARGEST = 1_000_000  # bytes of one definition; the largest of 17 public libraries has 291 kB

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skillstill.library.meaning import NAME, WIDTH, Encoder, Vectors
-from skillstill.library.passages import Passage, words
+from skillstill.library.catalogue.meaning import NAME, WIDTH, Encoder, Vectors
+from skillstill.library.catalogue.passages import Passage, words
 
 RRF = 60  # the constant of its inventors; the ranking hardly depends on it
 DEPTH = 100  # of each ranking

@@ -10,10 +10,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from skillstill.library.cover import Archetype, Cover, cover, nearest_archetype
+from skillstill.library.assessing.cover import Archetype, Cover, cover, nearest_archetype
+from skillstill.library.assessing.sheet import Line, Sheet, sheet
+from skillstill.library.assessing.signals import HAS_FORM, Seen, Side, seen
 from skillstill.library.definition import Definition
-from skillstill.library.sheet import Line, Sheet, sheet
-from skillstill.library.signals import HAS_FORM, Seen, Side, seen
 from skillstill.text import one_line
 from skillstill.types import Frozen
 

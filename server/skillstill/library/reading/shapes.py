@@ -4,7 +4,7 @@ import re
 from pathlib import PurePosixPath
 
 from skillstill.library.definition import Kind
-from skillstill.library.frontmatter import Fields
+from skillstill.library.reading.frontmatter import Fields
 
 SKIPPED = {".git", "node_modules", "__pycache__", ".venv", "venv"}  # folders that hold no author's own text
 _PLACES: dict[str, Kind] = {"agents": "agent", "commands": "command"}

@@ -9,7 +9,7 @@ import typer
 from skillstill.text import clean
 
 if TYPE_CHECKING:
-    from skillstill.library.found import Found, FoundDefinition, FoundSubagent
+    from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent
 
 
 def search(
@@ -26,7 +26,7 @@ def search(
     Example: skillstill search "web design"
     """
     from skillstill.library.catalogue import Catalogue
-    from skillstill.library.found import find
+    from skillstill.library.searching.found import find
     from skillstill.registry import Registry
 
     catalogue = Catalogue()
@@ -36,7 +36,7 @@ def search(
 
 
 def _told(found: "Found", filled: bool) -> Iterator[str]:
-    from skillstill.library.meaning import MISSING
+    from skillstill.library.catalogue.meaning import MISSING
 
     for subagent in found.subagents:
         yield from _subagent(subagent)

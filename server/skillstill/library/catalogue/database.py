@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from skillstill.errors import LibraryError
-from skillstill.library import index
+from skillstill.library.catalogue import index
 
 APPLICATION = 0x534B5354  # "SKST": what makes a file ours
 VERSION = 1  # of the tables and of what is packed into them

@@ -31,10 +31,10 @@ def import_(
     Example: skillstill import ~/.claude
     """
     from skillstill.errors import LibraryError
-    from skillstill.library.blobs import Blobs
     from skillstill.library.catalogue import Catalogue
-    from skillstill.library.fetching import sources
+    from skillstill.library.catalogue.blobs import Blobs
     from skillstill.library.importing import Summary, import_source
+    from skillstill.library.scanning.fetching import sources
 
     catalogue, blobs, done = Catalogue(), Blobs(), list[Summary]()
     with sources(what) as found:
@@ -64,8 +64,8 @@ def export_skill(
 
     Example: skillstill export-skill code-explorer .claude/agents
     """
-    from skillstill.library.blobs import Blobs
     from skillstill.library.catalogue import Catalogue
+    from skillstill.library.catalogue.blobs import Blobs
     from skillstill.library.exporting import export
 
     typer.echo(clean(str(export(Catalogue().get(name), folder.expanduser(), Blobs()))))

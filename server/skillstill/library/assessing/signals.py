@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import Field, TypeAdapter
 
-from skillstill.library.sheet import Line, Part, Sheet
+from skillstill.library.assessing.sheet import Line, Part, Sheet
 from skillstill.types import Frozen
 
 Side = Literal["remote", "script", "fact", "check", "judgement"]

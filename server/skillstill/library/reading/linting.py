@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from pydantic import JsonValue
 
 from skillstill.library.definition import Finding, Kind
-from skillstill.library.frontmatter import Fields
-from skillstill.library.naming import LONGEST, slug, stem
+from skillstill.library.reading.frontmatter import Fields
+from skillstill.library.reading.naming import LONGEST, slug, stem
 from skillstill.text import one_line
 
 SPECIFIED = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}

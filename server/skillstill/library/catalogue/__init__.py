@@ -11,11 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from skillstill.errors import UnknownName
-from skillstill.library import database, index
+from skillstill.library.catalogue import database, index
+from skillstill.library.catalogue.meaning import encoder
+from skillstill.library.catalogue.passages import passage
+from skillstill.library.catalogue.sources import unread
 from skillstill.library.definition import Definition
-from skillstill.library.meaning import encoder
-from skillstill.library.passages import passage
-from skillstill.library.sources import unread
 from skillstill.storage import data_folder
 from skillstill.text import one_line
 

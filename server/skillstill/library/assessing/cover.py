@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from skillstill.library.sheet import Sheet
+from skillstill.library.assessing.sheet import Sheet
 from skillstill.tools import TOOLS
 from skillstill.types import Frozen
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillstill.library import database, index
-from skillstill.library.catalogue import Catalogue, unpacked
+from skillstill.library.catalogue import Catalogue, database, index, unpacked
+from skillstill.library.catalogue.meaning import WIDTH, Vectors, encoder
 from skillstill.library.definition import Definition
-from skillstill.library.meaning import WIDTH, Vectors, encoder
 
 ALIKE = 0.95  # cosine; two versions of one text lie above it, two texts of one name below
 # Cosine of a question and a text. Of 532 users' sentences 86 % lie above to the agent they were said to, 31 % to any

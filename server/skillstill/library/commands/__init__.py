@@ -1,0 +1,1 @@
+"""The command line of the library: import, export-skill, search, assess."""
