@@ -104,7 +104,7 @@ def test_a_summary_counts_by_reason(library: Path, say: Say) -> None:
     )
     code, out, err = say("import", library)
     assert (code, err) == (0, "")
-    assert out.splitlines()[0].startswith(f"{library}: 5 agent, 1 command, 1 skill in ")
+    assert out.splitlines()[0].startswith(f"{library}: 5 agents, 1 command, 1 skill in ")
     assert "  7 new, 0 changed, 0 as they were, 0 gone" in out
     assert "  licences: 6 derived works unclear, 1 derived works allowed" in out
     assert "  repaired: 2 front matter" in out
@@ -148,7 +148,7 @@ def test_of_many_sources_one_that_cannot_be_read_does_not_stop_the_others(
     code, out, err = say("import", tmp_path / "many")
     assert (code, err) == (0, "")
     assert f"{tmp_path}/many/r1: {tmp_path}/many/r1 holds more than 80 files: import a folder of it" in out
-    assert "3 sources, 1 could not be read: 2 agent; refused: none" in out
+    assert "3 sources, 1 could not be read: 2 agents; refused: none" in out
 
 
 def test_nothing_is_one_sentence(tmp_path: Path, say: Say) -> None:

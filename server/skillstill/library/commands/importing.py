@@ -97,7 +97,7 @@ def _tell(one: "Summary") -> None:
         typer.echo(f"{_said(one.source)}: {_said(one.error)}")
         return
     at = f" at {one.commit[:12]}" if one.commit else ""
-    typer.echo(f"{_said(one.source)}{at}: {_counts(one.kinds) or 'nothing new to read'} in {one.seconds:.1f} s")
+    typer.echo(f"{_said(one.source)}{at}: {_many(one.kinds) or 'nothing new to read'} in {one.seconds:.1f} s")
     typer.echo(f"  {one.new} new, {one.changed} changed, {one.known} as they were, {one.gone} gone")
     _tell_counts(one)
     for path, reason in one.refusals[:SHOWN]:
@@ -130,7 +130,11 @@ def _tell_all(done: "Sequence[Summary]") -> None:
         refused.update(one.refused)
     failed = sum(bool(one.error) for one in done)
     unread = f", {failed} could not be read" if failed else ""
-    typer.echo(f"{len(done)} sources{unread}: {_counts(kinds) or 'nothing new'}; refused: {_counts(refused) or 'none'}")
+    typer.echo(f"{len(done)} sources{unread}: {_many(kinds) or 'nothing new'}; refused: {_counts(refused) or 'none'}")
+
+
+def _many(kinds: Mapping[str, int]) -> str:
+    return _counts({kind if count == 1 else f"{kind}s": count for kind, count in kinds.items()})
 
 
 def _counts(counts: Mapping[str, int]) -> str:
