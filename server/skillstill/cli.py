@@ -33,15 +33,10 @@ app = typer.Typer(
     help="Small local models as subagents: run one here, or serve them all as MCP tools.",
     epilog="Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage, 130 interrupted.",
 )
-app.command()(bundle)
-app.command()(install)
-app.command()(assess)
+for _own in (assess, bundle, install, pack, pull, push, search, uninstall, unpack):
+    app.command()(_own)
 app.command("import")(import_)
 app.command("export-skill")(export_skill)
-app.command()(search)
-app.command()(uninstall)
-for _sharing in (pack, unpack, push, pull):
-    app.command()(_sharing)
 for _command in entry_points(group="skillstill.commands"):  # the pipeline's, which the runtime does not know
     app.command(_command.name)(_command.load())
 
@@ -54,9 +49,7 @@ Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE",
 GpuLayers = Annotated[
     str,
     typer.Option(
-        "--gpu-layers",
-        envvar="SKILLSTILL_GPU_LAYERS",
-        help="Layers on the graphics processor: auto or a number.",
+        "--gpu-layers", envvar="SKILLSTILL_GPU_LAYERS", help="Layers on the graphics processor: auto or a number."
     ),
 ]
 Threads = Annotated[
@@ -78,15 +71,21 @@ Endpoint = Annotated[
 Traces = Annotated[bool, typer.Option("--trace/--no-trace", help="Keep a trace of the run for `show`, for 30 days.")]
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"skillstill {version('skillstill')}")
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
+    ] = False,
 ) -> None:
-    if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"skillstill {installed('skillstill')}")
-        raise typer.Exit
+    """What stands before a command."""
 
 
 @app.command()

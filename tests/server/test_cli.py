@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,10 @@ def skillstill(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
 def test_an_answer_goes_to_standard_output_with_its_evidence_and_nothing_else_into_a_pipe(skillstill: Run) -> None:
     outcome = skillstill("run", "explore", "Where is Cart?")
     assert (outcome.code, outcome.out, outcome.err) == (0, f"{CLAIM}\n  cart.py:3\n", "")
+
+
+def test_it_says_its_version(skillstill: Run) -> None:
+    assert skillstill("--version").out == f"skillstill {version('skillstill')}\n"
 
 
 @pytest.mark.parametrize(("turns", "code"), [([LOOK, CLAIM], 0), ([CLAIM], 2), ([LOOK, ValueError("broken")], 1)])
