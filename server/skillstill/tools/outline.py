@@ -1,8 +1,9 @@
-"""The tool that shows symbols: of one file, or wherever an exact name is defined."""
+"""The tool that shows symbols: of one file, or wherever a name is defined: as it stands, else in any spelling."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
@@ -13,7 +14,7 @@ from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols
 from skillstill.text import shorten
 from skillstill.tools.files import settle, text_lines
 from skillstill.tools.listing import place, rows
-from skillstill.tools.ripgrep import files_with_word
+from skillstill.tools.ripgrep import files_with_spelling, files_with_word
 from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result, fitting
 from skillstill.types import Span
@@ -23,6 +24,8 @@ ROOM = 700  # characters that a file's outline aims at; a longer one is told in 
 NAMES = 40  # symbols of a file that are told by their names only
 PARSED = 300  # files that are parsed for one name
 SHOWN = 6  # definitions of one name
+SAID_BEFORE = re.compile(r"(?:class|def|fn|func|function|interface|method|struct|trait|type) +(?=\S)")
+NAME = re.compile(r"\S+(?: \S+){0,7}")  # in words too, as people say it: `retry back off`
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +39,42 @@ class Definition:
         return f"{self.path.rpartition('.')[0].replace('/', '.')}.{self.symbol.name}".replace(".__init__.", ".", 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Names are the `same` where this makes the same of both; `files` are those in which one can stand."""
+
+    remark: str
+    same: Callable[[str], str]
+    files: Callable[[Workspace, str], Awaitable[list[str]]]
+
+
+def _letters(name: str) -> str:
+    """What is left of a name however it is joined: `HTTPServer.get_item` is httpserver.getitem."""
+    return re.sub(r"[\s_-]", "", name).casefold()
+
+
+async def _with_letters(workspace: Workspace, word: str) -> list[str]:
+    return await files_with_spelling(workspace, _letters(word)) if _letters(word) else []
+
+
+SPELLINGS = (
+    Spelling("", str, partial(files_with_word, case="--case-sensitive")),
+    Spelling("in other case", str.casefold, partial(files_with_word, case="--ignore-case")),
+    Spelling("in another spelling", _letters, _with_letters),
+)
+
+
 async def outline(
     workspace: Workspace,
     target: Annotated[str, Field(min_length=1, max_length=160, description="a file, or a name like `Class.method`")],
 ) -> Result:
-    """Show the symbols of a source file, or where an exact name is defined: signature, bases, raised exceptions."""
+    """Show the symbols of a source file, or where a name is defined: signature, bases, raised exceptions."""
     if _is_path(target):
         path = await settle(workspace, target)
         return await to_thread.run_sync(_of_file, workspace, path)
     name = re.sub(r"::|#", ".", target).strip(".").removesuffix("()")
-    if not re.fullmatch(r"\S+", name):
-        raise Refusal(f"{target!r} is neither a file nor a name: give one word such as Class.method, or use search")
+    if not NAME.fullmatch(name):
+        raise Refusal(f"{target!r} is neither a file nor a name: give a name such as Class.method, or use search")
     return await _of_name(workspace, name, target)
 
 
@@ -109,17 +137,19 @@ def _named(path: str, found: Sequence[Symbol], indent: str = "") -> Iterable[Lin
 
 async def _of_name(workspace: Workspace, name: str, target: str) -> Result:
     word = _last(name)
-    for case, same in (("--case-sensitive", str), ("--ignore-case", str.casefold)):
-        files = await files_with_word(workspace, word, case)  # type: ignore[arg-type]
+    for spelling in SPELLINGS:
+        files = await spelling.files(workspace, word)
         sources = [path for path in files if language_of(path)]
-        named = await to_thread.run_sync(_definitions, workspace, sources[:PARSED], word, same)
+        named = await to_thread.run_sync(_definitions, workspace, sources[:PARSED], word, spelling.same)
         if named:
-            return await to_thread.run_sync(_told, workspace, name, named, same)
+            return await to_thread.run_sync(_told, workspace, name, named, spelling)
+    if before := SAID_BEFORE.match(name):
+        return await _of_name(workspace, name[before.end() :], target)
     if target in {path.name for path in workspace.root.iterdir()}:
         return await to_thread.run_sync(_of_file, workspace, target)
-    where = f"the first {PARSED} of {len(sources)} files with the word" if len(sources) > PARSED else "any source file"
+    where = f" in the first {PARSED} of {len(sources)} files with the word" if len(sources) > PARSED else ""
     occurs = f"; the word stands in {len(files)} files: use search" if files else ""
-    return Result((Line(f"no definition of {name!r} in {where}{occurs}"),))
+    return Result((Line(f"no definition of {name!r} in any spelling{where}{occurs}"),))
 
 
 def _definitions(workspace: Workspace, paths: Sequence[str], word: str, same: Callable[[str], str]) -> list[Definition]:
@@ -131,11 +161,11 @@ def _definitions(workspace: Workspace, paths: Sequence[str], word: str, same: Ca
     ]
 
 
-def _told(workspace: Workspace, name: str, named: Sequence[Definition], same: Callable[[str], str]) -> Result:
+def _told(workspace: Workspace, name: str, named: Sequence[Definition], spelling: Spelling) -> Result:
     """The definitions under the longest ending of the name that has any: `pkg.Class.method`, `Class.method`, …"""
     endings = [".".join(name.split(".")[start:]) for start in range(name.count(".") + 1)]
-    exact, ending = next((found, ending) for ending in endings if (found := _ending_in(ending, named, same)))
-    remarks = [] if exact[0].name.endswith(ending) else ["in other case"]
+    exact, ending = next((found, ending) for ending in endings if (found := _ending_in(ending, named, spelling.same)))
+    remarks = [spelling.remark] if spelling.remark else []
     if "." in name and "." not in ending:
         remarks.append(f"none of them is {name!r}")
     head = "; ".join([f"{len(exact)} definitions of {ending!r}", *remarks])

@@ -82,6 +82,13 @@ async def files_with_word(workspace: Workspace, word: str, case: Case) -> list[s
     return await _names(workspace, *options, f"--regexp={word}", "--", ".")
 
 
+async def files_with_spelling(workspace: Workspace, letters: str) -> list[str]:
+    """Paths of the files in which a word of these letters stands by itself, in any case and underscored at will."""
+    pattern = "_*".join(map(re.escape, letters))
+    options = ("--files-with-matches", "--null", "--word-regexp", "--ignore-case")
+    return await _names(workspace, *options, f"--regexp={pattern}", "--", ".")
+
+
 async def matching_lines(workspace: Workspace, pattern: str, under: Path, case: Case, *, literal: bool = False) -> Hits:
     """Where the pattern matches in a file or a folder. Raises BadPattern where it is no regular expression."""
     options = ["--line-number", "--column", "--with-filename", "--no-heading", "--null", "--crlf", case]

@@ -6,20 +6,20 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .names import as_identifier, spoken
+from .names import as_identifier, as_said, spoken
 from .plans import absent, look_up, name, place
 
 
 def by_signature(goal: Goal, hand: Hand) -> Plan:
     """Which one is meant shows in the list."""
-    seen = yield call("outline", target=as_identifier(goal.words["name"]))
+    seen = yield call("outline", target=as_said(goal.words["name"]))
     hand.met(len(seen.places))
     return f"`{name(goal)}` is defined at {place(goal, seen)}."
 
 
 def by_body(goal: Goal, hand: Hand) -> Plan:
     """Each is read in the order of the list, until one is as the question says."""
-    seen = yield call("outline", target=as_identifier(goal.words["name"]))
+    seen = yield call("outline", target=as_said(goal.words["name"]))
     hand.met(len(seen.places))
     where = place(goal, seen)
     for one in seen.places:
@@ -47,7 +47,7 @@ def importers(goal: Goal, hand: Hand) -> Plan:
 
 def _absent_after(goal: Goal, seen: Seen) -> Plan:
     """The answer that a name is not there, after one search that found nothing."""
-    other = yield call("outline", target=as_identifier(goal.words["name"]))
+    other = yield call("outline", target=as_said(goal.words["name"]))
     return f"There is no `{goal.words['name']}` ({seen.id}, {other.id} found nothing)."
 
 
@@ -134,7 +134,7 @@ def change(goal: Goal, hand: Hand) -> Plan:
 
 
 def other_definition(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"], hand)
+    look = yield from look_up(goal.words["name"])
     if look.seen is None:
         return absent(goal.words["name"], look)
     return f"`{name(goal)}` is defined at {place(goal, look.seen)}."

@@ -27,7 +27,7 @@ def ancestor(goal: Goal, hand: Hand) -> Plan:
 
 
 def _up(goal: Goal, hand: Hand) -> Following:
-    seen = yield from _definition(goal.words["name"], hand)
+    seen = yield from _definition(goal.words["name"])
     descent = goal.facts["descent"]
     for above in descent[1:] if isinstance(descent, list) else ():
         wanted = str(above[0]) if isinstance(above, list) else ""
@@ -37,8 +37,8 @@ def _up(goal: Goal, hand: Hand) -> Following:
     return seen
 
 
-def _definition(said: str, hand: Hand) -> Following:
-    look = yield from look_up(said, hand)
+def _definition(said: str) -> Following:
+    look = yield from look_up(said)
     if look.seen is None:
         raise LookupError(f"{said} is not found")
     return look.seen
@@ -46,7 +46,7 @@ def _definition(said: str, hand: Hand) -> Following:
 
 def default_constant(goal: Goal, hand: Hand) -> Plan:
     """The signature names it; its definition tells the value."""
-    seen = yield from _definition(goal.words["name"], hand)
+    seen = yield from _definition(goal.words["name"])
     seen = yield from _named_in(goal, seen)
     return f"It is {shown(goal, seen)}, `{name(goal)}` at {place(goal, seen)}."
 
@@ -71,14 +71,14 @@ def delegated_raises(goal: Goal, hand: Hand) -> Plan:
 
 
 def returned(goal: Goal, hand: Hand) -> Plan:
-    seen = yield from _definition(goal.words["name"], hand)
+    seen = yield from _definition(goal.words["name"])
     seen = yield from _named_in(goal, seen)
     return f"`{name(goal)}` is defined at {place(goal, seen)}."
 
 
 def _body(goal: Goal, hand: Hand) -> Following:
     """The lines of the function that the question names."""
-    seen = yield from _definition(goal.words["name"], hand)
+    seen = yield from _definition(goal.words["name"])
     through = goal.facts["through"]
     if not isinstance(through, Mapping) or f"{through['path']}:{through['line']}" not in seen.text:
         raise LookupError("the function is not shown")
@@ -94,7 +94,7 @@ def _named_in(goal: Goal, seen: Seen) -> Following:
 
 def overrides(goal: Goal, hand: Hand) -> Plan:
     """The members of the class, then those of its parent: what both list."""
-    own = yield from _definition(goal.words["name"], hand)
+    own = yield from _definition(goal.words["name"])
     theirs = yield call("outline", target=_parent(goal))
     gold = texts(goal, "gold")
     if not all(f"{name}:" in seen.text for name in gold for seen in (own, theirs)):

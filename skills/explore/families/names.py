@@ -20,23 +20,14 @@ def last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
+def as_said(name: str) -> str:
+    """A name as it is handed to `outline`, which knows it in any spelling."""
+    return name.strip().removesuffix("()")
+
+
 def as_identifier(said: str) -> str:
-    """What can be looked up of what was said: `back off` and `back-off` as `back_off`, `close()` as `close`."""
-    return re.sub(r"[\s-]+", "_", said.strip().removesuffix("()"))
-
-
-def other_spelling(name: str) -> str:
-    """In capitals and small letters what was spelled with underscores, and the other way round; empty for one word."""
-    end = last(name)
-    words = parts(end)
-    if len(words) < 2:
-        return ""
-    return "".join(map(str.capitalize, words)) if "_" in end or end.islower() else "_".join(words)
-
-
-def in_any_spelling(name: str) -> str:
-    """A pattern of its words however they are joined."""
-    return ".?".join(parts(last(name)))
+    """What can be searched for of what was said: `back off` and `back-off` as `back_off`, `close()` as `close`."""
+    return re.sub(r"[\s-]+", "_", as_said(said))
 
 
 def plain(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How look-ups are solved: the name as it was said, its other spelling, and a search before it is called absent."""
+"""How look-ups are solved: by one call, with the name as it was said."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .names import as_identifier, in_any_spelling, last, listed, other_spelling
+from .names import as_said, last, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +21,10 @@ class Look:
 Looking = Generator[ToolCall, Seen, Look]
 
 
-def look_up(said: str, hand: Hand) -> Looking:
-    """The definition of a name as it was said, else in its other spelling, else nowhere in the text."""
-    names = [name for name in (as_identifier(said), other_spelling(as_identifier(said))) if name]
-    if hand.detour("miss"):
-        names.reverse()
-    missed: list[str] = []
-    for name in names:
-        seen = yield call("outline", target=name)
-        if not seen.text.startswith("no definition"):
-            return Look(seen, tuple(missed))
-        missed.append(seen.id)
-    seen = yield call("search", pattern=in_any_spelling(said))
-    return Look(None, (*missed, seen.id))
+def look_up(said: str) -> Looking:
+    """The definition of a name as it was said: the tool knows it in any spelling, or says that there is none."""
+    seen = yield call("outline", target=as_said(said))
+    return Look(None, (seen.id,)) if seen.text.startswith("no definition") else Look(seen)
 
 
 def absent(said: str, look: Look) -> str:
@@ -54,21 +45,21 @@ def name(goal: Goal) -> str:
 
 
 def definition(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"], hand)
+    look = yield from look_up(goal.words["name"])
     if look.seen is None:
         return absent(goal.words["name"], look)
     return f"`{name(goal)}` is defined at {place(goal, look.seen)}."
 
 
 def signature(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"], hand)
+    look = yield from look_up(goal.words["name"])
     if look.seen is None:
         return absent(goal.words["name"], look)
     return f"`{name(goal)}` takes {listed(texts(goal, 'parameters'))} ({place(goal, look.seen)})."
 
 
 def default(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"], hand)
+    look = yield from look_up(goal.words["name"])
     if look.seen is None:
         return absent(goal.words["name"], look)
     return f"`{goal.words['parameter']}` defaults to {shown(goal, look.seen)} ({place(goal, look.seen)})."
@@ -84,14 +75,14 @@ def shown(goal: Goal, seen: Seen) -> str:
 
 
 def bases(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"], hand)
+    look = yield from look_up(goal.words["name"])
     if look.seen is None:
         return absent(goal.words["name"], look)
     return f"`{name(goal)}` derives from {listed(texts(goal, 'bases'))} ({place(goal, look.seen)})."
 
 
 def raises(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"], hand)
+    look = yield from look_up(goal.words["name"])
     if look.seen is None:
         return absent(goal.words["name"], look)
     return told_raises(name(goal), texts(goal, "raises"), place(goal, look.seen))

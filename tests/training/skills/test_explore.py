@@ -294,7 +294,7 @@ def test_patches_of_one_or_two_source_files_are_noted_whatever_their_language(tm
     assert not (root / "debian").exists()
 
 
-async def test_a_loosely_said_name_is_found_in_its_other_spelling(material: Material) -> None:
+async def test_a_loosely_said_name_is_found_as_it_was_said(material: Material) -> None:
     family = FAMILIES["bases"]
     composer = Composer(load_skill(SKILL), Speech(loose=1, typo=0, scoped=0), seed=1)
     for draft in drafts("bases", material):
