@@ -120,10 +120,10 @@ def _no_column(name: str, known: Catalogue, database: Database) -> str:
     wanted = name.rpartition(".")[2]
     said = f"no such column: {name}"
     columns = {table.name: [column.name for column in columns] for table, columns in database.columns.items()}
-    if near := _near(wanted, [column for names in columns.values() for column in names]):
-        return f"{said}; near: {'; '.join(_owned(near, columns))}"
     if others := [table.name for table in known.tables if wanted.lower() in map(str.lower, table.columns)]:
         return f"{said}; it is a column of {_listed(others)}"
+    if near := _near(wanted, [column for names in columns.values() for column in names]):
+        return f"{said}; near: {'; '.join(_owned(near, columns))}"
     listed = "; ".join(f"{name_in_query(table)} has {_listed(names)}" for table, names in columns.items())
     return f"{said}; {listed}; a text value stands in single quotes"
 

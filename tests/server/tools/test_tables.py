@@ -118,6 +118,12 @@ async def test_a_huge_value_spoils_no_other_column_of_its_row(tmp_path: Path) ->
     assert "leave its column out" in await refused("sql", tmp_path, query="SELECT * FROM t")
 
 
+async def test_a_column_of_another_table_is_told_before_one_that_is_merely_like_it(tmp_path: Path) -> None:
+    store(tmp_path / "hiring.db", "create table job (job_id, job_title)", "create table application (job_id, stage)")
+    told = await refused("sql", tmp_path, query="SELECT job_title FROM application")
+    assert told == "no such column: job_title; it is a column of job"
+
+
 async def test_where_nothing_is_found_a_stored_value_that_is_like_it_is_told() -> None:
     nothing = await lines("sql", SHELF, query="SELECT title FROM book WHERE genre = 'poetry'")
     assert nothing == ["0 rows", "no 'poetry'; near: genre 'Poetry'"]
