@@ -62,13 +62,14 @@ class JsonText:
         bare, opened = self._uncommented(text), above[-1].value if above else _skip(self._strict(text), 0)
         start, after = _gap(text, member.start), _skip(bare, member.end)
         end = after + 1 if bare[after] == "," else member.end
-        if self._remark_ends(text, start) and text[end] not in "\r\n":
+        remark = self._remark_ends(text, start)
+        if remark and text[end] not in "\r\n":
             start = text.index("\n", start) + 1  # else the remark would go on
         if bare[after] == ",":
             return text[:start] + text[end:]
         if (comma := bare.rfind(",", opened, member.start)) >= 0 and not bare[comma + 1 : member.start].strip():
             return text[:comma] + text[comma + 1 : start] + text[member.end :]
-        closing = _newline(text) + _indent(text, opened)
+        closing = "" if remark else _newline(text) + _indent(text, opened)
         return text[:start] + text[member.end :].removeprefix(closing)
 
     def _inserted(self, text: str, opened: int, key: str, value: _Object) -> str:

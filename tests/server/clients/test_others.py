@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import typer
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as some
 from skillstill.clients import commands
 from skillstill.clients.client import Client, Scope, serving
@@ -274,6 +274,7 @@ def test_any_commented_document_is_given_back_to_the_byte(before: str) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(commented())
+@example('{// c\n"mcpServers":\r\n{}\r\n}')  # the remark's line needs its end
 def test_a_member_that_stood_anywhere_is_cut_out_and_nothing_else(before: str) -> None:
     syntax = JsonText(comments=True, last_commas=True)
     held = syntax.parse(before)
