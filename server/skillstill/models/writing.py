@@ -77,34 +77,31 @@ class Writing:
         return True
 
     def _choose(self, logits: NDArray[np.float32]) -> int:
-        if self.watched:
-            self._watch(logits)
         wanted = int(logits.argmax())
+        allowed = self._allowed(logits) if self.watched else None
         token = wanted
         if not self.matcher.try_consume_tokens([wanted]):
-            token = self._best_allowed(logits)
+            token = int((self._allowed(logits) if allowed is None else allowed).argmax())
             self.matcher.consume_token(token)
-        self.decisions.append(self._decision(logits, token))
+        total = _log_sum_exp(logits)
+        if allowed is not None:
+            self._watch(allowed, token, total)
+        self.decisions.append(self._decision(token, float(logits[token] - total), overruled=token != wanted))
         return token
 
-    def _watch(self, logits: NDArray[np.float32]) -> None:
+    def _watch(self, allowed: NDArray[np.float32], token: int, total: float) -> None:
         """Note what is second best here. Ending the turn is none: half a call is no other call."""
-        allowed = self._allowed(logits)
-        best = int(allowed.argmax())
-        margin, allowed[[best, self.end]] = allowed[best], -np.inf
+        best = allowed[token]
+        allowed[[token, self.end]] = -np.inf
         other = int(allowed.argmax())
         if np.isfinite(allowed[other]):
-            decision = self._decision(logits, other)
-            forked = Fork(len(self.tokens), len(self.decisions), other, decision, float(margin - allowed[other]))
-            self.forks.append(forked)
+            decision = self._decision(other, float(allowed[other] - total), overruled=True)
+            margin = float(best - allowed[other])
+            self.forks.append(Fork(len(self.tokens), len(self.decisions), other, decision, margin))
 
-    def _decision(self, logits: NDArray[np.float32], token: int) -> Decision:
-        logprob = float(logits[token] - _log_sum_exp(logits))
+    def _decision(self, token: int, logprob: float, *, overruled: bool) -> Decision:
         text = self.engine.piece(token).decode("utf-8", "replace")
-        return Decision(token=text, logprob=round(logprob, 4), overruled=token != int(logits.argmax()))
-
-    def _best_allowed(self, logits: NDArray[np.float32]) -> int:
-        return int(self._allowed(logits).argmax())
+        return Decision(token=text, logprob=round(logprob, 4), overruled=overruled)
 
     def _allowed(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         """The logits, minus infinity for what the grammar refuses."""
