@@ -43,10 +43,10 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
     kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
     kept = _capped(kept, goals, plan, recipe.seed, dropped)
     skill = load_skill(skill_folder)
-    tested = _tested(goals)
+    tested = _tested(goals.values())
     samples = (
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
-        *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, goals, dropped)),
+        *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, tested, dropped)),
     )
     write_lines(folder.dataset, samples)
     cells = _cells(samples, goals)
@@ -57,7 +57,7 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
 
 def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
     """The kept rows of training goals, none twice and none that asks what a test asks."""
-    tested = _tested({id: goal for id, goal in goals.items() if not goal.absent})
+    tested = _tested([goal for goal in goals.values() if not goal.absent])
     seen: set[str] = set()
     for row in rows:
         goal = goals.get(row.goal)
@@ -68,10 +68,10 @@ def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[s
             yield row
 
 
-def _recorded(folder: RunFolder, goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
+def _recorded(folder: RunFolder, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
     """The kept rows of the user's own recorded goals, a family of their own."""
     rows = read_lines(folder.recorded_traces, TraceRow) if folder.recorded_traces.exists() else ()
-    tested, seen = _tested(goals), set[str]()
+    seen: set[str] = set()
     for row in rows:
         if reason := _unlearnable(row, tested, seen):
             dropped[reason] += 1
@@ -80,9 +80,9 @@ def _recorded(folder: RunFolder, goals: Mapping[str, Goal], dropped: Counter[str
             yield row
 
 
-def _tested(goals: Mapping[str, Goal]) -> Collection[str]:
+def _tested(goals: Collection[Goal]) -> Collection[str]:
     """What tests ask, in the letters that count."""
-    return {normal(goal.prompt) for goal in goals.values() if goal.split != "train"}
+    return {normal(goal.prompt) for goal in goals if goal.split != "train"}
 
 
 def _unfit(row: TraceRow, goal: Goal | None, tested: Collection[str], seen: Collection[str]) -> str:

@@ -68,7 +68,7 @@ def make_adapter(
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
         success = course.point(traces, drawn(rows, plan.tokens, seed, traces, plan.openings))
         trained = trained.model_copy(update={"data_curve": {**trained.data_curve, traces: success}})
-    course.note(trained)
+        course.note(trained)
     return trained
 
 
@@ -93,7 +93,7 @@ class _Course:
         traces = sum(row.whole for row in rows)
         trained = Trained(
             traces=traces,
-            tokens=sum(len(row.tokens) for row in rows),
+            tokens=self.history.tokens,
             learned_tokens=sum(row.learned for row in rows),
             seconds=round(self.history.seconds, 1),
             seed=self.seed,
