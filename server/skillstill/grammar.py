@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 
 from skillstill.chat.dialect import Dialect, Marker
-from skillstill.types import ESCALATE, ToolSchema
+from skillstill.types import ESCALATE, Message, ToolSchema
 
 
 def turn_grammar(
     tools: Sequence[ToolSchema],
     dialect: Dialect,
+    said: Sequence[Message] = (),
     *,
     may_answer: bool,
     may_escalate: bool,
@@ -17,6 +18,7 @@ def turn_grammar(
 ) -> str:
     """A Lark grammar: one call, or (`may_escalate`) `escalate: reason`, or (`may_answer`) an answer in free words.
 
+    `said` is the conversation so far: some arguments only repeat it.
     `marker` writes a tag as a terminal of the model's vocabulary: quoted text, or `<[id]>` where the tag is one special
     token.
     """
@@ -24,6 +26,6 @@ def turn_grammar(
         f"start: intent? (call{' | escalation' if may_escalate else ''}{' | ANSWER' if may_answer else ''})",
         f"escalation: {json.dumps(f'{ESCALATE} ')} REASON",
         r"REASON: /[^\s<][^\n<]{0,300}/",
-        *dialect.rules(tools, marker),
+        *dialect.rules(tools, marker, said),
     ]
     return "\n".join(rules)

@@ -5,6 +5,7 @@ prompt -> Message, ToolCall <-> Receipt -> Report, all of it in a Trace
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -62,12 +63,26 @@ class ModelFile(Frozen):
         return self.model_copy(update={"source": f"file:{folder.absolute() / path}"}) if kind == "beside" else self
 
 
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Marks a text argument that repeats what was said or shown: one stretch of it.
+
+    Or, with words given (`but`), a text none of whose other words are new.
+    """
+
+    but: frozenset[str] = frozenset()
+
+
 class ToolSchema(Frozen):
-    """What a model is told about a tool; `parameters` is a JSON schema of type object."""
+    """What a model is told about a tool; `parameters` is a JSON schema of type object.
+
+    A taught model is held to what `copied` says of arguments; nobody is told.
+    """
 
     name: str
     description: str
     parameters: dict[str, Any]
+    copied: dict[str, Copied] = Field(default={}, exclude=True)
 
 
 class ToolCall(Frozen):

@@ -34,8 +34,8 @@ TEXTS = {
         "<|im_start|>system\nexplore<|im_end|>\n"
         "<|im_start|>user\nWhere is the retry?<|im_end|>\n"
         "<|im_start|>assistant\n>search\npattern: retry\npath: src<|im_end|>\n"
-        "<|im_start|>tool\nr1: src/a.py:3: def retry():<|im_end|>\n"
-        "<|im_start|>assistant\nIn src/a.py:3.<|im_end|>"
+        "<|im_start|>tool\nr1: =A src/a.py:3: def retry():<|im_end|>\n"
+        "<|im_start|>assistant\nIn =A.<|im_end|>"
     ),
 }
 
@@ -72,7 +72,10 @@ def test_a_trace_renders_to_this_text(dialect: Dialect) -> None:
 @both
 def test_only_what_the_model_writes_is_learned(dialect: Dialect) -> None:
     learned = [segment.text for segment in chat.render(CONVERSATION, dialect) if segment.learned]
-    assert learned == [dialect.write(CONVERSATION[2]) + chat.END, "In src/a.py:3.<|im_end|>"]
+    assert learned == [
+        dialect.write(CONVERSATION[2]) + chat.END,
+        f"In {'=A' if dialect.points else 'src/a.py:3'}.<|im_end|>",
+    ]
 
 
 def test_an_untrained_model_is_told_the_schemas_and_a_taught_one_is_not() -> None:

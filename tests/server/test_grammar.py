@@ -72,7 +72,7 @@ def test_hand_offs_are_always_allowed(dialect: Dialect) -> None:
         ("search", {"pattern": "x", "flags": "-i"}),
         ("search", {"pattern": True}),
         ("search", {"pattern": 404}),
-        ("search", {"pattern": "x" * 121}),
+        ("search", {"pattern": "x" * 201}),
         ("tally", {"by": "level", "level": "bad"}),
     ],
 )
@@ -135,6 +135,44 @@ def test_a_taught_model_may_say_its_intent_before_anything(rest: str) -> None:
     assert not allowed(LINES, "#callers\n"), "and must say something"
 
 
+SAID = (
+    Message(role="user", content="What does Store.get_all return for `order 5184`?"),
+    Message(role="tool", content="r1: src/store.py:12: Store.get_all: def get_all(self) (to line 20)"),
+)
+
+
+@cache
+def after(said: tuple[Message, ...]) -> llguidance.LLMatcher:
+    schemas = [tool.schema for tool in TOOLS.values()]
+    grammar = turn_grammar(schemas, LINES, said, may_answer=True, may_escalate=True)
+    return llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        (">outline\ntarget: Store.get_all", True),
+        (">outline\ntarget: get_all", True),
+        (">outline\ntarget: order 5184", True),
+        (">outline\ntarget: Store.get_al", False),
+        (">outline\ntarget: Store.get_most", False),
+        (">outline\ntarget: get_all Store", False),
+        (">read\npath: =A", True),
+        (">read\npath: =A\nline: 14", True),
+        (">read\npath: src/store.py\nline: 14", True),
+        (">read\npath: =B", False),
+        (">read\npath: src/stores.py", False),
+        (">search\npattern: anything at all", True),
+        (">sql\nquery: select count(*) from order where Store = '5185%'", True),
+        (">sql\nquery: select count(*) from orders where Store = '5185%'", False),
+        (">sql\nquery: SELECT ROUND(AVG(order), 2) from Store", True),
+    ],
+)
+def test_what_a_tool_wants_copied_was_said_or_shown(text: str, fits: bool) -> None:
+    fresh, tokens = after(SAID).deep_copy(), list(text.encode())
+    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) == fits
+
+
 def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
     """What a schema accepts, but for the empty choice, which is made by leaving the argument out.
 
@@ -144,7 +182,7 @@ def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
         return some.sampled_from(choices)
     if schema["type"] == "string":
         text = some.text(some.characters(exclude_categories=["Cs"]), min_size=schema.get("minLength", 0), max_size=40)
-        odd = some.sampled_from(["404", "-1e5", "true", "NaN", "[abc]", '"x', "a ", "a\r\nb", "naïve", "x" * 120])
+        odd = some.sampled_from(["404", "-1e5", "true", "NaN", "[abc]", '"x', "a ", "a\r\nb", "naïve", "x" * 200])
         return text.filter(lambda one: "<|" not in one and "\x7f" not in one) | odd.filter(
             lambda one: len(one) <= schema["maxLength"]
         )

@@ -16,6 +16,7 @@ from skillstill.chat.dialect import Dialect
 from skillstill.chat.hermes import Hermes
 from skillstill.chat.lines import Lines
 from skillstill.chat.markers import END, HEADER, escape, turn
+from skillstill.chat.pointing import Pointers
 from skillstill.types import Message, ToolSchema
 
 __all__ = ["END", "HERMES", "LINES", "Dialect", "Segment", "escape", "parse", "render", "spoken", "without_thoughts"]
@@ -44,16 +45,18 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
     A dialect that stock models speak writes the `tools` into the system turn.
     """
     segments: list[Segment] = []
+    pointers = Pointers() if dialect.points else None
     read = ""
     for index, message in enumerate(messages):
         if message.role == "assistant":
-            segments += [Segment(read + HEADER, learned=False), Segment(dialect.write(message) + END, learned=True)]
+            said = dialect.write(pointers.pointed(message) if pointers else message)
+            segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=True)]
             read = "\n"
         elif message.role == "system":
             taught = dialect.teach(tools) if tools else ""
             segments.append(Segment(turn("system", escape(message.content) + taught), learned=False))
         elif message.role == "tool":
-            read += _result(messages, index, dialect)
+            read += _result(messages, index, dialect, pointers)
         else:
             read += turn("user", escape(message.content))
     if messages[-1].role != "assistant":
@@ -61,10 +64,15 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
     return tuple(segments)
 
 
-def parse(text: str, dialect: Dialect, *, truncated: bool = False) -> Message:
-    """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read."""
+def parse(text: str, dialect: Dialect, said: Sequence[Message] = (), *, truncated: bool = False) -> Message:
+    """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
+
+    `said` is the conversation before it: what a text points at is put in full.
+    """
     plain = text.encode("utf-8", "replace").decode()
     message = dialect.parse(without_thoughts(plain), truncated=truncated)
+    if dialect.points:
+        message = Pointers.of(said).followed(message)
     return message.model_copy(update={"truncated": truncated})
 
 
@@ -72,7 +80,8 @@ def without_thoughts(text: str) -> str:
     return THOUGHTS.sub("", text).strip()
 
 
-def _result(messages: Sequence[Message], index: int, dialect: Dialect) -> str:
+def _result(messages: Sequence[Message], index: int, dialect: Dialect, pointers: Pointers | None) -> str:
     opens = messages[index - 1].role != "tool"
     closes = index + 1 == len(messages) or messages[index + 1].role != "tool"
-    return dialect.result(escape(messages[index].content), opens=opens, closes=closes)
+    text = pointers.shown(messages[index].content) if pointers else messages[index].content
+    return dialect.result(escape(text), opens=opens, closes=closes)

@@ -16,6 +16,11 @@ class Dialect(Protocol):
         """With its version: a part of the contract of each release."""
         ...
 
+    @property
+    def points(self) -> bool:
+        """Whether lines of results have letters, which stand for them (`pointing`)."""
+        ...
+
     def write(self, message: Message) -> str:
         """What the model itself wrote in an assistant turn."""
         ...
@@ -35,6 +40,9 @@ class Dialect(Protocol):
         """The part of a system turn that tells an untrained model its tools and how to call one."""
         ...
 
-    def rules(self, tools: Sequence[ToolSchema], marker: Marker) -> Sequence[str]:
-        """Of a Lark grammar: `call`, one call of a tool; ANSWER, words and no call; `intent`, what may precede both."""
+    def rules(self, tools: Sequence[ToolSchema], marker: Marker, said: Sequence[Message]) -> Sequence[str]:
+        """Of a Lark grammar: `call`, one call of a tool; ANSWER, words and no call; `intent`, what may precede both.
+
+        `said` is the conversation so far.
+        """
         ...

@@ -19,6 +19,7 @@ CANONICAL = {"whitespace_flexible": False, "item_separator": ", ", "key_separato
 @dataclass(frozen=True, slots=True)
 class Hermes:
     name: str = "chatml-hermes/1"
+    points: bool = False
 
     def write(self, message: Message) -> str:
         calls = (f"{OPEN_CALL}\n{_call_json(call)}\n{CLOSE_CALL}" for call in message.calls)
@@ -45,7 +46,7 @@ class Hermes:
             f'{OPEN_CALL}\n{{"name": "tool", "arguments": {{"argument": "value"}}}}\n{CLOSE_CALL}'
         )
 
-    def rules(self, tools: Sequence[ToolSchema], marker: Marker) -> Sequence[str]:
+    def rules(self, tools: Sequence[ToolSchema], marker: Marker, said: Sequence[Message]) -> Sequence[str]:
         calls = " | ".join(f"call_{index}" for index in range(len(tools)))
         return [
             'intent: ""',

@@ -3,17 +3,19 @@
 A call takes a third of the tokens that it takes in JSON, and what a result showed is copied as it stands, without
 quotes and backslashes. A value is JSON where it can be read as JSON, and else the text that it is. Each turn may begin
 with a line `#intent`: so a small model forgets less often what it was asked (docs/experiments.md has the figures).
+What a tool wants copied is held to what was said (`Copied`), and lines of results are pointed at (`pointing`).
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, turn
-from skillstill.types import Message, ToolCall, ToolSchema
+from skillstill.chat.pointing import Pointers
+from skillstill.types import Copied, Message, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
@@ -23,11 +25,13 @@ NUMBER_OR_WORD = r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null|NaN|-?I
 # What would be read as JSON, or would not survive as a line of its own.
 NOT_PLAIN = re.compile(rf'["\[{{].*|{NUMBER_OR_WORD}|\s.*|.*\s|.*[\r\n].*|', re.DOTALL)
 LONGEST = 1_000  # characters of a text whose schema names no limit
+WORD = re.compile(r"[A-Za-z_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    name: str = "chatml-lines/1"
+    name: str = "chatml-lines/2"
+    points: bool = True
 
     def write(self, message: Message) -> str:
         """Calls stand alone: a taught model does not think aloud before one."""
@@ -55,15 +59,15 @@ class Lines:
         """Nothing: this dialect is for models that carry their tools in their weights."""
         return ""
 
-    def rules(self, tools: Sequence[ToolSchema], marker: Marker) -> Sequence[str]:
+    def rules(self, tools: Sequence[ToolSchema], marker: Marker, said: Sequence[Message]) -> Sequence[str]:
         calls = " | ".join(f"call_{index}" for index in range(len(tools)))
-        lengths = {_longest(one) for tool in tools for one in tool.parameters["properties"].values()}
+        values = Values(said)
         return [
             r"intent: /#[a-z_]{1,40}\n/",
             f'call: ">" ({calls})',
             r"ANSWER: /[^\s<{\[>#](.|\n)*/",
-            *(f"call_{index}: {_call_rule(tool)}" for index, tool in enumerate(tools)),
-            *(f"TEXT_{most}: {_text_terminal(most)}" for most in sorted(lengths)),
+            *[f"call_{index}: {_call_rule(tool, values)}" for index, tool in enumerate(tools)],
+            *values.terminals,
         ]
 
 
@@ -107,27 +111,64 @@ def _value(text: str) -> Any:
     return value
 
 
-def _call_rule(tool: ToolSchema) -> str:
+def _call_rule(tool: ToolSchema, values: "Values") -> str:
     required = tool.parameters.get("required", [])
     parts = [json.dumps(tool.name)]
     for name, schema in tool.parameters["properties"].items():
-        argument = json.dumps(f"\n{name}: ") + " " + _value_rule(schema)
+        argument = json.dumps(f"\n{name}: ") + " " + values.rule(schema, tool.copied.get(name))
         parts.append(argument if name in required else f"({argument})?")
     return " ".join(parts)
 
 
-def _value_rule(schema: dict[str, Any]) -> str:
-    """A terminal for one value: plain text where it is a string, else JSON."""
-    if choices := [one for one in schema.get("enum", ()) if one]:
-        return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"
-    if schema.get("type") == "string":
-        return f"(TEXT_{_longest(schema)} | %json {json.dumps(schema)})"
-    return f"%json {json.dumps(schema)}"
+class Values:
+    """The rules of arguments after what was said; `terminals` are those that they need."""
+
+    def __init__(self, said: Sequence[Message]) -> None:
+        self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
+        self._letters = list(Pointers.of(said).lines)
+        self._terminals: dict[str, str] = {}
+
+    @property
+    def terminals(self) -> Sequence[str]:
+        return [f"{name}: {pattern}" for name, pattern in self._terminals.items()]
+
+    def rule(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
+        """A terminal for one value: plain text where it is a string, else JSON."""
+        if choices := [one for one in schema.get("enum", ()) if one]:
+            return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"
+        if schema.get("type") != "string":
+            return f"%json {json.dumps(schema)}"
+        pointer = " | POINTER" if copied and not copied.but and self._points() else ""
+        return f"({self._text(schema, copied)}{pointer} | %json {json.dumps(schema)})"
+
+    def _text(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
+        most = int(schema.get("maxLength", LONGEST))
+        plain = _text_pattern(most)
+        if copied is None or not self._said:
+            return self._terminal(f"TEXT_{most}", plain)
+        held = self._words(copied.but) if copied.but else self._stretch()
+        return self._terminal(f"{'WORDS' if copied.but else 'STRETCH'}_{most}", f"{plain} & {held}")
+
+    def _terminal(self, name: str, pattern: str) -> str:
+        self._terminals[name] = pattern
+        return name
+
+    def _points(self) -> bool:
+        if self._letters:
+            self._terminals["POINTER"] = f'"=" ({" | ".join(map(json.dumps, self._letters))})'
+        return bool(self._letters)
+
+    def _stretch(self) -> str:
+        """One stretch of what was said, from the beginning of a word or sign to the end of one."""
+        chunks = re.findall(r"\w+|\W", self._said)
+        return f"%regex {json.dumps({'substring_chunks': chunks})}"
+
+    def _words(self, but: Collection[str]) -> str:
+        """A text whose words were all said, or are among these, in either case."""
+        known = {*WORD.findall(self._said), *but, *(word.upper() for word in but)}
+        words = "|".join(sorted(known))
+        return f"/[^A-Za-z_]*(({words})[^A-Za-z_]+)*({words})?/"
 
 
-def _text_terminal(most: int) -> str:
+def _text_pattern(most: int) -> str:
     return rf'/[^\s"\[{{]([^\n]{{0,{most - 2}}}[^\s])?/ & ~/{NUMBER_OR_WORD}/'
-
-
-def _longest(schema: dict[str, Any]) -> int:
-    return int(schema.get("maxLength", LONGEST))

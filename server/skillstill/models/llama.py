@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache, cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import anyio
@@ -17,11 +17,10 @@ from skillstill.grammar import turn_grammar
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
-from skillstill.types import Adapter, Message, ToolCall, ToolSchema, Usage
+from skillstill.types import Adapter, Message, ToolSchema, Usage
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
 SECOND_THOUGHTS = 3  # times that a turn is written otherwise because it makes a call that was made before
-Calls = tuple[ToolCall, ...]
 Matchers = Callable[[], llguidance.LLMatcher]
 
 
@@ -62,12 +61,8 @@ class LlamaBase:
         """The vocabulary as the grammar's masks need it; takes a part of a second, once."""
         return lltokenizer_from_vocab(self.engine.vocabulary, eos_token=self.end)
 
-    @cache  # noqa: B019 - as many entries as skills, and the base outlives them
-    def grammar(self, tools: tuple[str, ...], dialect: chat.Dialect, may_answer: bool, may_escalate: bool) -> str:
-        schemas = [ToolSchema.model_validate_json(tool) for tool in tools]
-        return turn_grammar(schemas, dialect, may_answer=may_answer, may_escalate=may_escalate, marker=self._marker)
-
-    def _marker(self, tag: str) -> str:
+    def marker(self, tag: str) -> str:
+        """A tag as a terminal of a grammar: one token where the vocabulary has it as one."""
         tokens = self.engine.tokenize(tag)
         return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(tag)
 
@@ -89,11 +84,10 @@ class LlamaModel:
         room = self.base.engine.options.context - len(prompt.tokens)
         if room < LEAST_ROOM:
             raise ContextFull(f"the run has {len(prompt.tokens)} tokens and the context is full")
-        matcher = partial(self._matcher, tools, looked=any(message.role == "tool" for message in messages))
-        made = [message.calls for message in messages if message.calls]
+        matchers = self._matchers(messages, tools)
         async with self.base.turn:
             # Not abandoned on cancel: the thread itself looks for it before each batch, so the engine stays sound.
-            return await to_thread.run_sync(self._write, prompt, matcher, made, min(max_tokens, room))
+            return await to_thread.run_sync(self._write, prompt, matchers, messages, min(max_tokens, room))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """The tokens of what has been said; each segment is tokenized by itself, as in training."""
@@ -101,33 +95,41 @@ class LlamaModel:
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
 
-    def _write(self, prompt: Prompt, matcher: Matchers, made: Sequence[Calls], room: int) -> Message:
-        written = Writing(self.base.engine, matcher(), self.base.end, watched=bool(made))
+    def _write(self, prompt: Prompt, matchers: Matchers, messages: Sequence[Message], room: int) -> Message:
+        made = [message.calls for message in messages if message.calls]
+        written = Writing(self.base.engine, matchers(), self.base.end, watched=bool(made))
         self.base.engine.settle_threads()
         self.base.engine.use(self.slot.adapter)
         reused = self.slot.rewind(prompt)
         self.slot.read_system(prompt)
-        message = self._said(written, prompt, room)
+        message = self._said(written, prompt, messages, room)
         for _ in range(SECOND_THOUGHTS):
-            if message.calls not in made or not written.reconsider(matcher()):
+            if message.calls not in made or not written.reconsider(matchers()):
                 break
-            message = self._said(written, prompt, room)
+            message = self._said(written, prompt, messages, room)
         completion = len(written.tokens) + written.discarded
         usage = Usage(prompt=len(prompt.tokens), reused=reused, completion=completion)
         return message.model_copy(update={"usage": usage, "decisions": tuple(written.decisions)})
 
-    def _said(self, written: Writing, prompt: Prompt, room: int) -> Message:
+    def _said(self, written: Writing, prompt: Prompt, messages: Sequence[Message], room: int) -> Message:
         """The turn, written to its end from where it is."""
         begun = Prompt([*prompt.tokens, *written.tokens], prompt.system)
         self.slot.rewind(begun)
         written.run(begun.tokens[len(self.slot.tokens) :], room, self.slot.decode)
-        return chat.parse(written.text, self.dialect, truncated=written.truncated)
+        return chat.parse(written.text, self.dialect, messages, truncated=written.truncated)
 
-    def _matcher(self, tools: Sequence[ToolSchema], *, looked: bool) -> llguidance.LLMatcher:
+    def _matchers(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Matchers:
         """Before a model has looked, an answer would be thrown away: it must call. Only a taught one may refuse to."""
-        listed = tuple(tool.model_dump_json() for tool in tools)
-        grammar = self.base.grammar(listed, self.dialect, looked, looked or self.taught)
+        looked = any(message.role == "tool" for message in messages)
+        grammar = turn_grammar(
+            tools,
+            self.dialect,
+            messages,
+            may_answer=looked,
+            may_escalate=looked or self.taught,
+            marker=self.base.marker,
+        )
         matcher = llguidance.LLMatcher(self.base.vocabulary, grammar)
         if matcher.is_error():
             raise ModelError(f"the tools make no grammar: {matcher.get_error()}")
-        return matcher
+        return matcher.deep_copy

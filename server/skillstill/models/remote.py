@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -138,10 +139,10 @@ class RemoteCompletions(_Remote):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         prompt = "".join(segment.text for segment in chat.render(messages, self.dialect, tools))
         body = {"prompt": prompt, "max_tokens": max_tokens, "stop": [chat.END], "logprobs": 1}
-        return await self._turn("/v1/completions", body, self._read)
+        return await self._turn("/v1/completions", body, partial(self._read, messages))
 
-    def _read(self, choice: Body) -> Message:
-        message = chat.parse(choice["text"], self.dialect, truncated=_truncated(choice))
+    def _read(self, said: Sequence[Message], choice: Body) -> Message:
+        message = chat.parse(choice["text"], self.dialect, said, truncated=_truncated(choice))
         return message.model_copy(update={"decisions": _decisions(choice.get("logprobs") or {})})
 
 

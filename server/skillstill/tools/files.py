@@ -13,7 +13,7 @@ from skillstill.text import clean, shorten
 from skillstill.tools.listing import left_out, place, quoted, rows
 from skillstill.tools.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.tool import MAX_RESULT, ROW, Line, Result, fitting
-from skillstill.types import Span
+from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
 
 WINDOW = 12  # lines of every `read`: one size, so that a model learns one; some 150 tokens of source
@@ -66,7 +66,9 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
     return Result((Line(f"{len(found)} files match{remark}"), *shown, *rest))
 
 
-async def read(workspace: Workspace, path: FilePath, line: Annotated[int, Field(ge=1)] = 1) -> Result:
+async def read(
+    workspace: Workspace, path: Annotated[FilePath, Copied()], line: Annotated[int, Field(ge=1)] = 1
+) -> Result:
     """Read 12 numbered lines of a file, from 2 lines before `line` on."""
     path = await settle(workspace, path)
     lines = await to_thread.run_sync(lambda: text_lines(workspace.read(path)))

@@ -17,7 +17,7 @@ from skillstill.tools.log_lines import LEVELS, is_object, template
 from skillstill.tools.log_scan import Scan, Wanted, scanned
 from skillstill.tools.log_times import midnight, said, said_group
 from skillstill.tools.tool import ROW, Line, Result
-from skillstill.types import Span
+from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
 
 SHOWN = 5  # entries
@@ -38,7 +38,7 @@ def _level(value: object) -> object:
 
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
 Pattern = Annotated[str, Field(max_length=120, description="text or regular expression")]
-Since = Annotated[str, Field(max_length=40, description="time such as 10:00 or 2026-03-01 10:00:02")]
+Since = Annotated[str, Field(max_length=40, description="time such as 10:00 or 2026-03-01 10:00:02"), Copied()]
 Until = Annotated[str, Field(max_length=40, description="time, included: 10:05 ends at 10:05:59")]
 
 

@@ -16,7 +16,7 @@ from skillstill.tools.listing import left_out, rows
 from skillstill.tools.ripgrep import visible_files
 from skillstill.tools.table_hints import explained, known_table, near_misses, taken_as_text
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result
-from skillstill.types import Span
+from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
 
 SHOWN = 10  # rows of a result
@@ -27,11 +27,21 @@ DISTINCT = 8  # values of a column that are told one and all
 SAMPLES = 3  # values of a column that has more
 VALUE = 40  # characters of a value among others
 LOOKED_AT = 100_000  # rows that a table's values are told from: a second or two for a wide one
+# What a query is made of beside the words of the question and of the tables.
+KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "select from where and or not in is null like between exists join left using on as group by having"
+        " order asc desc limit distinct count sum avg min max round total abs length lower upper trim substr"
+        " instr replace coalesce ifnull cast integer real text date time strftime julianday case when then"
+        " else end union all except intersect with over partition glob",
+    )
+)
 DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"  # for GLOB
 
 
 async def describe(
-    workspace: Workspace, table: Annotated[str, Field(max_length=200, description="name of one table")] = ""
+    workspace: Workspace, table: Annotated[str, Field(max_length=200, description="name of one table"), Copied()] = ""
 ) -> Result:
     """Show the tables of all SQLite and CSV files; with `table`: its columns, their types and values."""
     files = await visible_files(workspace)
@@ -40,7 +50,11 @@ async def describe(
 
 async def sql(
     workspace: Workspace,
-    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="one SELECT in SQLite's dialect")],
+    query: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_QUERY, description="one SELECT in SQLite's dialect"),
+        Copied(but=KEYWORDS),
+    ],
 ) -> Result:
     """Query the tables of all SQLite and CSV files. Shows 10 rows: count, sum and sort in the query."""
     if not re.match(r"\s*(?:select|with|values)\b", query, re.IGNORECASE):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
 from skillstill.text import clean, one_line, shorten
-from skillstill.types import Span, ToolSchema, lean_schema
+from skillstill.types import Copied, Span, ToolSchema, lean_schema
 from skillstill.workspace import Workspace
 
 MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
@@ -114,5 +114,8 @@ def tool(function: Function) -> Tool:
         name=function.__name__,
         description=" ".join((inspect.getdoc(function) or "").split()),
         parameters=lean_schema(model),
+        copied={
+            name: mark for name, one in model.model_fields.items() for mark in one.metadata if isinstance(mark, Copied)
+        },
     )
     return Tool(schema, function, model)

@@ -1,0 +1,123 @@
+"""Lines of results by letters: a model writes `=C` for the place that a line names, `==C` for the whole line.
+
+Copying a path and the digits behind it is what a small model does worst, and what costs most tokens: of the wrong turns
+of an explorer half were miscopied (docs/experiments.md). So each line of a result that begins or ends with a place is
+shown with a letter before it; `=C:12` is another line of that file. What a model writes is put in full before anybody
+else sees it, and said by letters again where the model reads itself.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from skillstill.types import Message, ToolCall
+
+SHOWN = re.compile(
+    r"^(?P<id>r\d{1,3}: )?(?P<text>(?P<path>[^\s:][^:\n]*):(?P<line>\d{1,9}): .*"  # a hit, a definition, an entry
+    r"|.*, first (?P<last>[^\s:]+):(?P<end>\d{1,9}))$",  # a group, with where it begins
+    re.MULTILINE,
+)
+POINTER = re.compile(r"(?<![\w=])(?P<signs>==?)(?P<letter>[A-Z]{1,2})(?::(?P<line>\d{1,9}))?(?![\w=])")
+MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have letters; those behind them are copied
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a result, and the place that it begins with."""
+
+    text: str
+    path: str
+    number: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.number}"
+
+
+class Pointers:
+    """The lines with letters of one conversation; results must be shown in their order."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, Line] = {}
+
+    @classmethod
+    def of(cls, said: Sequence[Message]) -> "Pointers":
+        """Those that the results in what was said so far have."""
+        pointers = cls()
+        for message in said:
+            if message.role == "tool":
+                pointers.shown(message.content)
+        return pointers
+
+    def shown(self, result: str) -> str:
+        """The result with a letter before each line that names a place."""
+        return SHOWN.sub(self._lettered, result)
+
+    def pointed(self, message: Message) -> Message:
+        """An assistant message as the model says it."""
+        calls = tuple(self._pointed_call(call) for call in message.calls)
+        return message.model_copy(update={"content": self._pointed_text(message.content), "calls": calls})
+
+    def followed(self, message: Message) -> Message:
+        """An assistant message in full. A letter that no line has stays as it is: no evidence bears it out."""
+        calls = tuple(self._followed_call(call) for call in message.calls)
+        content = POINTER.sub(lambda found: self._meant(found) or found[0], message.content)
+        return message.model_copy(update={"content": content, "calls": calls})
+
+    def _lettered(self, found: re.Match[str]) -> str:
+        if len(self.lines) >= MOST:
+            return found[0]
+        letter = _letter(len(self.lines))
+        path, number = (found["path"], found["line"]) if found["path"] else (found["last"], found["end"])
+        self.lines[letter] = Line(found["text"], path, int(number))
+        return f"{found['id'] or ''}={letter} {found['text']}"
+
+    def _pointed_text(self, text: str) -> str:
+        """What looks like a pointer and is none gets a space: it would be followed."""
+        whole = {line.text: letter for letter, line in self.lines.items()}
+        apart = (POINTER.sub(self._unlike, one) if one not in whole else f"=={whole[one]}" for one in text.split("\n"))
+        pointed = "\n".join(apart)
+        for path in sorted({line.path for line in self.lines.values()}, key=len, reverse=True):
+            place = re.compile(rf"(?<![\w/.@+=-])({re.escape(path)}):(\d{{1,9}})(?![\w:-]|\.\w)")
+            pointed = place.sub(lambda found: self._pointer(found[1], int(found[2])), pointed)
+        return pointed
+
+    def _pointer(self, path: str, number: int) -> str:
+        """The last line about that place, else the last of that file and the number."""
+        letters = [letter for letter, line in self.lines.items() if line.path == path]
+        exact = [letter for letter in letters if self.lines[letter].number == number]
+        return f"={exact[-1]}" if exact else f"={letters[-1]}:{number}"
+
+    def _unlike(self, found: re.Match[str]) -> str:
+        return f"{found['signs']} {found[0].lstrip('=')}" if found["letter"] in self.lines else found[0]
+
+    def _pointed_call(self, call: ToolCall) -> ToolCall:
+        path, number = call.arguments.get("path"), call.arguments.get("line")
+        if not isinstance(number, int) or all(line.path != path for line in self.lines.values()):
+            return call
+        letter, _, other = self._pointer(str(path), number).partition(":")
+        rest = {name: value for name, value in call.arguments.items() if name not in ("path", "line")}
+        named = {"path": letter, "line": number} if other else {"path": letter}
+        return call.model_copy(update={"arguments": {**named, **rest}})
+
+    def _followed_call(self, call: ToolCall) -> ToolCall:
+        found = POINTER.fullmatch(str(call.arguments.get("path", "")))
+        line = self.lines.get(found["letter"]) if found else None
+        if line is None:
+            return call
+        return call.model_copy(update={"arguments": {"line": line.number, **call.arguments, "path": line.path}})
+
+    def _meant(self, found: re.Match[str]) -> str:
+        line = self.lines.get(found["letter"])
+        if line is None:
+            return ""
+        if found["line"]:
+            return f"{line.path}:{found['line']}"
+        return line.text if found["signs"] == "==" else line.place
+
+
+def _letter(index: int) -> str:
+    """A to Z, then AA to ZZ."""
+    high, low = divmod(index, len(ascii_uppercase))
+    return (ascii_uppercase[high - 1] if high else "") + ascii_uppercase[low]

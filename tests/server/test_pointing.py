@@ -1,0 +1,105 @@
+"""Lines of results by letters: shown to a model, pointed at by it, put in full for everybody else."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from skillstill import chat
+from skillstill.chat import LINES
+from skillstill.types import Message, ToolCall
+
+SHOWN = (
+    "r1: 2 definitions of 'get'",
+    "src/a b.py:3: Store.get: def get(self, key) (to line 9)",
+    "src/b.py:44: def get(name)",
+    "34 × pricing, first var/log/pricing.log:48",
+    "  close:12 open:30",
+)
+LOOKED = (
+    Message(role="system", content="explore"),
+    Message(role="user", content="Where is get?"),
+    Message(role="assistant", calls=(ToolCall(name="outline", arguments={"target": "get"}),)),
+    Message(role="tool", content="\n".join(SHOWN)),
+)
+
+
+def said(message: Message, before: Sequence[Message] = LOOKED) -> str:
+    """How the model reads what it said."""
+    return chat.render([*before, message], LINES)[-1].text.removesuffix(chat.END)
+
+
+def answer(text: str) -> Message:
+    return Message(role="assistant", content=text)
+
+
+def reading(path: str, line: int) -> Message:
+    return Message(role="assistant", calls=(ToolCall(name="read", arguments={"path": path, "line": line}),))
+
+
+def test_each_line_with_a_place_is_shown_with_a_letter() -> None:
+    shown = chat.render(LOOKED, LINES)[-1].text
+    assert "r1: 2 definitions of 'get'\n=A src/a b.py:3: Store.get" in shown
+    assert "\n=B src/b.py:44: def get(name)\n=C 34 × pricing, first var/log/pricing.log:48\n  close:12 open:30" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "pointed"),
+    [
+        (SHOWN[1], "==A"),
+        (f"{SHOWN[2]}\n{SHOWN[3]}", "==B\n==C"),
+        ("It is 34 (var/log/pricing.log:48).", "It is 34 (=C)."),
+        ("It is at src/b.py:45.", "It is at =B:45."),
+        ("It is at src/b.py:4.", "It is at =B:4."),
+        ("It is in lib/src/b.py:44.", "It is in lib/src/b.py:44."),
+        ("There is none (r1 found nothing).", "There is none (r1 found nothing)."),
+    ],
+)
+def test_an_answer_points_at_lines_and_is_put_in_full(text: str, pointed: str) -> None:
+    assert said(answer(text)) == pointed
+    assert chat.parse(pointed, LINES, LOOKED).content == text
+
+
+@pytest.mark.parametrize(
+    ("call", "pointed"),
+    [
+        (reading("src/b.py", 44), ">read\npath: =B"),
+        (reading("src/b.py", 50), ">read\npath: =B\nline: 50"),
+        (reading("src/c.py", 44), ">read\npath: src/c.py\nline: 44"),
+    ],
+)
+def test_a_call_points_at_a_file_and_its_line(call: Message, pointed: str) -> None:
+    assert said(call) == pointed
+    assert chat.parse(pointed, LINES, LOOKED).calls == call.calls
+
+
+def test_letters_go_on_from_result_to_result_and_the_last_line_about_a_place_counts() -> None:
+    again = [*LOOKED, reading("src/b.py", 44), Message(role="tool", content="r2: src/b.py:44: def get(name): # x")]
+    assert "\n=D" not in chat.render(again, LINES)[-1].text
+    assert "r2: =D src/b.py:44" in chat.render(again, LINES)[-1].text
+    assert said(answer("At src/b.py:44."), again) == "At =D."
+    assert said(answer(SHOWN[2]), again) == "==B"
+
+
+@pytest.mark.parametrize("text", ["x =A y", "==B", "a (=C:3)"])
+def test_what_only_looks_like_a_pointer_is_not_followed(text: str) -> None:
+    assert chat.parse(said(answer(text)), LINES, LOOKED).content.replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_letter_that_no_line_has_stays_as_it_is() -> None:
+    assert chat.parse("At =Q.", LINES, LOOKED).content == "At =Q."
+    assert chat.parse(">read\npath: =Q", LINES, LOOKED).calls == (ToolCall(name="read", arguments={"path": "=Q"}),)
+
+
+lines = some.sampled_from([*SHOWN, "src/b.py:44", "=A", "==B", "=B:7", "text", "(var/log/pricing.log:48)", "a.py:1: x"])
+texts = some.lists(lines, min_size=1, max_size=4).flatmap(
+    lambda parts: some.sampled_from(["\n", " ", ", "]).map(lambda between: between.join(parts))
+)
+
+
+@settings(deadline=None)
+@given(texts)
+def test_what_was_said_in_full_is_the_same_after_it_was_read_back(text: str) -> None:
+    once = chat.parse(said(answer(text)), LINES, LOOKED)
+    assert once.content.replace(" ", "") == text.strip().replace(" ", "")
+    assert said(chat.parse(said(once), LINES, LOOKED)) == said(once)
