@@ -17,7 +17,7 @@ from skillstill.tools.listing import place, rows
 from skillstill.tools.ripgrep import files_with_spelling, files_with_word
 from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result, fitting
-from skillstill.types import Span
+from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
 
 ROOM = 700  # characters that a file's outline aims at; a longer one is told in less detail
@@ -66,7 +66,9 @@ SPELLINGS = (
 
 async def outline(
     workspace: Workspace,
-    target: Annotated[str, Field(min_length=1, max_length=160, description="a file, or a name like `Class.method`")],
+    target: Annotated[
+        str, Field(min_length=1, max_length=160, description="a file, or a name like `Class.method`"), Copied()
+    ],
 ) -> Result:
     """Show the symbols of a source file, or where a name is defined: signature, bases, raised exceptions."""
     if _is_path(target):
@@ -172,7 +174,7 @@ def _told(workspace: Workspace, name: str, named: Sequence[Definition], spelling
     if len(exact) == 1:
         return Result((*([Line(head)] if remarks else []), *_alone(workspace, exact[0])))
     rest = [Line(f"… {len(exact) - SHOWN} more: name one as Class.method")] if len(exact) > SHOWN else []
-    return Result((Line(head), *(_definition(one, ROW) for one in exact[:SHOWN]), *rest))
+    return Result((Line(head), *(told(one, ROW) for one in exact[:SHOWN]), *rest))
 
 
 def _ending_in(ending: str, named: Sequence[Definition], same: Callable[[str], str]) -> list[Definition]:
@@ -181,13 +183,14 @@ def _ending_in(ending: str, named: Sequence[Definition], same: Callable[[str], s
 
 def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:
     """One definition with what it raises and what it holds."""
-    yield _definition(one, MAX_LINE)
+    yield told(one, MAX_LINE)
     for raised in one.symbol.raises:
         yield Line(f"{one.path}:{raised.line}: raises {raised.name}", (place(one.path, raised.line),))
     yield from _members(one.path, one.symbol, symbols_of(workspace, one.path))
 
 
-def _definition(one: Definition, width: int) -> Line:
+def told(one: Definition, width: int) -> Line:
+    """The line that shows a definition: its place, owner and signature."""
     symbol = one.symbol
     owner = f"{symbol.name}: " if "." in symbol.name else ""
     until = f" (to line {symbol.end})" if symbol.end > symbol.line else ""

@@ -12,6 +12,7 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.text import one_line
+from skillstill.tools.described import described, is_description
 from skillstill.tools.files import FilePath, settle
 from skillstill.tools.listing import left_out, place
 from skillstill.tools.readings import readings
@@ -28,15 +29,20 @@ PARSED = 100  # files that are parsed to tell definitions from other hits
 
 async def search(
     workspace: Workspace,
-    pattern: Annotated[str, Field(min_length=1, max_length=120, description="text or regular expression")],
+    pattern: Annotated[
+        str, Field(min_length=1, max_length=200, description="text, regular expression, or what a function does")
+    ],
     path: FilePath = ".",
 ) -> Result:
-    """Search file contents. Shows definitions of the name first, then other lines, each as `path:line: text`."""
+    """Search file contents. Shows definitions first, then other lines; for words found nowhere, likely definitions."""
     if "\n" in pattern:
         raise Refusal("a pattern has no line break: search for the most telling of its lines")
     under = workspace.resolve(await settle(workspace, path))
     name = workspace.relative(under)
     hits, case, remark = await _widening(workspace, pattern, under)
+    if not hits.found and is_description(pattern):
+        files = [name] if under.is_file() else await visible_files(workspace, name)
+        return await to_thread.run_sync(described, workspace, files, pattern)
     if not hits.found:
         return Result((Line(f"no hits for {pattern!r}{'' if name == '.' else f' in {name}'}, in any case"),))
     defined = await to_thread.run_sync(_definitions, workspace, pattern, hits.found, case)

@@ -1,0 +1,95 @@
+"""What a description in plain words means: the definitions, or stretches of files without any, that share its words."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from anyio import from_thread
+
+from skillstill.errors import Refusal
+from skillstill.symbols import Symbol, language_of
+from skillstill.text import one_line, shorten
+from skillstill.tools.files import text_lines
+from skillstill.tools.listing import place
+from skillstill.tools.outline import Definition, told
+from skillstill.tools.ranking import BODY, NAME, OWNER, SIGNATURE, Thing, ranked, stems
+from skillstill.tools.sources import symbols_of
+from skillstill.tools.tool import ROW, Line, Result
+from skillstill.workspace import Workspace
+
+SHOWN = 5
+FEWEST = 3  # words that describe something; fewer are looked for as they stand
+SAID = re.compile(r"[\w ,;:'\"/.()-]+")  # a description; anything else is a pattern
+READ = 600  # files
+STRETCH = 24  # lines of a file whose definitions are not known
+KINDS = {"function", "method"}
+# Sources that no grammar of ours reads.
+SUFFIXES = (
+    ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".m", ".swift", ".rb", ".php", ".pl", ".pm", ".sh", ".lua", ".cs", ".kt",
+    ".scala", ".ex", ".exs", ".erl", ".hs", ".ml", ".r", ".jl", ".dart", ".zig", ".vim", ".el",
+)  # fmt: skip
+COMMENT = re.compile(r"\s*(?:#|//|/\*|\*)")
+TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_|conftest)|_test\.")
+
+
+def is_description(text: str) -> bool:
+    return len(text.split()) >= FEWEST and SAID.fullmatch(text) is not None
+
+
+def described(workspace: Workspace, files: Sequence[str], description: str) -> Result:
+    """The likeliest of all definitions in these files. In a worker thread only: a cancelled run ends here."""
+    sources = [path for path in files if language_of(path) or path.endswith(SUFFIXES)]
+    known: dict[tuple[str, int], Symbol] = {}
+    things = [thing for path in sources[:READ] for thing in _things(workspace, path, known)]
+    found = sorted(ranked(description, things), key=lambda thing: TESTS.search(thing.path) is not None)
+    if not found:
+        return Result((Line(f"no hits for {description!r}, and none of {len(things)} definitions shares its words"),))
+    head = f"no hits; {min(SHOWN, len(found))} of {len(things)} definitions by these words, likeliest first"
+    asked = {*stems(description)}
+    return Result((Line(head), *(_row(workspace, thing, known, asked) for thing in found[:SHOWN])))
+
+
+def _things(workspace: Workspace, path: str, known: dict[tuple[str, int], Symbol]) -> Iterator[Thing]:
+    from_thread.check_cancelled()
+    try:
+        lines = text_lines(workspace.read(path))
+    except Refusal:
+        return
+    if language_of(path) is None:
+        yield from _stretches(path, lines)
+    for symbol in symbols_of(workspace, path):
+        if symbol.kind in KINDS:
+            known[path, symbol.line] = symbol
+            yield Thing.of(path, symbol.line, _fields(path, lines, symbol))
+
+
+def _fields(path: str, lines: Sequence[str], symbol: Symbol) -> Iterable[tuple[str, float]]:
+    owner, _, name = symbol.name.rpartition(".")
+    yield name, NAME
+    yield f"{owner} {path}", OWNER
+    yield f"{symbol.signature}\n{_remark(lines, symbol.line)}", SIGNATURE
+    yield "\n".join(lines[symbol.line : symbol.end]), BODY
+
+
+def _remark(lines: Sequence[str], line: int) -> str:
+    """The lines of comment above a definition."""
+    first = line - 1
+    while first > 0 and COMMENT.match(lines[first - 1]):
+        first -= 1
+    return "\n".join(lines[first : line - 1])
+
+
+def _stretches(path: str, lines: Sequence[str]) -> Iterator[Thing]:
+    for first in range(0, len(lines), STRETCH):
+        text = "\n".join(lines[first : first + STRETCH])
+        yield Thing.of(path, first + 1, ((text, BODY), (path, OWNER)))
+
+
+def _row(workspace: Workspace, thing: Thing, known: dict[tuple[str, int], Symbol], asked: set[str]) -> Line:
+    """A definition as `outline` tells it; of a stretch the line that shares most words."""
+    if symbol := known.get((thing.path, thing.line)):
+        return told(Definition(thing.path, symbol), ROW)
+    lines = text_lines(workspace.read(thing.path))
+    stretch = range(thing.line, min(thing.line + STRETCH, len(lines) + 1))
+    best = max(stretch, key=lambda number: len(asked.intersection(stems(lines[number - 1]))))
+    text = f"{thing.path}:{best}: {one_line(lines[best - 1].strip(), ROW)}"
+    return Line(shorten(text, ROW), (place(thing.path, best),))
