@@ -8,7 +8,7 @@ import csv
 import re
 import sqlite3
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -17,12 +17,6 @@ from random import Random
 from typing import Any
 
 HERE = Path(__file__).parent
-SPLITS = ("train", "validation", "test")
-DOMAINS = (
-    "shop", "library", "clinic", "school", "hotel", "gym", "museum", "repair", "publisher", "farm",
-    "theatre", "fleet", "hiring", "energy",
-    "airline", "brewery", "observatory", "parcel", "festival", "vineyard", "charity",
-)  # fmt: skip
 UNITS = {"cm", "kg", "g", "km", "m", "t", "s", "min", "mw", "ha", "pct", "eur"}
 NAMED = {"person", "title", "place", "firm"}
 # What the tables of names have in common, one of these in each workspace: a question may mean any of them.
@@ -46,18 +40,13 @@ class Made:
     note: Notes
 
 
-def invented(domain: str, tree: Path, rng: Random) -> Notes:
+def invented(spec: Mapping[str, Any], words: Mapping[str, list[str]], domain: str, tree: Path, rng: Random) -> Notes:
     """Fills the tree with the tables of a domain."""
-    spec, words = _domain(domain)
     tables: dict[str, Made] = {}
     maker = _Maker(words, tables, rng)
     for name, table in spec.items():
         tables[name] = maker.table(name, table)
     return _written(tree, [*tables.values()], domain, rng)
-
-
-# A step is a function of this module; each domain is one, by its name.
-globals().update({domain: partial(invented, domain) for domain in DOMAINS})
 
 
 def shipped(tree: Path, rng: Random) -> Notes:
@@ -70,12 +59,12 @@ def shipped(tree: Path, rng: Random) -> Notes:
     return _written(tree, tables, "records", rng)
 
 
-def _domain(name: str) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    for split in SPLITS:
-        spec = tomllib.loads((HERE / "domains" / f"{split}.toml").read_text(encoding="utf-8"))
-        if name in spec:
-            return spec[name], spec["vocabulary"]
-    raise ValueError(f"no domain {name!r} in domains/*.toml")
+def _domains() -> Iterator[tuple[str, dict[str, Any], dict[str, list[str]]]]:
+    """Each with its name, its tables and the words of its file."""
+    for file in sorted((HERE / "domains").glob("*.toml")):
+        held = tomllib.loads(file.read_text(encoding="utf-8"))
+        words = held.pop("vocabulary")
+        yield from ((name, spec, words) for name, spec in held.items())
 
 
 class _Maker:
@@ -285,3 +274,7 @@ def _settle(file: Path) -> None:
     data = bytearray(file.read_bytes())
     data[96:100] = bytes(4)
     file.write_bytes(data)
+
+
+# A step is a function of this module; each domain is one, by its name.
+globals().update({name: partial(invented, spec, words, name) for name, spec, words in _domains()})
