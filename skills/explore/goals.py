@@ -9,9 +9,9 @@ FAMILIES = (
         "definition", "the place (path:line) of a function, method or class, or that there is none",
         lookups.definitions, plans.definition,
     ),
-    Family("signature", "all parameters of a function, by name", lookups.signatures, plans.signature),
+    Family("signature", "all parameters of a function, by name", lookups.signatures, plans.definition),
     Family("default", "the default value of one parameter of a function", lookups.defaults, plans.default),
-    Family("bases", "the base classes of a class", lookups.bases, plans.bases),
+    Family("bases", "the base classes of a class", lookups.bases, plans.definition),
     Family("raises", "the exceptions that a function raises itself, if any", lookups.raises, plans.raises),
     Family(
         "ambiguous", "of several definitions of one name, the place of the one that {which} tells apart",
@@ -34,7 +34,7 @@ FAMILIES = (
     ),
     Family(
         "definition_other", "the place of a function or type in Rust or Go; or that there is none",
-        needles.other_definitions, choosing.other_definition,
+        needles.other_definitions, plans.definition,
     ),
     Family(
         "localise", "a file that has to change for what {description} says", needles.changes, choosing.change, hard=True
@@ -49,22 +49,22 @@ FAMILIES = (
     ),
     Family(
         "default_constant", "the value behind a parameter's default, which is a named constant",
-        chains.default_constants, following.default_constant, hard=True,
+        chains.default_constants, following.mentioned, hard=True,
     ),
     Family(
         "used_constant", "the value of the one named constant that a function reads",
-        chains.used_constants, following.used_constant, hard=True,
+        chains.used_constants, following.used, hard=True,
     ),
     Family(
         "delegates", "the place of the one function of this code base that a short function calls",
-        chains.delegates, following.delegate, hard=True,
+        chains.delegates, following.used, hard=True,
     ),
     Family(
         "delegated_raises", "the exceptions of the one function of this code base that a short function calls",
         chains.delegated_raises, following.delegated_raises, hard=True,
     ),
     Family(
-        "returned", "the place of the class whose instance a function returns", chains.returned, following.returned,
+        "returned", "the place of the class whose instance a function returns", chains.returned, following.mentioned,
         hard=True,
     ),
     Family(

@@ -6,15 +6,15 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .names import as_identifier, as_said, spoken
-from .plans import absent, look_up, name, place
+from .names import as_identifier, as_said
+from .plans import absent, line_at, place, shown_at, texts
 
 
 def by_signature(goal: Goal, hand: Hand) -> Plan:
     """Which one is meant shows in the list."""
     seen = yield call("outline", target=as_said(goal.words["name"]))
     hand.met(len(seen.places))
-    return f"`{name(goal)}` is defined at {place(goal, seen)}."
+    return shown_at(goal, seen)
 
 
 def by_body(goal: Goal, hand: Hand) -> Plan:
@@ -26,36 +26,32 @@ def by_body(goal: Goal, hand: Hand) -> Plan:
         yield call("read", path=one.path, line=one.first)
         if f"{one.path}:{one.first}" == where:
             break
-    return f"`{name(goal)}` is defined at {where}."
+    return shown_at(goal, seen)
 
 
 def callers(goal: Goal, hand: Hand) -> Plan:
-    wanted = as_identifier(goal.words["name"])
-    seen = yield call("search", pattern=f"{wanted}(")
-    if seen.text.startswith("no hits"):
-        return (yield from _absent_after(goal, seen))
-    return f"`{wanted}` is called at {spoken(_shown(goal, seen))}."
+    seen = yield call("search", pattern=f"{as_identifier(goal.words['name'])}(")
+    return (yield from _used_at(goal, seen))
 
 
 def importers(goal: Goal, hand: Hand) -> Plan:
-    wanted = as_identifier(goal.words["name"])
-    seen = yield call("search", pattern=f"import .*{wanted}")
-    if seen.text.startswith("no hits"):
-        return (yield from _absent_after(goal, seen))
-    return f"`{wanted}` is imported at {spoken(_shown(goal, seen))}."
+    seen = yield call("search", pattern=f"import .*{as_identifier(goal.words['name'])}")
+    return (yield from _used_at(goal, seen))
 
 
-def _absent_after(goal: Goal, seen: Seen) -> Plan:
-    """The answer that a name is not there, after one search that found nothing."""
+def _used_at(goal: Goal, seen: Seen) -> Plan:
+    """A line for each use; that there is none, after a look at the name too."""
+    if not seen.text.startswith("no hits"):
+        return "\n".join(_shown(goal, seen))
     other = yield call("outline", target=as_said(goal.words["name"]))
-    return f"There is no `{goal.words['name']}` ({seen.id}, {other.id} found nothing)."
+    return absent((seen.id, other.id))
 
 
 def _shown(goal: Goal, seen: Seen) -> list[str]:
-    """The goal's places as the result shows them. Raises LookupError where one is missing."""
+    """The lines about the goal's places, in the order of the result. Raises LookupError where one is missing."""
     places = goal.facts["places"]
     wanted = {tuple(one) for one in places if isinstance(one, list)} if isinstance(places, list) else set()
-    shown = [f"{one.path}:{one.first}" for one in seen.places if (one.path, one.first) in wanted]
+    shown = [line_at(seen, one.path, one.first) for one in seen.places if (one.path, one.first) in wanted]
     if len(shown) < len(wanted):
         raise LookupError(f"{len(wanted) - len(shown)} of {len(wanted)} places are not shown")
     return shown
@@ -72,72 +68,55 @@ def tests(goal: Goal, hand: Hand) -> Plan:
         seen = yield call("search", pattern=f"{wanted}(", path=folder)
     if seen.text.startswith("no hits"):
         other = yield call("search", pattern=wanted, path=folder)
-        return f"No test uses `{wanted}` ({seen.id}, {other.id} found nothing)."
+        return absent((seen.id, other.id))
     if len(seen.places) > int(str(goal.facts["right"])):
         hand.met(len(seen.places))
-    return f"`{wanted}` is tested at {place(goal, seen)}."
+    return shown_at(goal, seen)
 
 
 def needle(goal: Goal, hand: Hand) -> Plan:
-    """The most telling word, narrowed where it stands in too many places; then the lines around the likeliest hit."""
-    seen = yield from _searched(goal, hand)
-    hit = _hit(goal, seen)
+    """The description as it was said, and of the likely definitions the one meant; else its most telling word."""
+    seen = yield from _described(goal, hand)
+    where = f"{goal.facts['path']}:{goal.facts['line']}"
+    if any(f"{one.path}:{one.first}" == where for one in seen.places):
+        return shown_at(goal, seen)
+    hit = yield from _by_word(goal)
     if goal.facts["hit"] == goal.facts["line"]:
-        return f"That is `{name(goal)}` at {hit}."
-    yield from _wrong_turn(seen, hit, hand)
+        return hit
     around = yield call("read", path=goal.facts["hit_path"], line=goal.facts["hit"])
-    if _shows(goal, around):
-        return f"That is `{name(goal)}` at {goal.facts['path']}:{goal.facts['line']}."
-    return f"That is done at {hit}."
+    begins = any(line.startswith(f"{goal.facts['line']}: ") for line in around.lines)
+    return f"It is at {where}." if begins else hit
 
 
-def _searched(goal: Goal, hand: Hand) -> Generator[ToolCall, Seen, Seen]:
-    """The last of the goal's searches; now and then one comes first for a word that is nowhere."""
-    if goal.facts["weak"] and hand.detour("miss"):
-        yield call("search", pattern=goal.facts["weak"])
+def change(goal: Goal, hand: Hand) -> Plan:
+    """The likeliest place in one of the files that the change touches; else a hit of its most telling word in one."""
+    seen = yield from _described(goal, hand)
+    right = next((one for one in seen.places if one.path in texts(goal, "files")), None)
+    if right:
+        return line_at(seen, right.path, right.first)
+    return (yield from _by_word(goal))
+
+
+def _described(goal: Goal, hand: Hand) -> Generator[ToolCall, Seen, Seen]:
+    said = [goal.words[key] for key in ("action", "actions", "description") if key in goal.words]
+    seen = yield call("search", pattern=next((one for one in said if one in goal.prompt), said[0]))
+    hand.met(len(seen.places))
+    return seen
+
+
+def _by_word(goal: Goal) -> Generator[ToolCall, Seen, str]:
+    """The line of the goal's hit, which its searches lead to. Raises LookupError.
+
+    Nobody sees that a list of likely places lacks the right one: what must be looked for so is tested, not taught.
+    """
+    if goal.split == "train":
+        raise LookupError("its description does not find it")
     steps = goal.facts["steps"]
     seen = Seen("", "")
     for step in steps if isinstance(steps, list) else ():
         pattern, path = step if isinstance(step, list) else ("", "")
         seen = yield call("search", pattern=pattern, **({"path": path} if path else {}))
-    hand.met(int(str(goal.facts["candidates"])))
-    return seen
-
-
-def _hit(goal: Goal, seen: Seen) -> str:
-    """`path:line` of the goal's hit. Raises LookupError where the result does not show it."""
-    hit = f"{goal.facts['hit_path']}:{goal.facts['hit']}"
-    if all(f"{one.path}:{one.first}" != hit for one in seen.places):
-        raise LookupError(f"{hit} is not shown")
-    return hit
-
-
-def _wrong_turn(seen: Seen, right: str, hand: Hand) -> Plan:
-    """Now and then another hit is read first."""
-    others = [one for one in seen.places if f"{one.path}:{one.first}" != right]
-    if others and hand.detour("wrong"):
-        yield call("read", path=others[0].path, line=others[0].first)
-    return ""
-
-
-def _shows(goal: Goal, around: Seen) -> bool:
-    """Whether the lines that were read hold the beginning of the function."""
-    return any(line.startswith(f"{goal.facts['line']}: ") for line in around.lines)
-
-
-def change(goal: Goal, hand: Hand) -> Plan:
-    seen = yield from _searched(goal, hand)
-    hit = _hit(goal, seen)
-    yield from _wrong_turn(seen, hit, hand)
-    yield call("read", path=goal.facts["hit_path"], line=goal.facts["hit"])
-    return f"That belongs in {hit}."
-
-
-def other_definition(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"])
-    if look.seen is None:
-        return absent(goal.words["name"], look)
-    return f"`{name(goal)}` is defined at {place(goal, look.seen)}."
+    return line_at(seen, str(goal.facts["hit_path"]), int(str(goal.facts["hit"])))
 
 
 def offscope(goal: Goal, hand: Hand) -> Plan:

@@ -34,15 +34,11 @@ Step = tuple[str, str]  # the pattern and the path of a search
 class Query:
     """How a place is found by the words of its description.
 
-    steps       the searches; the last one shows the `hit`
-    candidates  in how many different places the hits lie that it shows
-    weak        another word of the description, which finds nothing; empty where there is none
+    steps  the searches; the last one shows the `hit`
     """
 
     steps: tuple[Step, ...]
     hit: Line
-    candidates: int
-    weak: str = ""
 
 
 def said(sentence: str, name: str) -> Said | None:
@@ -105,27 +101,26 @@ def _definitions_first(tree: Tree, word: str, hits: Sequence[Line]) -> list[Line
 
 def query(tree: Tree, gold: Place, known: Mapping[str, Sequence[Line]]) -> Query | None:
     """The shortest way to a line of the gold: a rare word; a word in a definition; a word in a file that it led to."""
-    words, weak = by_hits(known)
+    words = by_hits(known)
     for word in words:
         if len(known[word]) <= MOST_HITS and (hit := _inside(known[word][:SHOWN], gold)):
-            return Query(((word, ""),), hit, _candidates(tree, known[word]), weak)
+            return Query(((word, ""),), hit)
     keyword = KEYWORDS[gold.path.rpartition(".")[2]]
     for word in words:
         defined = found_by(tree, f"{keyword} .*{word}", word, known[word])
         if (hit := _inside(defined[:SHOWN], gold)) and len(known[word]) > SHOWN:
-            return Query(((word, ""), (f"{keyword} .*{word}", "")), hit, _candidates(tree, defined), weak)
+            return Query(((word, ""), (f"{keyword} .*{word}", "")), hit)
     for word in words:
         inside = [hit for hit in known[word] if hit[0] == gold.path]
         led = gold.path in {path for path, _ in known[word][:SHOWN]}
         if led and (hit := _inside(inside[:SHOWN], gold)):
-            return Query(((word, ""), (word, gold.path)), hit, _candidates(tree, inside), weak)
+            return Query(((word, ""), (word, gold.path)), hit)
     return None
 
 
-def by_hits(known: Mapping[str, Sequence[Line]]) -> tuple[list[str], str]:
-    """The words that stand anywhere, those with the fewest hits first, and one that does not; empty where all do."""
-    words = sorted((word for word, hits in known.items() if hits), key=lambda word: len(known[word]))
-    return words, next((word for word, hits in known.items() if not hits), "")
+def by_hits(known: Mapping[str, Sequence[Line]]) -> list[str]:
+    """The words that stand anywhere, those with the fewest hits first."""
+    return sorted((word for word, hits in known.items() if hits), key=lambda word: len(known[word]))
 
 
 def lowered(text: str) -> str:
@@ -136,24 +131,6 @@ def lowered(text: str) -> str:
 
 def _inside(hits: Sequence[Line], gold: Place) -> Line | None:
     return next((hit for hit in hits if hit[0] == gold.path and gold.line <= hit[1] <= gold.end), None)
-
-
-def _candidates(tree: Tree, hits: Sequence[Line]) -> int:
-    """In how many different places the hits lie that are shown, those of a function taken for one."""
-    return len({holder(tree, hit) for hit in hits[:SHOWN]})
-
-
-def holder(tree: Tree, hit: Line) -> Line:
-    """The first line of the function around a hit, or the hit itself."""
-    path, line = hit
-    module = tree.modules.get(path)
-    places = (
-        module.definitions
-        if module
-        else [one for one in tree.symbols_in.get(path, ()) if one.kind in {"function", "method"}]
-    )
-    inside = [one.line for one in places if one.line <= line <= one.end and not hasattr(one, "bases")]
-    return path, max(inside, default=line)
 
 
 def descriptions(notes: object) -> Iterator[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
 from .names import as_identifier, listed
-from .plans import look_up, name, place, shown, texts, told_raises
+from .plans import look_up, name, shown_at, texts, told_raises
 
 Following = Generator[ToolCall, Seen, Seen]
 
@@ -17,13 +17,13 @@ def inherited(goal: Goal, hand: Hand) -> Plan:
     seen = yield from _up(goal, hand)
     if f"{name(goal)}:{goal.facts['line']}" not in seen.text:
         raise LookupError(f"{name(goal)} is not shown")
-    return f"`{name(goal)}` is defined at {goal.facts['path']}:{goal.facts['line']}."
+    return f"It is at {goal.facts['path']}:{goal.facts['line']}."
 
 
 def ancestor(goal: Goal, hand: Hand) -> Plan:
     """From the class to its parent, until one has none of this code base."""
     seen = yield from _up(goal, hand)
-    return f"`{name(goal)}` is at the top ({place(goal, seen)})."
+    return shown_at(goal, seen)
 
 
 def _up(goal: Goal, hand: Hand) -> Following:
@@ -44,36 +44,24 @@ def _definition(said: str) -> Following:
     return look.seen
 
 
-def default_constant(goal: Goal, hand: Hand) -> Plan:
-    """The signature names it; its definition tells the value."""
+def mentioned(goal: Goal, hand: Hand) -> Plan:
+    """What the definition names: the constant that is a default, the class that is returned."""
     seen = yield from _definition(goal.words["name"])
     seen = yield from _named_in(goal, seen)
-    return f"It is {shown(goal, seen)}, `{name(goal)}` at {place(goal, seen)}."
+    return shown_at(goal, seen)
 
 
-def used_constant(goal: Goal, hand: Hand) -> Plan:
-    """The body names it; its definition tells the value."""
+def used(goal: Goal, hand: Hand) -> Plan:
+    """What the body names: a constant, a function that does the work."""
     body = yield from _body(goal, hand)
     seen = yield from _named_in(goal, body)
-    return f"It is {shown(goal, seen)}, `{name(goal)}` at {place(goal, seen)}."
-
-
-def delegate(goal: Goal, hand: Hand) -> Plan:
-    body = yield from _body(goal, hand)
-    seen = yield from _named_in(goal, body)
-    return f"`{name(goal)}` is defined at {place(goal, seen)}."
+    return shown_at(goal, seen)
 
 
 def delegated_raises(goal: Goal, hand: Hand) -> Plan:
     body = yield from _body(goal, hand)
     seen = yield from _named_in(goal, body)
-    return told_raises(name(goal), texts(goal, "raises"), place(goal, seen))
-
-
-def returned(goal: Goal, hand: Hand) -> Plan:
-    seen = yield from _definition(goal.words["name"])
-    seen = yield from _named_in(goal, seen)
-    return f"`{name(goal)}` is defined at {place(goal, seen)}."
+    return told_raises(goal, seen)
 
 
 def _body(goal: Goal, hand: Hand) -> Following:

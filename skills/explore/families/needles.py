@@ -74,7 +74,7 @@ def _gist(sentence: str) -> str:
 def _facts(asked: Query) -> dict[str, JsonValue]:
     path, line = asked.hit
     steps: list[JsonValue] = [[*step] for step in asked.steps]
-    return {"steps": steps, "hit_path": path, "hit": line, "candidates": asked.candidates, "weak": asked.weak}
+    return {"steps": steps, "hit_path": path, "hit": line}
 
 
 def _hits(tree: Tree, text: str) -> Mapping[str, Sequence[Line]]:
@@ -103,7 +103,8 @@ def _change(tree: Tree, description: str, files: Sequence[str]) -> Iterator[Draf
     if asked:
         gold = tuple(Span(path=path) for path in files)
         check = Locations(gold=gold, recall=1 / len(files), precision=1.0)
-        yield Draft(check=check, words={"description": lowered(told)}, facts=_facts(asked))
+        facts = {**_facts(asked), "files": [*files]}
+        yield Draft(check=check, words={"description": lowered(told)}, facts=facts)
 
 
 def _names_file(text: str, files: Sequence[str]) -> bool:
@@ -114,15 +115,14 @@ def _names_file(text: str, files: Sequence[str]) -> bool:
 def _query_of_files(tree: Tree, description: str, files: Sequence[str]) -> Query | None:
     """A word that stands in few files; else a frequent one, and then two that follow each other in the description."""
     hits = _hits(tree, description)
-    words, weak = by_hits(hits)
-    for word in words:
+    for word in by_hits(hits):
         if right := _pointed(hits[word], files):
-            return Query(((word, ""),), right, _files(hits[word]), weak)
+            return Query(((word, ""),), right)
     for word, other in pairwise(telling_words(description)):
         pattern = f"{word}.?{other}"
         both = found_by(tree, pattern, word, hits[word]) if len(hits[word]) > SHOWN else []
         if right := _pointed(both, files):
-            return Query(((word, ""), (pattern, "")), right, _files(both), weak)
+            return Query(((word, ""), (pattern, "")), right)
     return None
 
 
@@ -130,10 +130,6 @@ def _pointed(hits: Sequence[Line], files: Sequence[str]) -> Line | None:
     """The first hit in one of the files that is shown, where the hits lie in so few that they tell something."""
     few = len({path for path, _ in hits}) <= FEW_FILES
     return next((hit for hit in hits[:SHOWN] if hit[0] in files), None) if few else None
-
-
-def _files(hits: Sequence[Line]) -> int:
-    return len({path for path, _ in hits[:SHOWN]})
 
 
 def other_definitions(material: Material, rng: Random) -> Iterator[Draft]:

@@ -7,7 +7,7 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .names import as_said, last, listed
+from .names import as_said, last
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ def look_up(said: str) -> Looking:
     return Look(None, (seen.id,)) if seen.text.startswith("no definition") else Look(seen)
 
 
-def absent(said: str, look: Look) -> str:
-    return f"There is no `{said}` ({', '.join(look.missed)} found nothing)."
+def absent(missed: tuple[str, ...]) -> str:
+    return f"There is none ({', '.join(missed)} found nothing)."
 
 
 def place(goal: Goal, seen: Seen) -> str:
@@ -39,30 +39,34 @@ def place(goal: Goal, seen: Seen) -> str:
     return f"{path}:{line}"
 
 
+def shown_at(goal: Goal, seen: Seen) -> str:
+    """The line of this result that shows the goal's definition. Raises LookupError."""
+    return line_at(seen, str(goal.facts["path"]), int(str(goal.facts["line"])))
+
+
+def line_at(seen: Seen, path: str, line: int) -> str:
+    """The line of this result about a place. Raises LookupError."""
+    if not (found := seen.line_of(path, line)):
+        raise LookupError(f"{path}:{line} is not shown")
+    return found
+
+
 def name(goal: Goal) -> str:
     """The last part of the name that the result shows."""
     return last(str(goal.facts["name"]))
 
 
 def definition(goal: Goal, hand: Hand) -> Plan:
+    """Also of what stands in its line: parameters, bases."""
     look = yield from look_up(goal.words["name"])
-    if look.seen is None:
-        return absent(goal.words["name"], look)
-    return f"`{name(goal)}` is defined at {place(goal, look.seen)}."
-
-
-def signature(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"])
-    if look.seen is None:
-        return absent(goal.words["name"], look)
-    return f"`{name(goal)}` takes {listed(texts(goal, 'parameters'))} ({place(goal, look.seen)})."
+    return shown_at(goal, look.seen) if look.seen else absent(look.missed)
 
 
 def default(goal: Goal, hand: Hand) -> Plan:
     look = yield from look_up(goal.words["name"])
     if look.seen is None:
-        return absent(goal.words["name"], look)
-    return f"`{goal.words['parameter']}` defaults to {shown(goal, look.seen)} ({place(goal, look.seen)})."
+        return absent(look.missed)
+    return f"It is {shown(goal, look.seen)} ({place(goal, look.seen)})."
 
 
 def shown(goal: Goal, seen: Seen) -> str:
@@ -74,22 +78,18 @@ def shown(goal: Goal, seen: Seen) -> str:
     return spelled[0]
 
 
-def bases(goal: Goal, hand: Hand) -> Plan:
-    look = yield from look_up(goal.words["name"])
-    if look.seen is None:
-        return absent(goal.words["name"], look)
-    return f"`{name(goal)}` derives from {listed(texts(goal, 'bases'))} ({place(goal, look.seen)})."
-
-
 def raises(goal: Goal, hand: Hand) -> Plan:
     look = yield from look_up(goal.words["name"])
-    if look.seen is None:
-        return absent(goal.words["name"], look)
-    return told_raises(name(goal), texts(goal, "raises"), place(goal, look.seen))
+    return told_raises(goal, look.seen) if look.seen else absent(look.missed)
 
 
-def told_raises(function: str, raised: list[str], where: str) -> str:
-    return f"`{function}` raises {listed(raised) or 'nothing'} itself ({where})."
+def told_raises(goal: Goal, seen: Seen) -> str:
+    """A line for each exception. Raises LookupError where one is not shown."""
+    raised = texts(goal, "raises")
+    lines = [next((line for line in seen.lines if line.endswith(f": raises {one}")), "") for one in raised]
+    if not all(lines):
+        raise LookupError("not all exceptions are shown")
+    return "\n".join(lines) or f"It raises nothing itself ({place(goal, seen)})."
 
 
 def texts(goal: Goal, fact: str) -> list[str]:

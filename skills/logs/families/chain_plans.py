@@ -7,7 +7,7 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .reading import clock_of, found_nothing, is_shown, request_of, row_at, row_of, rows_shown
+from .reading import absent, clock_of, found_nothing, is_shown, request_of, row_at, row_of, rows_shown
 
 STARTS = "(start|deploy|version|release|revision|build)"  # what the entry of a start or a release may say
 END = re.compile(r"lines \d+-(\d+) of (\d+)")
@@ -35,10 +35,9 @@ def request_failure(goal: Goal, hand: Hand) -> Plan:
     number = goal.words["object"].split()[-1]
     seen = yield call("entries", pattern=number)
     if found_nothing(seen):
-        return f"There is no {goal.words['object']} ({seen.id} found nothing)."
+        return absent([seen])
     seen = yield call("entries", pattern=request_of(seen.lines[1]), level="error")
-    row_at(seen, _fact(goal, "place"))
-    return f"It failed first at {goal.facts['place']}."
+    return row_at(seen, _fact(goal, "place"))
 
 
 def victim(goal: Goal, hand: Hand) -> Plan:
@@ -50,7 +49,7 @@ def victim(goal: Goal, hand: Hand) -> Plan:
     seen = yield call("entries", pattern=number)
     seen = yield call("entries", pattern=request_of(seen.lines[1]))
     row_at(seen, _fact(goal, "place"))
-    return f"It was user {goal.facts['user']}, {goal.facts['place']}."
+    return f"It was user {goal.facts['user']} ({goal.facts['place']})."
 
 
 def before(goal: Goal, hand: Hand) -> Plan:
@@ -58,8 +57,7 @@ def before(goal: Goal, hand: Hand) -> Plan:
     seen = yield call("entries", pattern=name, level="error", since=time)
     time = clock_of(row_at(seen, _fact(goal, "error")))
     seen = yield call("entries", level="warn", until=time, last=True)
-    row_at(seen, _fact(goal, "place"))
-    return f"The last warning before it is at {goal.facts['place']}."
+    return row_at(seen, _fact(goal, "place"))
 
 
 def new_error(goal: Goal, hand: Hand) -> Plan:
@@ -69,8 +67,7 @@ def new_error(goal: Goal, hand: Hand) -> Plan:
     hand.met(rows_shown(seen))
     places = goal.facts["places"]
     assert isinstance(places, list)
-    new = next(place for place in map(str, places) if any(line.endswith(f"first {place}") for line in seen.lines))
-    return f"The new error is first at {new}."
+    return next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
 
 
 def origin(goal: Goal, hand: Hand) -> Plan:
@@ -88,15 +85,13 @@ def origin(goal: Goal, hand: Hand) -> Plan:
 def deploy(goal: Goal, hand: Hand) -> Plan:
     _, time = yield from _last_start(goal, hand)
     seen = yield call("tally", by="component", level="error", since=time)
-    name = _fact(goal, "component")
-    return f"{name} has most errors since then: {row_of(seen, name)[0]} ({seen.id})."
+    return row_of(seen, _fact(goal, "component"))
 
 
 def after(goal: Goal, hand: Hand) -> Plan:
     _, time = yield from _last_start(goal, hand)
     seen = yield call("entries", level="error", since=time)
-    row_at(seen, _fact(goal, "place"))
-    return f"The first error after it is at {goal.facts['place']}."
+    return row_at(seen, _fact(goal, "place"))
 
 
 def match(goal: Goal, hand: Hand) -> Plan:
@@ -111,11 +106,12 @@ def match(goal: Goal, hand: Hand) -> Plan:
         if found := [place for place in map(str, places) if is_shown(seen, place)]:
             hand.met(rows_shown(seen))
             yield from _wrong_first(seen, found[0], hand)
-            return f"That is at {found[0]}."
+            return row_at(seen, found[0])
     if places:
         raise LookupError("it is not among the first that are shown")
-    nothing = " found nothing" if all(map(found_nothing, tried)) else ""
-    return f"There is no such warning ({', '.join(one.id for one in tried)}{nothing})."
+    if all(map(found_nothing, tried)):
+        return absent(tried)
+    return f"There is none ({', '.join(one.id for one in tried)})."
 
 
 def several(goal: Goal, hand: Hand) -> Plan:
@@ -124,7 +120,7 @@ def several(goal: Goal, hand: Hand) -> Plan:
     row_at(seen, place)
     hand.met(rows_shown(seen))
     yield from _wrong_first(seen, place, hand)
-    return f"{goal.facts['component']}, at {place}."
+    return f"It is {goal.facts['component']} ({place})."
 
 
 def offscope(goal: Goal, hand: Hand) -> Plan:
@@ -157,7 +153,7 @@ def _raised_at(goal: Goal) -> Text:
         at = int(end[1])
     if not found:
         raise LookupError("the stack trace does not tell it")
-    return f"`{goal.facts['function']}` raised it, {path}:{found}."
+    return f"It was `{goal.facts['function']}` ({path}:{found})."
 
 
 def _wrong_first(seen: Seen, place: str, hand: Hand) -> Generator[ToolCall, Seen, None]:

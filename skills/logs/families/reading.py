@@ -1,6 +1,7 @@
 """What plans read off a result, as anyone who sees it could."""
 
 import re
+from collections.abc import Sequence
 
 from skillstill_training.plan import Seen
 
@@ -11,6 +12,10 @@ GROUP = re.compile(r"([\d,]+) × (.*), first (?:line )?(\S+)")
 
 def found_nothing(seen: Seen) -> bool:
     return seen.text.startswith("no ")
+
+
+def absent(tried: Sequence[Seen]) -> str:
+    return f"There is none ({', '.join(one.id for one in tried)} found nothing)."
 
 
 def row_at(seen: Seen, place: str) -> str:
@@ -25,17 +30,24 @@ def is_shown(seen: Seen, place: str) -> bool:
     return any(line.startswith(f"{place}: ") for line in seen.lines)
 
 
-def row_of(seen: Seen, name: str) -> tuple[str, str]:
-    """Count and first place of the group of that name. Raises LookupError where it is not shown."""
-    groups = (GROUP.fullmatch(line) for line in seen.lines)
-    found = [(group[1], group[3]) for group in groups if group and group[2] == name]
-    if not found:
+def row_of(seen: Seen, name: str) -> str:
+    """The row of the group of that name: count, name, first place. Raises LookupError where it is not shown."""
+    if not (found := _rows_of(seen, name)):
         raise LookupError(f"no group {name!r}")
     return found[0]
 
 
 def has_row(seen: Seen, name: str) -> bool:
-    return any((group := GROUP.fullmatch(line)) and group[2] == name for line in seen.lines)
+    return bool(_rows_of(seen, name))
+
+
+def first_of(row: str) -> str:
+    """Where a group begins."""
+    return row.rpartition(" ")[2]
+
+
+def _rows_of(seen: Seen, name: str) -> list[str]:
+    return [line for line in seen.lines if (group := GROUP.fullmatch(line)) and group[2] == name]
 
 
 def clock_of(row: str) -> str:
