@@ -21,6 +21,7 @@ FILE = "registry.json"
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = OWN
 SHA256 = r"^[0-9a-f]{64}$"
+FEW = 5  # subagents; of more than these, a client should load only what it searches for
 WATCHED = 2_000  # files of a project's own folder that are looked at for changes
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,17 @@ class Measured(Frozen):
     seconds: float = Field(ge=0)
     sure: float | None = Field(default=None, ge=0, le=1)
     right: float | None = Field(default=None, ge=0, le=1)
+
+    @property
+    def verified(self) -> str:
+        return f"{self.success:.0%} of {self.n} verified"
+
+    @property
+    def figures(self) -> str:
+        """All of it, in one clause."""
+        known = self.sure is not None and self.right is not None
+        sure = f"; sure of {self.sure:.0%}, {self.right:.0%} of them right" if known else ""
+        return f"{self.verified}, {self.seconds:.1f} s each{sure}"
 
 
 class Entry(Frozen):
@@ -78,6 +90,15 @@ class Entry(Frozen):
         if self.state == "released" and self.serving_hash is None:
             raise ValueError("a released entry needs its serving_hash")
         return self
+
+    @property
+    def expectation(self) -> str:
+        """What may be expected of it, in one sentence, so that an orchestrator can tell when to delegate."""
+        if self.measured:
+            return f"Measured: {self.measured.figures}."
+        if self.claimed:
+            return f"Claimed by its pack, not measured here: {self.claimed.figures}."
+        return "Not trained yet: expect `escalate`." if self.state == "untrained" else "Not measured here."
 
     def placed(self, folder: Path) -> "Entry":
         """With model files that are found from anywhere; `folder` is that of its registry."""

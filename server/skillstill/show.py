@@ -87,7 +87,7 @@ def entries(registry: Registry, *, as_json: bool) -> None:
             _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
             _out.print(Text(f"  {one.entry.description}\n  base {one.entry.base.source}\n  from {one.origin}"))
             if claim := one.entry.claimed:
-                _out.print(Text(f"  {claim.success:.0%} of {claim.n} verified: claimed by its pack, not measured here"))
+                _out.print(Text(f"  {claim.verified}: claimed by its pack, not measured here"))
     for one in listed:
         if reason := outdated(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
@@ -122,7 +122,7 @@ def rolled_back(entry: Entry, left: Entry) -> None:
 
 
 def _release(entry: Entry) -> str:
-    solved = f", {entry.measured.success:.0%} of {entry.measured.n} verified" if entry.measured else ""
+    solved = f", {entry.measured.verified}" if entry.measured else ""
     adapter = f" {entry.adapter.sha256[:12]}" if entry.adapter else ""
     return f"{entry.state}{adapter}{solved}"
 

@@ -19,7 +19,7 @@ from skillstill.registry import Measured, Registry
 from skillstill.runtime import Runtime
 from skillstill.server import build
 from skillstill.server.resources import Transcripts
-from skillstill.server.wire import described, tool
+from skillstill.server.wire import tool
 from skillstill.storage import data_folder
 from skillstill.trust import trust
 from skillstill.types import Message
@@ -311,10 +311,10 @@ async def test_a_project_whose_description_changed_must_be_trusted_again(scripte
 def test_a_release_says_what_was_measured() -> None:
     entry = Registry().entry("explore").entry
     measured = entry.model_copy(update={"measured": Measured(success=0.824, n=400, seconds=2.13)})
-    assert described(measured).endswith("Measured: 82% of 400 verified, 2.1 s each.")
+    assert measured.expectation == ("Measured: 82% of 400 verified, 2.1 s each.")
     sure = Measured(success=0.824, n=400, seconds=2.13, sure=0.61, right=0.957)
-    told = described(entry.model_copy(update={"measured": sure}))
-    assert told.endswith("Measured: 82% of 400 verified, 2.1 s each; sure of 61%, 96% of them right.")
+    told = entry.model_copy(update={"measured": sure}).expectation
+    assert told == "Measured: 82% of 400 verified, 2.1 s each; sure of 61%, 96% of them right."
 
 
 def test_few_subagents_are_always_loaded_and_many_are_found_by_their_hint() -> None:

@@ -5,7 +5,6 @@ skillstill from the package index at the first start. There it serves the bundle
 """
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,7 @@ from pathlib import Path
 
 from skillstill.clients import generated
 from skillstill.clients.client import SERVER
-from skillstill.clients.generated import Summary
-from skillstill.clients.plugin import measured
+from skillstill.clients.generated import Summary, as_json
 from skillstill.errors import UsageError
 from skillstill.registry import FILE, Entry, bundled, read_registry
 from skillstill.text import one_line
@@ -41,7 +39,7 @@ def write(folder: Path, name: str | None = None, *, force: bool = False) -> Summ
     entries = read_registry(bundled() / FILE).entries
     files = {BUNDLE: packed(entries)}
     if name is not None:
-        files[LISTING] = _json(listing(name)).encode()
+        files[LISTING] = as_json(listing(name)).encode()
     return generated.write(folder.expanduser(), KIND, files, force=force)
 
 
@@ -49,7 +47,7 @@ def packed(entries: Sequence[Entry]) -> bytes:
     """The bundle's bytes: the same for the same version and subagents."""
     project = f'[project]\nname = "{SERVER}-bundle"\nversion = "{version(SERVER)}"\n'
     wants = f'requires-python = "{metadata(SERVER)["Requires-Python"]}"\ndependencies = ["{_requirement()}"]\n'
-    files = {"manifest.json": _json(manifest(entries)), "pyproject.toml": project + wants, "server.py": _START}
+    files = {"manifest.json": as_json(manifest(entries)), "pyproject.toml": project + wants, "server.py": _START}
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, text in files.items():
@@ -119,8 +117,4 @@ def _model_package() -> str:
 
 
 def _described(entry: Entry) -> str:
-    return one_line(f"{entry.description} {measured(entry)}", 1_000)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return one_line(f"{entry.description} {entry.expectation}", 1_000)

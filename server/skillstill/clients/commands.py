@@ -120,8 +120,7 @@ def _program(name: Name) -> "Client":
 
 def _are_few() -> bool:
     """Whether all subagents shall be in the client's context, and none be searched for."""
-    from skillstill.clients.client import FEW
-    from skillstill.registry import Registry
+    from skillstill.registry import FEW, Registry
 
     return len(Registry(project=Path()).entries()) <= FEW
 

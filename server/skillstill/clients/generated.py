@@ -17,6 +17,11 @@ LIST = ".skillstill.json"
 _Hashes = dict[str, str]
 
 
+def as_json(value: object) -> str:
+    """As files that people may read are written."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
 @dataclass(frozen=True)
 class Summary:
     """How many files were written, were so already and were removed."""

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from skillstill.clients import generated
 from skillstill.clients.claude_code import CLAUDE_CODE
-from skillstill.clients.client import FEW, SERVER, serving
-from skillstill.clients.generated import Summary
-from skillstill.registry import Entry, Registry
+from skillstill.clients.client import SERVER, serving
+from skillstill.clients.generated import Summary, as_json
+from skillstill.registry import FEW, Entry, Registry
 from skillstill.text import one_line
 
 KIND = "Claude Code plugin"
@@ -43,14 +43,14 @@ def files(entries: Sequence[Entry], command: Sequence[str]) -> Mapping[str, byte
     """Every file of the plugin by its path; the command is how Claude Code starts our server."""
     server = CLAUDE_CODE.entry(command, always_load=len(entries) <= FEW)
     texts = {
-        ".mcp.json": _json({"mcpServers": {SERVER: server}}),
+        ".mcp.json": as_json({"mcpServers": {SERVER: server}}),
         f"skills/{DELEGATE}/SKILL.md": _skill(entries),
         **{f"agents/{entry.name}.md": _agent(entry) for entry in entries},
         "README.md": _readme(entries),
     }
     manifest = {**_about(), "version": f"{version('skillstill')}+{_stamp(texts)}"}
-    texts[".claude-plugin/plugin.json"] = _json(manifest)
-    texts[".claude-plugin/marketplace.json"] = _json(_marketplace())
+    texts[".claude-plugin/plugin.json"] = as_json(manifest)
+    texts[".claude-plugin/marketplace.json"] = as_json(_marketplace())
     return {path: text.encode() for path, text in texts.items()}
 
 
@@ -78,7 +78,7 @@ def _marketplace() -> dict[str, object]:
 def _agent(entry: Entry) -> str:
     front = {
         "name": entry.name,
-        "description": one_line(f"{entry.description} {measured(entry)}", 1_000),
+        "description": one_line(f"{entry.description} {entry.expectation}", 1_000),
         "tools": tool(entry),
         "model": HELPER_MODEL,
     }
@@ -118,14 +118,8 @@ Written by `skillstill install claude-code --plugin`; the same command brings it
 
 
 def _listed(entries: Sequence[Entry]) -> str:
-    return "\n".join(f"- `{tool(entry)}`: {one_line(entry.description, 1_000)} {measured(entry)}" for entry in entries)
-
-
-def measured(entry: Entry) -> str:
-    """What may be expected of a subagent, in one sentence."""
-    if entry.measured is None:
-        return "Not trained yet: expect `escalate`."
-    return f"Measured: {entry.measured.success:.0%} of {entry.measured.n} verified."
+    told = ((tool(entry), one_line(entry.description, 1_000), entry.expectation) for entry in entries)
+    return "\n".join(f"- `{name}`: {description} {expectation}" for name, description, expectation in told)
 
 
 def _front(fields: Mapping[str, str]) -> str:
@@ -134,10 +128,6 @@ def _front(fields: Mapping[str, str]) -> str:
     return "\n".join(["---", *lines, "---"])
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
 def _stamp(texts: Mapping[str, str]) -> str:
     """Changes with what the plugin says: Claude Code takes a plugin of the same version for the same plugin."""
-    return sha256(_json(dict(sorted(texts.items()))).encode()).hexdigest()[:8]
+    return sha256(as_json(dict(sorted(texts.items()))).encode()).hexdigest()[:8]

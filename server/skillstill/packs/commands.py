@@ -103,7 +103,7 @@ def _unpacked(found: "Unpacked", source: str, json: bool) -> int:
                       "entry": entry.model_dump(exclude_none=True)})  # fmt: skip
     _say(f"{entry.name}  {entry.state}, from {source}\n  {entry.description}")
     if claim := entry.claimed:
-        _say(f"  claimed by the pack, not measured here: {claim.success:.0%} of {claim.n} verified")
+        _say(f"  claimed by the pack, not measured here: {claim.verified}")
     _say("  licences: " + ", ".join(f"{part} {said or 'not stated'}" for part, said in licences))
     if found.base_missing:
         _say(f"  its base is not here yet: {found.base_missing}")

@@ -10,9 +10,8 @@ from pydantic import Field, ValidationError
 from skillstill.errors import UsageError
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent, find
-from skillstill.registry import Registry
+from skillstill.registry import FEW, Registry
 from skillstill.runtime import PROMPT_CHARACTERS
-from skillstill.server import wire
 from skillstill.text import one_line
 from skillstill.types import Frozen, lean_schema
 
@@ -64,7 +63,7 @@ class Finder:
 
         A few subagents are always loaded with their descriptions; asking for one of them would only cost a call.
         """
-        return self.catalogue.exists or len(self.registry.entries()) > wire.ALWAYS_LOADED
+        return self.catalogue.exists or len(self.registry.entries()) > FEW
 
     async def call(self, arguments: dict[str, Any]) -> CallToolResult:
         """Raises UsageError and LibraryError."""
@@ -111,7 +110,7 @@ def _candidates(found: Found) -> Candidates:
 
 
 def _subagent(one: FoundSubagent) -> Subagent:
-    solved = f"{one.measured.success:.0%} of {one.measured.n} verified" if one.measured else "not measured"
+    solved = one.measured.verified if one.measured else "not measured"
     return Subagent(
         name=one.name,
         does=one_line(one.description, DOES),

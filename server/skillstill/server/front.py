@@ -28,6 +28,7 @@ from mcp.types import (
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
 from skillstill.library.catalogue import Catalogue
+from skillstill.registry import FEW
 from skillstill.runtime import Runtime
 from skillstill.server import finding, wire
 from skillstill.server.live import Announcer
@@ -138,7 +139,7 @@ class Calls:
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         entries = [listed.entry for listed in self.runtime.registry.entries()]
-        always = len(entries) <= wire.ALWAYS_LOADED
+        always = len(entries) <= FEW
         found = [finding.tool()] if self.finder.offered() else []
         return ListToolsResult(tools=[*found, *(wire.tool(entry, always=always) for entry in entries)])
 

@@ -8,13 +8,10 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.registry import Entry, Measured
+from skillstill.registry import Entry
 from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.text import one_line
 from skillstill.types import Frozen, Report, Trace, lean_schema
-
-UNMEASURED = {"untrained": "Not trained yet: expect `escalate`.", "released": "Not measured here."}
-ALWAYS_LOADED = 5  # subagents; of more than these, a client should load only what it searches for
 
 
 class Request(Frozen):
@@ -49,7 +46,7 @@ def tool(entry: Entry, *, always: bool) -> McpTool:
     return McpTool(
         name=entry.name,
         title=entry.title,
-        description=described(entry),
+        description=f"{entry.description} {entry.expectation}",
         input_schema=lean_schema(Request),
         output_schema=lean_schema(Report),
         annotations=ToolAnnotations(
@@ -57,20 +54,6 @@ def tool(entry: Entry, *, always: bool) -> McpTool:
         ),
         _meta=meta,
     )
-
-
-def described(entry: Entry) -> str:
-    """The task first, then what was measured, so that an orchestrator can tell when to delegate."""
-    if one := entry.measured:
-        return f"{entry.description} Measured: {_figures(one)}."
-    if one := entry.claimed:
-        return f"{entry.description} Claimed by its pack, not measured here: {_figures(one)}."
-    return f"{entry.description} {UNMEASURED[entry.state]}"
-
-
-def _figures(one: Measured) -> str:
-    sure = "" if one.sure is None or one.right is None else f"; sure of {one.sure:.0%}, {one.right:.0%} of them right"
-    return f"{one.success:.0%} of {one.n} verified, {one.seconds:.1f} s each{sure}"
 
 
 def result(trace: Trace) -> CallToolResult:

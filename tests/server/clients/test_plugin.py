@@ -9,11 +9,10 @@ import pytest
 import typer
 import yaml
 from skillstill.clients import commands, plugin
-from skillstill.clients.client import FEW, serving
+from skillstill.clients.client import serving
 from skillstill.clients.generated import LIST
 from skillstill.errors import ClientError
-from skillstill.registry import Document, Entry, Measured, Registry, user_registry, write_registry
-from skillstill.server.wire import ALWAYS_LOADED
+from skillstill.registry import FEW, Document, Entry, Measured, Registry, user_registry, write_registry
 from typer.testing import CliRunner
 
 
@@ -76,12 +75,14 @@ def test_what_a_registry_says_is_cleaned_and_stays_one_line(entries: list[Entry]
 
 
 def test_what_was_measured_is_said(entries: list[Entry]) -> None:
-    trained = entries[0].model_copy(update={"measured": Measured(success=0.875, n=200, seconds=1)})
-    assert plugin.measured(trained) == "Measured: 88% of 200 verified."
+    figures = Measured(success=0.875, n=200, seconds=1)
+    for known, said in (("measured", "Measured: 88%"), ("claimed", "Claimed by its pack, not measured here: 88%")):
+        made = plugin.files([entries[0].model_copy(update={known: figures})], ["skillstill"])
+        agent = front(made[f"agents/{entries[0].name}.md"])
+        assert agent["description"].endswith(f"{said} of 200 verified, 1.0 s each.")
 
 
 def test_many_subagents_are_searched_for_as_the_server_says(entries: list[Entry]) -> None:
-    assert FEW == ALWAYS_LOADED
     many = [entries[0].model_copy(update={"name": f"s{number}"}) for number in range(FEW + 1)]
     for chosen, always in ((many[:FEW], True), (many, False)):
         server = json.loads(plugin.files(chosen, ["skillstill"])[".mcp.json"])["mcpServers"]["skillstill"]

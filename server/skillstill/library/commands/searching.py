@@ -51,7 +51,7 @@ def _told(found: "Found", filled: bool) -> Iterator[str]:
 
 
 def _subagent(one: "FoundSubagent") -> Iterator[str]:
-    solved = f", {one.measured.success:.0%} of {one.measured.n} verified" if one.measured else ""
+    solved = f", {one.measured.verified}" if one.measured else ""
     yield f"{one.name}  subagent, {'released' if one.released else 'not trained yet'}{solved}"
     yield f"  {one.description}"
     yield f"  {one.why}"
