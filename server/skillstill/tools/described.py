@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from anyio import from_thread
 
 from skillstill.errors import Refusal
-from skillstill.symbols import Symbol, language_of
+from skillstill.symbols import Symbol, language_of, symbols
 from skillstill.text import one_line, shorten
 from skillstill.tools.files import text_lines
 from skillstill.tools.listing import place
 from skillstill.tools.outline import Definition, told
 from skillstill.tools.ranking import BODY, NAME, OWNER, SIGNATURE, Thing, ranked, stems
-from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import ROW, Line, Result
 from skillstill.workspace import Workspace
 
@@ -20,6 +20,7 @@ SHOWN = 5
 FEWEST = 3  # words that describe something; fewer are looked for as they stand
 SAID = re.compile(r"[\w ,;:'\"/.()-]+")  # a description; anything else is a pattern
 READ = 600  # files
+REMEMBERED = 1_200  # files, by their bytes: the next search in a tree need not parse them again
 STRETCH = 24  # lines of a file whose definitions are not known
 KINDS = {"function", "method"}
 # Sources that no grammar of ours reads.
@@ -38,28 +39,31 @@ def is_description(text: str) -> bool:
 def described(workspace: Workspace, files: Sequence[str], description: str) -> Result:
     """The likeliest of all definitions in these files. In a worker thread only: a cancelled run ends here."""
     sources = [path for path in files if language_of(path) or path.endswith(SUFFIXES)]
-    known: dict[tuple[str, int], Symbol] = {}
-    things = [thing for path in sources[:READ] for thing in _things(workspace, path, known)]
-    found = sorted(ranked(description, things), key=lambda thing: TESTS.search(thing.path) is not None)
+    known = {thing: symbol for path in sources[:READ] for thing, symbol in _held(workspace, path)}
+    found = sorted(ranked(description, [*known]), key=lambda thing: TESTS.search(thing.path) is not None)
     if not found:
-        return Result((Line(f"no hits for {description!r}, and none of {len(things)} definitions shares its words"),))
-    head = f"no hits; {min(SHOWN, len(found))} of {len(things)} definitions by these words, likeliest first"
+        return Result((Line(f"no hits for {description!r}, and none of {len(known)} definitions shares its words"),))
+    head = f"no hits; {min(SHOWN, len(found))} of {len(known)} definitions by these words, likeliest first"
     asked = {*stems(description)}
-    return Result((Line(head), *(_row(workspace, thing, known, asked) for thing in found[:SHOWN])))
+    return Result((Line(head), *(_row(workspace, thing, known[thing], asked) for thing in found[:SHOWN])))
 
 
-def _things(workspace: Workspace, path: str, known: dict[tuple[str, int], Symbol]) -> Iterator[Thing]:
+def _held(workspace: Workspace, path: str) -> Sequence[tuple[Thing, Symbol | None]]:
     from_thread.check_cancelled()
     try:
-        lines = text_lines(workspace.read(path))
+        return _things(path, workspace.read(path))
     except Refusal:
-        return
-    if language_of(path) is None:
-        yield from _stretches(path, lines)
-    for symbol in symbols_of(workspace, path):
-        if symbol.kind in KINDS:
-            known[path, symbol.line] = symbol
-            yield Thing.of(path, symbol.line, _fields(path, lines, symbol))
+        return ()
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _things(path: str, data: bytes) -> Sequence[tuple[Thing, Symbol | None]]:
+    """What a file holds: its functions, or stretches where they are not known."""
+    lines, language = text_lines(data), language_of(path)
+    if language is None:
+        return [(thing, None) for thing in _stretches(path, lines)]
+    functions = [one for one in symbols(data, language) if one.kind in KINDS]
+    return [(Thing.of(path, one.line, _fields(path, lines, one)), one) for one in functions]
 
 
 def _fields(path: str, lines: Sequence[str], symbol: Symbol) -> Iterable[tuple[str, float]]:
@@ -84,9 +88,9 @@ def _stretches(path: str, lines: Sequence[str]) -> Iterator[Thing]:
         yield Thing.of(path, first + 1, ((text, BODY), (path, OWNER)))
 
 
-def _row(workspace: Workspace, thing: Thing, known: dict[tuple[str, int], Symbol], asked: set[str]) -> Line:
+def _row(workspace: Workspace, thing: Thing, symbol: Symbol | None, asked: set[str]) -> Line:
     """A definition as `outline` tells it; of a stretch the line that shares most words."""
-    if symbol := known.get((thing.path, thing.line)):
+    if symbol:
         return told(Definition(thing.path, symbol), ROW)
     lines = text_lines(workspace.read(thing.path))
     stretch = range(thing.line, min(thing.line + STRETCH, len(lines) + 1))

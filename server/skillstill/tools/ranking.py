@@ -29,7 +29,7 @@ COMMON = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Thing:
     """What can be found, at a line of a file: its words, each with its weight summed over all places."""
 
