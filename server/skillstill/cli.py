@@ -18,6 +18,7 @@ from skillstill.errors import SkillstillError, UsageError
 from skillstill.library.commands.assessing import assess
 from skillstill.library.commands.importing import export_skill, import_
 from skillstill.library.commands.searching import search
+from skillstill.options import Json, RegistryFile
 from skillstill.packs.commands import pack, pull, push, unpack
 
 if TYPE_CHECKING:
@@ -41,10 +42,6 @@ for _command in entry_points(group="skillstill.commands"):  # the pipeline's, wh
     app.command(_command.name)(_command.load())
 
 Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
-RegistryFile = Annotated[
-    Path | None, typer.Option("--registry", help="A registry.json that comes first, like SKILLSTILL_REGISTRY.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
 Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch nothing from a hub.")]
 GpuLayers = Annotated[
     str,

@@ -67,10 +67,11 @@ class Frontmatter(BaseModel):
 
 
 class Skill(Frozen):
-    """`instructions` is the body of SKILL.md: what an untrained model is told."""
+    """`instructions` is the body of SKILL.md: what an untrained model is told. `licence` may be empty."""
 
     name: str
     description: str
+    licence: str = ""
     instructions: str
     subagent: Subagent
 
@@ -87,6 +88,7 @@ def load_skill(folder: Path) -> Skill:
     return Skill(
         name=head.name,
         description=head.description,
+        licence=head.license or "",
         instructions=body,
         subagent=_subagent(folder / "subagent.toml"),
     )

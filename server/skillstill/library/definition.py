@@ -13,6 +13,7 @@ from skillstill.types import Frozen
 
 Kind = Literal["skill", "agent", "command"]
 Terms = Literal["allowed", "forbidden", "unclear"]  # of derived works: what a distilled model is, to be careful
+UNSAFE = {"hidden", "injection"}  # kinds of findings
 
 
 class Origin(Frozen):
@@ -87,6 +88,11 @@ class Definition(Frozen):
     def key(self) -> str:
         """What two definitions share that are the same: their bytes."""
         return self.origin.sha256
+
+    @property
+    def suspicions(self) -> tuple[Finding, ...]:
+        """What a person must have seen before it is kept."""
+        return tuple(finding for finding in self.findings if finding.kind in UNSAFE)
 
     @property
     def folder(self) -> PurePosixPath:

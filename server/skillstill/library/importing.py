@@ -7,13 +7,12 @@ from time import perf_counter
 from skillstill.errors import LibraryError
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.catalogue.blobs import Blobs
-from skillstill.library.definition import Definition, Finding
+from skillstill.library.definition import Definition
 from skillstill.library.reading.licences import SHARE_ALIKE
 from skillstill.library.scanning import Scan, scan
 from skillstill.library.scanning.fetching import Source
 from skillstill.types import Frozen
 
-UNSAFE = {"hidden", "injection"}
 Accept = Callable[[Sequence[Definition]], bool]
 
 
@@ -40,16 +39,11 @@ class Summary(Frozen):
     seconds: float = 0
 
 
-def suspicious(definition: Definition) -> tuple[Finding, ...]:
-    """What a person must have seen before it is kept."""
-    return tuple(finding for finding in definition.findings if finding.kind in UNSAFE)
-
-
 def import_source(source: Source, catalogue: Catalogue, blobs: Blobs, accept: Accept) -> Summary:
     """`accept` is asked once, with all suspicious definitions, before anything is kept. Raises LibraryError."""
     begun = perf_counter()
     found = scan(source.place, source.name, source.commit, catalogue.folders(source.name), source.tree_ids)
-    doubtful = [one for one in found.definitions if suspicious(one)]
+    doubtful = [one for one in found.definitions if one.suspicions]
     if doubtful and not accept(doubtful):
         found = found.without(doubtful, "suspicious, and not accepted")
     found = _kept(found, source, blobs)
@@ -84,7 +78,7 @@ def summary(found: Scan, seconds: float) -> Summary:
         unchanged_folders=len(found.unchanged),
         repaired=_rules(every, "repaired"),
         lint=_rules(every, "lint"),
-        suspicious=sum(bool(suspicious(one)) for one in every),
+        suspicious=sum(bool(one.suspicions) for one in every),
         refused=_counted(refused.reason for refused in found.refused),
         refusals=tuple((refused.path, refused.reason) for refused in found.refused),
         licences=_counted(one.licence.derived_works for one in every),

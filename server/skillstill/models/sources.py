@@ -17,6 +17,7 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from skillstill.errors import BaseError, UsageError
+from skillstill.models.hub import broken, hub_endpoint
 from skillstill.packages import installed_file
 from skillstill.types import ModelFile
 
@@ -135,11 +136,9 @@ def _fetch(file: HubFile) -> Path:
     huggingface_hub writes to a file of another name until all bytes are there, resumes a connection that
     breaks (10 MB at a time), and starts again on the next call. Raises BaseError for whatever fails.
     """
-    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_download, hf_hub_url  # 0.2 s
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url  # 0.2 s
 
-    endpoint = (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
-    # Else each call, an offline one too, fetches a list of coding agents and tells the hub which one runs.
-    constants.HF_HUB_DISABLE_TELEMETRY = True
+    endpoint = hub_endpoint()
     try:
         # Asked first because the download itself tries an unreachable hub for 23 s before it says so.
         url = hf_hub_url(file.repository, file.name, revision=file.commit, endpoint=endpoint)
@@ -172,7 +171,7 @@ def _reason(file: HubFile, error: Exception) -> str:
             return f"the disk of {_hub_cache()} is full; free some space, or set HF_HOME to another disk"
         case OSError(filename=str() as path, strerror=problem):
             return f"{path}: {problem}; set HF_HOME to a folder that can be written"
-    return _broken(error.__cause__ or error)
+    return _unclear(error.__cause__ or error)
 
 
 def _refused(status: int) -> str:
@@ -181,16 +180,14 @@ def _refused(status: int) -> str:
     return f"it answers {status}; try again later"
 
 
-def _broken(error: BaseException) -> str:
+def _unclear(error: BaseException) -> str:
     from huggingface_hub import errors
 
     if isinstance(error, errors.OfflineModeIsEnabled):
         return "HF_HUB_OFFLINE is set; unset it to fetch"
     if isinstance(error, errors.FileMetadataError):
         return "it does not answer like a model hub; check HF_ENDPOINT and the proxy"
-    line = next(iter(str(error).splitlines()), "")
-    detail = "" if "://" in line or not line else f" ({line.rstrip('.')})"
-    return f"{type(error).__name__}{detail}; check the network and HF_ENDPOINT, then try again"
+    return f"{broken(error)}; check the network and HF_ENDPOINT, then try again"
 
 
 def _verify(path: Path, file: ModelFile) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skillstill.options import Json, RegistryFile
 from skillstill.text import clean
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ Release = Annotated[str, typer.Argument(help="A released subagent, by the name t
 Repository = Annotated[str, typer.Argument(help="hub:OWNER/NAME on a model hub; HF_TOKEN holds the token.")]
 Licence = Annotated[str, typer.Option("--licence", help="Of the adapter, an SPDX identifier: it goes with the pack.")]
 As = Annotated[str, typer.Option("--as", help="Another name for it here.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
-RegistryFile = Annotated[
-    Path | None, typer.Option("--registry", help="A registry.json that comes first, like SKILLSTILL_REGISTRY.")
-]
 
 
 def pack(

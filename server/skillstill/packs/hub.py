@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from skillstill.errors import PackError, UsageError
+from skillstill.models.hub import broken, hub_endpoint
 from skillstill.packs.card import model_card
 from skillstill.packs.manifest import MOST_BYTES
 from skillstill.packs.packing import SUFFIX, pack
@@ -98,11 +99,9 @@ def _fetched(api: "HfApi", address: Address, folder: Path) -> tuple[Path, str]:
 @contextmanager
 def _asking(address: Address) -> Iterator["HfApi"]:
     """The hub, asked with our token; whatever goes wrong is told in a sentence. Raises PackError."""
-    from huggingface_hub import HfApi, constants  # 0.2 s
+    from huggingface_hub import HfApi  # 0.2 s
 
-    # Else each call, an offline one too, fetches a list of coding agents and tells the hub which one runs.
-    constants.HF_HUB_DISABLE_TELEMETRY = True
-    endpoint = (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
+    endpoint = hub_endpoint()
     try:
         # False, for None would take a token that lies in a file.
         yield HfApi(endpoint=endpoint, token=os.environ.get(TOKEN) or False)
@@ -135,7 +134,4 @@ def _reason(address: Address, error: Exception) -> str:
             return f"it answers {error.response.status_code}; try again later"
         case errors.OfflineModeIsEnabled():
             return "HF_HUB_OFFLINE is set; unset it"
-    line = next(iter(str(error).splitlines()), "")
-    detail = "" if "://" in line or not line else f" ({line.rstrip('.')})"
-    return (f"{type(error).__name__}{detail}; check the network and HF_ENDPOINT; a hub of one's own may need "
-            "HF_HUB_DISABLE_XET=1")  # fmt: skip
+    return f"{broken(error)}; check the network and HF_ENDPOINT; a hub of one's own may need HF_HUB_DISABLE_XET=1"

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-import yaml
 from pydantic import JsonValue, ValidationError
 
 from skillstill.chat import LINES
@@ -64,16 +63,16 @@ def _check(listed: Listed, skill: Skill) -> None:
         if base.source.startswith(("file:", "beside:")):
             raise PackError(f"the base of {entry.name} is {base.source}, which nobody else has: put it on a hub, name "
                             "it hf:OWNER/NAME/FILE@COMMIT in subagent.toml, and publish again")  # fmt: skip
-    _check_terms(listed)
+    _check_terms(listed, skill)
     if entry.goals_hash and provenance_hash(listed.skill_folder, entry.goals_hash) != entry.provenance_hash:
         raise PackError(f"{listed.skill_folder} changed since {entry.name} was measured: type `skillstill evaluate` "
                         "and `skillstill publish`, so that its figures are those of what you share")  # fmt: skip
 
 
-def _check_terms(listed: Listed) -> None:
+def _check_terms(listed: Listed, skill: Skill) -> None:
     """Raises PackError where the skill's licence forbids what a release is: a derived work."""
     files = [file for file in sorted(listed.skill_folder.glob("LICEN[CS]E*")) if file.is_file()]
-    terms = [declared(_declared(listed.skill_folder), "SKILL.md")]
+    terms = [declared(skill.licence, "SKILL.md")]
     terms += [recognised(file.read_text("utf-8", "replace"), file.name) for file in files]
     for licence in terms:
         if licence.derived_works == "forbidden":
@@ -147,7 +146,7 @@ def _without_paths(value: JsonValue) -> JsonValue:
 
 def _manifest(listed: Listed, skill: Skill, contents: Mapping[str, Content], adapter_licence: str) -> Manifest:
     entry = listed.entry
-    licences = Licences(skill=_declared(listed.skill_folder), base=_base_licence(entry), adapter=adapter_licence)
+    licences = Licences(skill=skill.licence, base=_base_licence(entry), adapter=adapter_licence)
     moved = {
         "skill": f"{SKILLS}/{listed.skill_folder.name}",
         "adapter": ModelFile(source=BESIDE, sha256=_adapter(entry).sha256).model_dump(),
@@ -175,12 +174,6 @@ def _member(path: str, content: Content, entry: Entry) -> Member:
 def _adapter(entry: Entry) -> ModelFile:
     assert entry.adapter
     return entry.adapter
-
-
-def _declared(folder: Path) -> str:
-    """The licence in the front matter of a SKILL.md that was read already."""
-    head = (folder / "SKILL.md").read_text(encoding="utf-8-sig").split("---")[1]
-    return str(yaml.load(head, Loader=yaml.BaseLoader).get("license", ""))  # noqa: S506 - texts, lists and maps only
 
 
 def _base(entry: Entry) -> Path | None:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from skillstill.clients import commands
 from skillstill.clients.claude_code import CLAUDE_CODE
-from skillstill.clients.client import FEW, Scope, serving
+from skillstill.clients.client import Scope, serving
 from skillstill.errors import ClientError, SkillstillError, UsageError
 from skillstill.registry import Document, bundled, read_registry, user_registry, write_registry
 from typer.testing import CliRunner

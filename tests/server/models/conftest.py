@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.server.models.hub import Hub
+from tests.server.models.hub import Hub, serving
 from tests.server.models.openai_server import OpenAiServer
 
 ELSEWHERE = (
@@ -21,29 +21,19 @@ ELSEWHERE = (
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub that all of huggingface_hub's requests reach, with an empty cache and without waits or tokens."""
-    from huggingface_hub import close_session, constants
+    from huggingface_hub import constants
 
     for name in ELSEWHERE:
         monkeypatch.delenv(name, raising=False)
-    with Hub() as served:
-        monkeypatch.setenv("HF_HOME", str(tmp_path / "huggingface"))
-        monkeypatch.setenv("HF_ENDPOINT", served.url)
-        monkeypatch.setenv("NO_PROXY", "*")
-        # Read when huggingface_hub is imported, which may have been before this test.
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "huggingface"))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "no-cache"))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", False)
+    monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(sleep=lambda seconds: None))
+    with serving(Hub(), tmp_path, monkeypatch) as served:
         monkeypatch.setattr(constants, "ENDPOINT", served.url)
         template = served.url + "/{repo_id}/resolve/{revision}/{filename}"
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "no-cache"))
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", False)
-        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
-        monkeypatch.setattr(constants, "AGENT_HARNESSES_PATH", str(tmp_path / "harnesses.json"))
-        monkeypatch.setattr("huggingface_hub.utils._detect_agent._registry", None)
-        monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(sleep=lambda seconds: None))
-        close_session()
         yield served
-        close_session()
 
 
 @pytest.fixture

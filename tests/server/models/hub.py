@@ -2,10 +2,15 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
+
+import pytest
 
 RESOLVE = re.compile(r"/(?P<repository>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
 
@@ -46,6 +51,28 @@ class Hub(HTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
+
+
+Served = TypeVar("Served", bound=Hub)
+
+
+@contextmanager
+def serving(hub: Served, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """All of huggingface_hub's requests reach this hub; what the library keeps lies in a test's own folder."""
+    from huggingface_hub import close_session, constants
+
+    with hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        monkeypatch.setenv("NO_PROXY", "*")
+        # Read when huggingface_hub is imported, which may have been before this test.
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
+        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(folder / "token"))
+        monkeypatch.setattr(constants, "AGENT_HARNESSES_PATH", str(folder / "harnesses.json"))
+        monkeypatch.setattr("huggingface_hub.utils._detect_agent._registry", None)
+        close_session()
+        yield hub
+        close_session()
 
 
 class Handler(BaseHTTPRequestHandler):

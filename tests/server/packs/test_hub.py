@@ -9,6 +9,7 @@ import pytest
 import yaml
 from skillstill.registry import Registry
 
+from tests.server.models.hub import serving
 from tests.server.packs.conftest import Skillstill, placed
 from tests.server.packs.hub import PackHub
 
@@ -19,22 +20,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>':DeprecationW
 @pytest.fixture
 def hub(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PackHub]:
     """A hub without Xet, as the library itself speaks to one; our token is in the environment."""
-    from huggingface_hub import close_session, constants
+    from huggingface_hub import constants
 
-    with PackHub() as served:
-        monkeypatch.setenv("HF_ENDPOINT", served.url)
-        monkeypatch.setenv("HF_TOKEN", "hf_secret")
-        monkeypatch.setenv("NO_PROXY", "*")
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
-        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
-        monkeypatch.setattr(constants, "AGENT_HARNESSES_PATH", str(tmp_path / "harnesses.json"))
-        monkeypatch.setattr("huggingface_hub.utils._detect_agent._registry", None)
-        monkeypatch.setattr("huggingface_hub.utils._http.time", SimpleNamespace(sleep=lambda seconds: None))
-        close_session()
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr("huggingface_hub.utils._http.time", SimpleNamespace(sleep=lambda seconds: None))
+    with serving(PackHub(), tmp_path, monkeypatch) as served:
         yield served
-        close_session()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from skillstill.options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -21,7 +22,7 @@ Skill = Annotated[str, typer.Argument(help="A skill folder, or the name of a bun
 Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are kept.")]
 Run = Annotated[Path | None, typer.Option("--run", help="The run folder. Default: the newest one of the skill.")]
 Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch no workspace.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
+Rates = Annotated[str, typer.Option("--price", help="USD for a million tokens, IN/OUT.")]
 
 
 def goals(
@@ -64,7 +65,7 @@ def traces(
         typer.Option(help="constructed, or an OpenAI-compatible server as URL#MODEL; key: SKILLSTILL_ENDPOINT_KEY."),
     ] = "constructed",
     samples: Annotated[int, typer.Option(min=1, help="Attempts of a model at each goal.")] = 1,
-    price: Annotated[str, typer.Option(help="USD for a million tokens, IN/OUT.")] = "",
+    price: Rates = "",
     budget: Annotated[float | None, typer.Option(help="USD that may be spent in this run folder.")] = None,
     budget_tokens: Annotated[int | None, typer.Option(help="Tokens that may be spent in this run folder.")] = None,
     least: Annotated[float, typer.Option(min=0, max=1, help="The success that a model must show first.")] = 0.6,

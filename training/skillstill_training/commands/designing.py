@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from skillstill.options import Json
+
+from skillstill_training.commands import Offline, Rates
 
 if TYPE_CHECKING:
     from skillstill.library.definition import Definition
@@ -33,14 +36,12 @@ def design(
     topics: Annotated[int, typer.Option(min=1, max=40, help="Topics that it is asked to propose.")] = 6,
     questions: Annotated[int, typer.Option(min=1, max=20, help="Questions for a topic and workspace.")] = 4,
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Questions that it tries at the same time.")] = 2,
-    price: Annotated[str, typer.Option(help="USD for a million tokens, IN/OUT.")] = "",
+    price: Rates = "",
     budget: Annotated[float | None, typer.Option(help="USD that may be spent.")] = None,
     budget_tokens: Annotated[int | None, typer.Option(help="Tokens that may be spent.")] = None,
     send: Annotated[bool, typer.Option("--send", help="Your folders may be sent to another machine.")] = False,
-    offline: Annotated[
-        bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch no workspace.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")] = False,
+    offline: Offline = False,
+    json: Json = False,
 ) -> int:
     """Turn a skill into a folder that can be trained: tools, workspaces, goal families, each proven on real goals.
 
@@ -87,7 +88,7 @@ def _hired(
     from skillstill_training.commands import design_telling
     from skillstill_training.commands.hiring import check_sending
     from skillstill_training.design.proposing import propose
-    from skillstill_training.design.proving import materials_of
+    from skillstill_training.drawing.setting import materials_of
     from skillstill_training.material import load_sources
     from skillstill_training.teachers.ledger import Ledger, Price
 
@@ -106,18 +107,12 @@ def _hired(
 
 def _definition(skill: str) -> "Definition":
     """Raises LibraryError where there is no such definition, UsageError where there are several."""
-    from skillstill.errors import LibraryError, UsageError
-    from skillstill.library.catalogue import Catalogue
-    from skillstill.library.scanning import scan
+    from skillstill.errors import UsageError
+    from skillstill.library.named import definitions_of
 
-    path = Path(skill).expanduser()
-    if not path.exists():
-        return Catalogue().get(skill)
-    scanned = scan(path, str(path))
-    found = [one for one in scanned.definitions if one.origin.path.lower() == "skill.md"] or scanned.definitions
-    if not found:
-        why = f": {scanned.refused[0].reason}" if scanned.refused else ""
-        raise LibraryError(f"{path} holds no skill, agent or command{why}; give a SKILL.md folder or an agent file")
+    every = definitions_of(skill)
+    found = [one for one in every if one.origin.path.lower() == "skill.md"] or every
     if len(found) > 1:
+        path = Path(skill).expanduser()
         raise UsageError(f"{path} holds {len(found)} definitions: name one, such as {path / found[0].origin.path}")
     return found[0]

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from skillstill.options import Json
 
-from skillstill_training.commands import Json, Offline, Run, Runs, Skill, constructed, hired, run_folder, skill_folder
+from skillstill_training.commands import Offline, Run, Runs, Skill, constructed, hired, run_folder, skill_folder
 
 if TYPE_CHECKING:
     from skillstill.types import ModelFile

@@ -12,7 +12,7 @@ from skillstill_training.design.drafting import Design
 from skillstill_training.design.proving import Proven, prove
 from skillstill_training.design.texts import write_skill
 from skillstill_training.drawing import OnProgress
-from skillstill_training.material import Source
+from skillstill_training.drawing.setting import OnMaterial, unheard
 
 Propose = Callable[[Design, Path], Awaitable[Design]]  # of a folder that holds the design so far
 
@@ -31,7 +31,7 @@ async def make(
     *,
     propose: Propose | None = None,
     offline: bool = False,
-    on_material: Callable[[Source], None] = lambda source: None,
+    on_material: OnMaterial = unheard,
     on_progress: OnProgress = lambda tally: None,
 ) -> Made:
     """The folder, with the families that yield goals; where `few` is 0, nothing is drawn.

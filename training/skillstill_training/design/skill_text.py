@@ -1,6 +1,5 @@
 """SKILL.md and subagent.toml of a designed skill: the author's text as it is, and what an answer is held to here."""
 
-import json
 import math
 import re
 import textwrap
@@ -9,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 from skillstill.text import clean, one_line
 
+from skillstill_training.design import tomltext
 from skillstill_training.design.choosing import Answer
 from skillstill_training.design.drafting import Design
 
@@ -79,17 +79,18 @@ def _asked(design: Design) -> Iterator[str]:
 
 def subagent_toml(design: Design) -> str:
     """A long text takes a wider context, and its tokens come on top of the budget."""
-    limits, told = design.lent.limits, len(skill_md(design))
+    lent, told = design.lent, len(skill_md(design))
+    limits, base = lent.limits, lent.base
     more = math.ceil(told / LETTERS / 1_000) * 1_000 if told > SHORT else 0
     return "\n".join(
         (
             "# Drafted: look at the one line that a tuned model is told in place of SKILL.md.",
-            f"system = {_quoted(_system(design.definition.description or design.definition.title))}",
-            f"tools = {_quoted(design.tools)}",
+            f"system = {tomltext.value(_system(design.definition.description or design.definition.title))}",
+            f"tools = {tomltext.value(design.tools)}",
             '\n[workspace]\nmode = "read"',
             f"\n[limits]\nsteps = {limits.steps}\nturn_tokens = {limits.turn_tokens}\ntokens = {limits.tokens + more}",
             f"seconds = {limits.seconds:g}\ncontext = {limits.context * (2 if more else 1)}",
-            f"\n[base]\nsource = {_quoted(design.lent.base.source)}\nsha256 = {_quoted(design.lent.base.sha256)}\n",
+            f"\n[base]\nsource = {tomltext.value(base.source)}\nsha256 = {tomltext.value(base.sha256)}\n",
         )
     )
 
@@ -100,8 +101,3 @@ def _system(description: str) -> str:
     first = re.split(r"(?<=[.!?])\s", plain)[0]
     words = textwrap.shorten(plain, SYSTEM, placeholder=" …")
     return first if len(first) <= SYSTEM else one_line(plain, SYSTEM) if words == "…" else words
-
-
-def _quoted(value: object) -> str:
-    """JSON's texts and lists are TOML's."""
-    return json.dumps(value, ensure_ascii=False)

@@ -1,6 +1,5 @@
 """The files of a designed skill's folder, as texts by their paths; and the folder, written whole or not at all."""
 
-import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +9,7 @@ from typing import Any
 from skillstill.types import Frozen
 
 from skillstill_training.borrowing import code_pin, floor_pin, lender
-from skillstill_training.design import soft
+from skillstill_training.design import soft, tomltext
 from skillstill_training.design.drafting import Design
 from skillstill_training.design.notes import design_md
 from skillstill_training.design.skill_text import skill_md, subagent_toml
@@ -112,7 +111,7 @@ def _sources(design: Design) -> str:
 
 def _source(source: Source) -> str:
     fields = source.model_dump(mode="json", exclude_defaults=True)
-    return "\n[[workspace]]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in fields.items())
+    return f"\n[[workspace]]\n{tomltext.table(fields)}"
 
 
 def _wordings(design: Design, kind: str, ours: Iterable[str]) -> str:
@@ -129,7 +128,7 @@ def _known_wordings(design: Design, kind: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _listed(words: Iterable[str]) -> str:
-    return "".join(f"    {_value(text)},\n" for text in words)
+    return "".join(f"    {tomltext.value(text)},\n" for text in words)
 
 
 def _recipe(design: Design) -> str:
@@ -148,7 +147,7 @@ def _recipe(design: Design) -> str:
         "train": lent.get("train", {}),
     }
     shares = SHARES if design.families else SHARES + NO_ABSENT
-    return "\n".join([shares, *(f"[{name}]\n{_table(fields)}" for name, fields in tables.items() if fields)])
+    return "\n".join([shares, *(f"[{name}]\n{tomltext.table(fields)}" for name, fields in tables.items() if fields)])
 
 
 def _lent_recipe(design: Design) -> Mapping[str, Any]:
@@ -162,21 +161,6 @@ def _proposed_counts(design: Design) -> Iterator[tuple[str, Mapping[str, int]]]:
     counts = Counter((one.family, one.split) for one in design.proposed)
     for name in dict.fromkeys(one.family for one in design.proposed):
         yield name, {split: counts[name, split] for split in SPLITS}
-
-
-def _table(fields: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in fields.items())
-
-
-def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() else _value(name)
-
-
-def _value(value: object) -> str:
-    """Of a text, a number or a list, as JSON writes them, or of a table on one line."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _lines(values: Iterable[Frozen]) -> str:

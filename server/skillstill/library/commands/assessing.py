@@ -3,11 +3,11 @@
 import json as encoding
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skillstill.options import Json
 from skillstill.text import clean
 
 if TYPE_CHECKING:
@@ -21,15 +21,16 @@ def assess(
     skill: Annotated[
         str, typer.Argument(help="A SKILL.md folder, an agent file, a folder of many, or an imported name.")
     ],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")] = False,
+    json: Json = False,
 ) -> int:
     """Say whether a skill can be distilled, why, and what is missing for it. Nothing of it is run.
 
     Example: skillstill assess .claude/agents/code-explorer.md
     """
     from skillstill.library.assessing import assess
+    from skillstill.library.named import definitions_of
 
-    found = _definitions(skill)
+    found = definitions_of(skill)
     assessed = [assess(definition) for definition in found]
     if json:
         values = [one.model_dump(mode="json") for one in assessed]
@@ -39,24 +40,6 @@ def assess(
     else:
         _tell_many(found, assessed)
     return 0
-
-
-def _definitions(skill: str) -> Sequence["Definition"]:
-    """Raises LibraryError where there is neither such a path with a definition in it nor such a name."""
-    from skillstill.errors import LibraryError
-    from skillstill.library.catalogue import Catalogue
-    from skillstill.library.scanning import scan
-
-    path = Path(skill).expanduser()
-    if not path.exists():
-        return [Catalogue().get(skill)]
-    scanned = scan(path, str(path))
-    if not scanned.definitions:
-        why = f": {scanned.refused[0].reason}" if scanned.refused else ""
-        raise LibraryError(
-            f"{path} holds no skill, agent or command{why}; give a folder with a SKILL.md or an agent file"
-        )
-    return scanned.definitions
 
 
 def _tell(one: "Assessment") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skillstill.options import Json
 from skillstill.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 FAILED = 1
 SHOWN = 20  # suspicious definitions and refusals that are shown in full
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
 
 
 def import_(
@@ -82,11 +82,9 @@ def _accepted(seen: "Sequence[Definition]", accept: bool, json: bool) -> bool:
 
 
 def _show(seen: "Sequence[Definition]") -> None:
-    from skillstill.library.importing import suspicious
-
     typer.echo(f"{len(seen)} suspicious, none of them kept yet:")
     for one in seen[:SHOWN]:
-        for finding in suspicious(one)[:3]:
+        for finding in one.suspicions[:3]:
             typer.echo(f"  {_said(one.origin.path)}:{finding.line}: {finding.kind}: {_said(finding.text)}")
     if len(seen) > SHOWN:
         typer.echo(f"  and {len(seen) - SHOWN} more")

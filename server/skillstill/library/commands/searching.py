@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skillstill.options import Json, RegistryFile
 from skillstill.text import clean
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ def search(
     workspace: Annotated[
         Path, typer.Option("--workspace", "-w", help="The folder whose own subagents count, too.")
     ] = Path(),
-    registry: Annotated[Path | None, typer.Option("--registry", help="A registry.json that comes first.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")] = False,
+    registry: RegistryFile = None,
+    json: Json = False,
 ) -> int:
     """Find what there is for a task: subagents first, then imported skills that one could be made of.
 

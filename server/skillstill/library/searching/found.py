@@ -105,5 +105,5 @@ def _definition(hit: Hit) -> FoundDefinition:
         path=one_line(one.origin.path, ADDRESS),
         variants=hit.variants,
         findings=len(one.findings),
-        suspicious=any(finding.kind in ("hidden", "injection") for finding in one.findings),
+        suspicious=bool(one.suspicions),
     )

@@ -1,0 +1,23 @@
+"""From what a person types, a path or an imported name, to definitions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from skillstill.errors import LibraryError
+from skillstill.library.catalogue import Catalogue
+from skillstill.library.definition import Definition
+from skillstill.library.scanning import scan
+
+
+def definitions_of(skill: str) -> Sequence[Definition]:
+    """At least one. Raises LibraryError where there is neither such a path with one in it nor such a name."""
+    path = Path(skill).expanduser()
+    if not path.exists():
+        return [Catalogue().get(skill)]
+    scanned = scan(path, str(path))
+    if not scanned.definitions:
+        why = f": {scanned.refused[0].reason}" if scanned.refused else ""
+        raise LibraryError(
+            f"{path} holds no skill, agent or command{why}; give a folder with a SKILL.md or an agent file"
+        )
+    return scanned.definitions
