@@ -66,13 +66,19 @@ def _signatures(tree: Tree, functions: list[Function]) -> Iterator[Draft]:
             near = {
                 parameter.name for other in tree.functions if other.path == one.path for parameter in other.parameters
             }
-            others = {*near, *usual, *(read for read, _ in one.reads)} - {*taken, one.last, "self", "cls"}
+            others = {*near, *usual, *(read for read, _ in one.reads)} - {*taken, *_header(one), "self", "cls"}
             yield Draft(
                 check=Members(gold=tuple(taken), others=apart(others, one)),
                 words={"name": name},
                 loose=loose(tree, one, name),
                 facts={**facts_of(one), "parameters": [*taken]},
             )
+
+
+def _header(one: Function) -> list[str]:
+    """The words of its signature but for the parameters: who quotes it does not list them."""
+    typed = (f"{parameter.annotation} {parameter.default}" for parameter in one.parameters)
+    return re.findall(r"\w+", " ".join([one.name, one.returns, *typed]))
 
 
 def apart(others: set[str], one: Place) -> tuple[str, ...]:

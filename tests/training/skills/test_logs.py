@@ -118,7 +118,7 @@ async def test_the_log_of_a_machine_yields_goals_without_levels(machine: Materia
     asked = {family.name: await goals(family, machine) for family in FAMILIES}
     assert {name for name, made in asked.items() if made} == {"first", "last", "component_count", "offscope"}
     there = [goal for goal in asked["component_count"] if not goal.absent and goal.words["component"] == "sshd"]
-    assert [goal.answer for goal in there] == ["sshd has 2 entries (r1)."]
+    assert [goal.answer for goal in there] == ["2 × sshd, first system.log:2"]
 
 
 def test_a_line_of_another_form_makes_a_machine_log_unfit(tmp_path: Path) -> None:
