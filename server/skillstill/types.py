@@ -70,19 +70,23 @@ class Copied:
     Or, with words given (`but`), a text none of whose other words are new.
     """
 
-    but: frozenset[str] = frozenset()
+    but: tuple[str, ...] = ()
 
 
 class ToolSchema(Frozen):
     """What a model is told about a tool; `parameters` is a JSON schema of type object.
 
-    A taught model is held to what `copied` says of arguments; nobody is told.
+    A taught model is held to what `copied` says of arguments; other models are not told.
     """
 
     name: str
     description: str
     parameters: dict[str, Any]
-    copied: dict[str, Copied] = Field(default={}, exclude=True)
+    copied: dict[str, Copied] = {}
+
+    def told(self) -> dict[str, Any]:
+        """As a model is told."""
+        return self.model_dump(exclude={"copied"})
 
 
 class ToolCall(Frozen):

@@ -70,7 +70,7 @@ def _call_rule(tool: ToolSchema) -> str:
 
 
 def _function(tool: ToolSchema) -> dict[str, Any]:
-    return {"type": "function", "function": tool.model_dump()}
+    return {"type": "function", "function": tool.told()}
 
 
 def _read_calls(text: str) -> Iterator[ToolCall]:

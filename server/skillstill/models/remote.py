@@ -159,7 +159,7 @@ class RemoteChat(_Remote):
 
 def _wire_tools(tools: Sequence[ToolSchema]) -> Body:
     """Nothing without tools: OpenAI refuses an empty list."""
-    listed = [{"type": "function", "function": tool.model_dump()} for tool in tools]
+    listed = [{"type": "function", "function": tool.told()} for tool in tools]
     return {"tools": listed, "parallel_tool_calls": False} if listed else {}
 
 

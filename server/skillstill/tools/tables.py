@@ -28,7 +28,7 @@ SAMPLES = 3  # values of a column that has more
 VALUE = 40  # characters of a value among others
 LOOKED_AT = 100_000  # rows that a table's values are told from: a second or two for a wide one
 # What a query is made of beside the words of the question and of the tables.
-KEYWORDS = frozenset(
+KEYWORDS = tuple(
     re.findall(
         r"\w+",
         "select from where and or not in is null like between exists join left using on as group by having"
