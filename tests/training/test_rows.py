@@ -47,7 +47,7 @@ def base() -> Iterator[LlamaBase]:
 def test_what_the_model_writes_is_learned_and_nothing_else() -> None:
     row = BYTES.row(sample(*TRACE))
     learned = bytes(label for label in row.labels if label != IGNORED).decode()
-    assert learned == f"{chat.LINES.write(LOOK)}<|im_end|>404, see cache.toml:3.<|im_end|>"
+    assert learned == f"{chat.LINES.write(LOOK)}<|im_end|>404, see =A.<|im_end|>"
     assert row.learned == len(learned.encode())
     assert all(label in (token, IGNORED) for token, label in zip(row.tokens, row.labels, strict=True))
 
