@@ -161,6 +161,7 @@ def after(said: tuple[Message, ...]) -> llguidance.LLMatcher:
         (">read\npath: =A\nline: 14", True),
         (">read\npath: src/store.py\nline: 14", True),
         (">read\npath: =B", False),
+        (">outline\ntarget: =A", False),
         (">read\npath: src/stores.py", False),
         (">search\npattern: anything at all", True),
         (">sql\nquery: select count(*) from order where Store = '5185%'", True),

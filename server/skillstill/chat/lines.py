@@ -114,8 +114,12 @@ def _value(text: str) -> Any:
 def _call_rule(tool: ToolSchema, values: "Values") -> str:
     required = tool.parameters.get("required", [])
     parts = [json.dumps(tool.name)]
-    for name, schema in tool.parameters["properties"].items():
-        argument = json.dumps(f"\n{name}: ") + " " + values.rule(schema, tool.copied.get(name))
+    properties = tool.parameters["properties"]
+    for name, schema in properties.items():
+        value = values.rule(schema, tool.copied.get(name))
+        if name == "path" and "line" in properties:  # the two that a letter stands for
+            value = values.or_letter(value)
+        argument = json.dumps(f"\n{name}: ") + " " + value
         parts.append(argument if name in required else f"({argument})?")
     return " ".join(parts)
 
@@ -138,8 +142,14 @@ class Values:
             return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"
         if schema.get("type") != "string":
             return f"%json {json.dumps(schema)}"
-        pointer = " | POINTER" if copied and not copied.but and self._points() else ""
-        return f"({self._text(schema, copied)}{pointer} | %json {json.dumps(schema)})"
+        return f"({self._text(schema, copied)} | %json {json.dumps(schema)})"
+
+    def or_letter(self, rule: str) -> str:
+        """The rule, or a line that was shown."""
+        if not self._letters:
+            return rule
+        letters = " | ".join(json.dumps(f"={letter}") for letter in self._letters)
+        return f"({rule} | {self._terminal('POINTER', letters)})"
 
     def _text(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
         most = int(schema.get("maxLength", LONGEST))
@@ -152,11 +162,6 @@ class Values:
     def _terminal(self, name: str, pattern: str) -> str:
         self._terminals[name] = pattern
         return name
-
-    def _points(self) -> bool:
-        if self._letters:
-            self._terminals["POINTER"] = f'"=" ({" | ".join(map(json.dumps, self._letters))})'
-        return bool(self._letters)
 
     def _stretch(self) -> str:
         """One stretch of what was said, from the beginning of a word or sign to the end of one."""
