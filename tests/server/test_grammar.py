@@ -164,12 +164,18 @@ def after(said: tuple[Message, ...]) -> llguidance.LLMatcher:
         (">outline\ntarget: =A", False),
         (">read\npath: src/stores.py", False),
         (">search\npattern: anything at all", True),
+        ("==A", True),
+        ("It is so:\n==A\n\n=A and a == b", True),
+        ("==A and more", False),
+        ("==B", False),
+        ("==tests", False),
+        ("So:\n==tests", False),
         (">sql\nquery: select count(*) from order where Store = '5185%'", True),
         (">sql\nquery: select count(*) from orders where Store = '5185%'", False),
         (">sql\nquery: SELECT ROUND(AVG(order), 2) from Store", True),
     ],
 )
-def test_what_a_tool_wants_copied_was_said_or_shown(text: str, fits: bool) -> None:
+def test_what_is_copied_or_pointed_at_was_said_or_shown(text: str, fits: bool) -> None:
     fresh, tokens = after(SAID).deep_copy(), list(text.encode())
     assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) == fits
 

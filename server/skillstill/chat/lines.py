@@ -65,7 +65,7 @@ class Lines:
         return [
             r"intent: /#[a-z_]{1,40}\n/",
             f'call: ">" ({calls})',
-            r"ANSWER: /[^\s<{\[>#](.|\n)*/",
+            f"ANSWER: {values.answer}",
             *[f"call_{index}: {_call_rule(tool, values)}" for index, tool in enumerate(tools)],
             *values.terminals,
         ]
@@ -135,6 +135,12 @@ class Values:
     @property
     def terminals(self) -> Sequence[str]:
         return [f"{name}: {pattern}" for name, pattern in self._terminals.items()]
+
+    @property
+    def answer(self) -> str:
+        """Words, no call and no intent; a line that begins like one pointed at is one, and all of it."""
+        whole = f"==({'|'.join(self._letters)})|" if self._letters else ""
+        return rf"/({whole}=?[^\s<{{\[>#=][^\n]*)(\n({whole}=?[^=\n][^\n]*|=?))*/"
 
     def rule(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
         """A terminal for one value: plain text where it is a string, else JSON."""
