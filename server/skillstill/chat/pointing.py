@@ -24,7 +24,7 @@ MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have lett
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a result, and the place that it begins with."""
+    """A line of a result, and the place that it begins or ends with."""
 
     text: str
     path: str
