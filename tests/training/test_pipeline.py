@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -148,7 +149,11 @@ def test_another_base_is_trained_anew_on_the_same_goals(train: Train, tmp_path: 
     assert watch.left_out == STAGES[:3]
 
 
-def test_another_recipe_is_another_run(train: Train, tmp_path: Path, settings: Path) -> None:
+def test_another_recipe_is_another_run_even_in_the_same_second(
+    train: Train, tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    monkeypatch.setattr("skillstill_training.folder.datetime", SimpleNamespace(now=lambda zone: now))
     train(Watch())
     before = resumed(tmp_path / "runs", settings)
     (settings / "recipe.toml").write_text("seed = 2\n" + (settings / "recipe.toml").read_text("utf-8"), "utf-8")

@@ -3,7 +3,8 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -84,8 +85,10 @@ class RunFolder:
 
     @classmethod
     def new(cls, runs: Path, skill: str) -> "RunFolder":
-        """One that does not exist yet, named by the time."""
-        return cls(runs / skill / datetime.now(UTC).strftime("%Y%m%dT%H%M%S"))
+        """One that does not exist yet, named by the time: by the first second from now on that no other has."""
+        now = datetime.now(UTC)
+        stamps = ((now + timedelta(seconds=later)).strftime("%Y%m%dT%H%M%S") for later in count())
+        return cls(next(path for stamp in stamps if not (path := runs / skill / stamp).exists()))
 
     @classmethod
     def latest(cls, runs: Path, skill: str) -> "RunFolder":
