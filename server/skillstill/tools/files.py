@@ -10,6 +10,7 @@ from pydantic import Field
 
 from skillstill.errors import Refusal
 from skillstill.text import clean, shorten
+from skillstill.tools.callees import called_here
 from skillstill.tools.listing import left_out, place, quoted, rows
 from skillstill.tools.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.tool import MAX_RESULT, ROW, Line, Result, fitting
@@ -69,7 +70,7 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
 async def read(
     workspace: Workspace, path: Annotated[FilePath, Copied()], line: Annotated[int, Field(ge=1)] = 1
 ) -> Result:
-    """Read 12 numbered lines of a file, from 2 lines before `line` on."""
+    """Read 12 numbered lines of a file, from 2 lines before `line` on, and which of what they call is defined here."""
     path = await settle(workspace, path)
     lines = await to_thread.run_sync(lambda: text_lines(workspace.read(path)))
     name = workspace.relative(workspace.resolve(path))
@@ -84,7 +85,9 @@ async def read(
     ]
     body = fitting(rows, MAX_RESULT - len(f"{name} lines {len(lines)}-{len(lines)} of {len(lines)}\n"))
     head = f"{name} lines {first}-{first + len(body) - 1} of {len(lines)}"
-    return Result((Line(head, (Span(path=name),)), *body))
+    called = await called_here(workspace, name, lines, range(first, first + len(body)), line)
+    hint = [Line(shorten(f"of what it calls, defined here: {', '.join(called)}", ROW))] if called else []
+    return Result((Line(head, (Span(path=name),)), *fitting([*body, *hint], MAX_RESULT - len(head) - 1)))
 
 
 async def settle(workspace: Workspace, path: str) -> str:

@@ -1,9 +1,7 @@
 """The tool that shows symbols: of one file, or wherever a name is defined: as it stands, else in any spelling."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from anyio import to_thread
@@ -12,9 +10,10 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols
 from skillstill.text import shorten
+from skillstill.tools.definitions import PARSED, Definition, Found, definitions, held, last, letters
 from skillstill.tools.files import settle, text_lines
 from skillstill.tools.listing import place, rows
-from skillstill.tools.ripgrep import files_with_spelling, files_with_word
+from skillstill.tools.ranking import NAME, SIGNATURE, Thing, ranked
 from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result, fitting
 from skillstill.types import Copied, Span
@@ -22,46 +21,9 @@ from skillstill.workspace import Workspace
 
 ROOM = 700  # characters that a file's outline aims at; a longer one is told in less detail
 NAMES = 40  # symbols of a file that are told by their names only
-PARSED = 300  # files that are parsed for one name
 SHOWN = 6  # definitions of one name
 SAID_BEFORE = re.compile(r"(?:class|def|fn|func|function|interface|method|struct|trait|type) +(?=\S)")
-NAME = re.compile(r"\S+(?: \S+){0,7}")  # in words too, as people say it: `retry back off`
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    path: str
-    symbol: Symbol
-
-    @property
-    def name(self) -> str:
-        """Its whole name, the file's path taken for that of a module: `shop.cart.Cart.add`."""
-        return f"{self.path.rpartition('.')[0].replace('/', '.')}.{self.symbol.name}".replace(".__init__.", ".", 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """Names are the `same` where this makes the same of both; `files` are those in which one can stand."""
-
-    remark: str
-    same: Callable[[str], str]
-    files: Callable[[Workspace, str], Awaitable[list[str]]]
-
-
-def _letters(name: str) -> str:
-    """What is left of a name however it is joined: `HTTPServer.get_item` is httpserver.getitem."""
-    return re.sub(r"[\s_-]", "", name).casefold()
-
-
-async def _with_letters(workspace: Workspace, word: str) -> list[str]:
-    return await files_with_spelling(workspace, _letters(word)) if _letters(word) else []
-
-
-SPELLINGS = (
-    Spelling("", str, partial(files_with_word, case="--case-sensitive")),
-    Spelling("in other case", str.casefold, partial(files_with_word, case="--ignore-case")),
-    Spelling("in another spelling", _letters, _with_letters),
-)
+A_NAME = re.compile(r"\S+(?: \S+){0,7}")  # in words too, as people say it: `retry back off`
 
 
 async def outline(
@@ -69,15 +31,18 @@ async def outline(
     target: Annotated[
         str, Field(min_length=1, max_length=160, description="a file, or a name like `Class.method`"), Copied()
     ],
+    of: Annotated[
+        str, Field(max_length=160, description="the class that has it, or what tells it from its namesakes"), Copied()
+    ] = "",
 ) -> Result:
     """Show the symbols of a source file, or where a name is defined: signature, bases, raised exceptions."""
     if _is_path(target):
         path = await settle(workspace, target)
         return await to_thread.run_sync(_of_file, workspace, path)
     name = re.sub(r"::|#", ".", target).strip(".").removesuffix("()")
-    if not NAME.fullmatch(name):
+    if not A_NAME.fullmatch(name):
         raise Refusal(f"{target!r} is neither a file nor a name: give a name such as Class.method, or use search")
-    return await _of_name(workspace, name, target)
+    return await _of_name(workspace, name, of.strip(), target)
 
 
 def _is_path(target: str) -> bool:
@@ -132,61 +97,82 @@ def _members(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Lin
 
 
 def _named(path: str, found: Sequence[Symbol], indent: str = "") -> Iterable[Line]:
-    yield from rows([(f"{_last(one.name)}:{one.line}", place(path, one.line)) for one in found[:NAMES]], indent)
+    yield from rows([(f"{last(one.name)}:{one.line}", place(path, one.line)) for one in found[:NAMES]], indent)
     if rest := found[NAMES:]:
         yield Line(f"{indent}… {len(rest)} more from line {rest[0].line} on: use search with this path")
 
 
-async def _of_name(workspace: Workspace, name: str, target: str) -> Result:
-    word = _last(name)
-    for spelling in SPELLINGS:
-        files = await spelling.files(workspace, word)
-        sources = [path for path in files if language_of(path)]
-        named = await to_thread.run_sync(_definitions, workspace, sources[:PARSED], word, spelling.same)
-        if named:
-            return await to_thread.run_sync(_told, workspace, name, named, spelling)
+async def _of_name(workspace: Workspace, name: str, of: str, target: str) -> Result:
+    found = await definitions(workspace, last(name))
+    if found.named:
+        return await _told(workspace, name, of, found)
     if before := SAID_BEFORE.match(name):
-        return await _of_name(workspace, name[before.end() :], target)
+        return await _of_name(workspace, name[before.end() :], of, target)
     if target in {path.name for path in workspace.root.iterdir()}:
         return await to_thread.run_sync(_of_file, workspace, target)
-    where = f" in the first {PARSED} of {len(sources)} files with the word" if len(sources) > PARSED else ""
-    occurs = f"; the word stands in {len(files)} files: use search" if files else ""
+    where = f" in the first {PARSED} of {found.sources} files with the word" if found.sources > PARSED else ""
+    occurs = f"; the word stands in {len(found.files)} files: use search" if found.files else ""
     return Result((Line(f"no definition of {name!r} in any spelling{where}{occurs}"),))
 
 
-def _definitions(workspace: Workspace, paths: Sequence[str], word: str, same: Callable[[str], str]) -> list[Definition]:
-    return [
-        Definition(path, symbol)
-        for path in paths
-        for symbol in symbols_of(workspace, path)
-        if same(_last(symbol.name)) == same(word)
-    ]
-
-
-def _told(workspace: Workspace, name: str, named: Sequence[Definition], spelling: Spelling) -> Result:
-    """The definitions under the longest ending of the name that has any: `pkg.Class.method`, `Class.method`, …"""
-    endings = [".".join(name.split(".")[start:]) for start in range(name.count(".") + 1)]
-    exact, ending = next((found, ending) for ending in endings if (found := _ending_in(ending, named, spelling.same)))
-    remarks = [spelling.remark] if spelling.remark else []
-    if "." in name and "." not in ending:
-        remarks.append(f"none of them is {name!r}")
-    head = "; ".join([f"{len(exact)} definitions of {ending!r}", *remarks])
+async def _told(workspace: Workspace, name: str, of: str, found: Found) -> Result:
+    """The definition that a class has, if one is named; else all under the longest ending of the name that has any."""
+    exact, ending = _under_its_longest(name, found)
+    lost = "" if "." in ending else name.rpartition(".")[0]
+    spelled = [found.spelling.remark] if found.spelling.remark else []
+    if (owner := of or lost) and (one := await held(workspace, owner, exact)):
+        own = letters(last(owner)) == letters(last(one.owner))
+        return await _one(workspace, one, [*spelled, *([] if own else [f"{owner} has {ending} from {one.owner}"])])
+    remarks = [*spelled, *([f"none of them is {name!r}"] if lost else [])]
     if len(exact) == 1:
-        return Result((*([Line(head)] if remarks else []), *_alone(workspace, exact[0])))
+        return await _one(workspace, exact[0], [f"1 definitions of {ending!r}", *remarks] if remarks else [])
+    return _several(ending, exact, of, remarks)
+
+
+def _under_its_longest(name: str, found: Found) -> tuple[Sequence[Definition], str]:
+    """The definitions under the longest ending that has any, and that: `pkg.Class.method`, `Class.method`, …"""
+    endings = [".".join(name.split(".")[start:]) for start in range(name.count(".") + 1)]
+    return next((named, ending) for ending in endings if (named := found.ending_in(ending)))
+
+
+def _several(ending: str, exact: Sequence[Definition], of: str, remarks: Sequence[str]) -> Result:
+    """The namesakes; where words tell which is meant, the likeliest first."""
+    fitting = _fitting(of, exact) if of else []
+    by = [f"the likeliest by {of!r} first" if fitting else f"none by {of!r}"] if of else []
+    head = "; ".join([f"{len(exact)} definitions of {ending!r}", *remarks, *by])
+    ordered = [*fitting, *(one for one in exact if one not in fitting)]
     rest = [Line(f"… {len(exact) - SHOWN} more: name one as Class.method")] if len(exact) > SHOWN else []
-    return Result((Line(head), *(told(one, ROW) for one in exact[:SHOWN]), *rest))
+    return Result((Line(head), *(told(one, ROW) for one in ordered[:SHOWN]), *rest))
 
 
-def _ending_in(ending: str, named: Sequence[Definition], same: Callable[[str], str]) -> list[Definition]:
-    return [one for one in named if ("." + same(one.name)).endswith("." + same(ending))]
+def _fitting(said: str, found: Sequence[Definition]) -> Sequence[Definition]:
+    """Those that share words with what was said, the likeliest first."""
+    things = {Thing.of(one.path, one.symbol.line, _fields(one)): one for one in found}
+    return [things[thing] for thing in ranked(said, [*things])]
+
+
+def _fields(one: Definition) -> Iterable[tuple[str, float]]:
+    yield f"{one.path.rpartition('.')[0]} {one.owner}", NAME
+    yield one.symbol.signature, SIGNATURE
+
+
+async def _one(workspace: Workspace, one: Definition, remarks: Sequence[str]) -> Result:
+    head = [Line("; ".join(remarks))] if remarks else []
+    return Result((*head, *await to_thread.run_sync(lambda: [*_alone(workspace, one)])))
 
 
 def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:
     """One definition with what it raises and what it holds."""
     yield told(one, MAX_LINE)
-    for raised in one.symbol.raises:
-        yield Line(f"{one.path}:{raised.line}: raises {raised.name}", (place(one.path, raised.line),))
+    yield from _raised(one)
     yield from _members(one.path, one.symbol, symbols_of(workspace, one.path))
+
+
+def _raised(one: Definition) -> Iterable[Line]:
+    """All that it raises in one line: who answers by lines has told them all."""
+    if raised := one.symbol.raises:
+        text = "; ".join(f"{at.line}: {at.name}" for at in raised).replace(": ", ": raises ", 1)
+        yield Line(f"{one.path}:{text}", tuple(place(one.path, at.line) for at in raised))
 
 
 def told(one: Definition, width: int) -> Line:
@@ -196,7 +182,3 @@ def told(one: Definition, width: int) -> Line:
     until = f" (to line {symbol.end})" if symbol.end > symbol.line else ""
     text = f"{one.path}:{symbol.line}: {owner}{symbol.signature}"
     return Line(shorten(text, width - len(until)) + until, (place(one.path, symbol.line),))
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]

@@ -16,7 +16,6 @@ from .naming import COMMON, as_code, at, called, facts_of, plain_classes, plain_
 from .tree import Tree, tree_of
 
 ONLY = 0.6  # precision: of two places one is wrong, for the other one lies on the way
-NEAR = 0.2  # of the methods that come from the parent itself: a chain of two calls
 MOST_ALIKE = 3  # drafts of a workspace that lead to the same definition
 MOST_TOPS = 6  # that lead to the same class at the top: there are few of those
 ROOTS = frozenset(
@@ -42,28 +41,27 @@ def line_of_descent(tree: Tree, one: Class) -> list[Class]:
 
 
 def inherited(material: Material, rng: Random) -> Iterator[Draft]:
-    """A method that a class has from its parent or, mostly, from further up; several classes have one of that name."""
+    """A method that a class has from one above it; several classes have one of that name."""
     tree = tree_of(material.root)
     for one in shuffled(plain_classes(tree), rng):
         descent = line_of_descent(tree, one)
         found = [
-            (method, depth)
+            method
             for depth, holder in enumerate(descent)
             for method in _methods(tree, holder)
             if depth and not any(method.last in lower.members for lower in descent[:depth])
         ]
-        found = [(method, depth) for method, depth in found if len(tree.by_last[method.last]) > 1]
-        far = [pair for pair in found if pair[1] > 1]
-        if far or (found and rng.random() < NEAR):
-            method, depth = rng.choice(far or found)
-            facts = {**facts_of(method), "descent": [[holder.last, holder.path] for holder in descent[: depth + 1]]}
-            yield Draft(check=at(method, ONLY), words={"name": one.last, "method": as_code(method)}, facts=facts)
+        found = [method for method in found if len(tree.by_last[method.last]) > 1]
+        if found:
+            method = rng.choice(found)
+            words = {"name": one.last, "method": as_code(method)}
+            yield Draft(check=at(method, ONLY), words=words, facts=facts_of(method))
 
 
 def _methods(tree: Tree, holder: Class) -> list[Function]:
-    """Those that one calls on it from outside, as far as an outline lists them."""
+    """Those that one calls on it from outside."""
     found = [one for one in tree.functions_in(holder.path) if one.owner == holder.name]
-    return [one for one in found[:LISTED] if one.plain and not one.last.startswith("_")]
+    return [one for one in found if one.plain and not one.last.startswith("_")]
 
 
 def ancestors(material: Material, rng: Random) -> Iterator[Draft]:

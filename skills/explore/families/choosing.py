@@ -11,8 +11,8 @@ from .plans import absent, line_at, place, shown_at, texts
 
 
 def by_signature(goal: Goal, hand: Hand) -> Plan:
-    """Which one is meant shows in the list."""
-    seen = yield call("outline", target=as_said(goal.words["name"]))
+    """Which one is meant is told to the tool, as it was said."""
+    seen = yield call("outline", target=as_said(goal.words["name"]), of=goal.words["which"])
     hand.met(len(seen.places))
     return shown_at(goal, seen)
 

@@ -6,27 +6,20 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .names import as_identifier, listed
+from .names import as_identifier, as_said, listed
 from .plans import look_up, name, shown_at, texts, told_raises
 
 Following = Generator[ToolCall, Seen, Seen]
 
 
 def inherited(goal: Goal, hand: Hand) -> Plan:
-    """From the class to its parent, until one lists the method."""
-    seen = yield from _up(goal, hand)
-    if f"{name(goal)}:{goal.facts['line']}" not in seen.text:
-        raise LookupError(f"{name(goal)} is not shown")
-    return f"It is at {goal.facts['path']}:{goal.facts['line']}."
+    """One call: the tool knows what a class has from above."""
+    seen = yield call("outline", target=as_said(goal.words["method"]), of=as_said(goal.words["name"]))
+    return shown_at(goal, seen)
 
 
 def ancestor(goal: Goal, hand: Hand) -> Plan:
     """From the class to its parent, until one has none of this code base."""
-    seen = yield from _up(goal, hand)
-    return shown_at(goal, seen)
-
-
-def _up(goal: Goal, hand: Hand) -> Following:
     seen = yield from _definition(goal.words["name"])
     descent = goal.facts["descent"]
     for above in descent[1:] if isinstance(descent, list) else ():
@@ -34,7 +27,7 @@ def _up(goal: Goal, hand: Hand) -> Following:
         if wanted not in seen.text:
             raise LookupError(f"the base {wanted} is not shown")
         seen = yield call("outline", target=wanted)
-    return seen
+    return shown_at(goal, seen)
 
 
 def _definition(said: str) -> Following:

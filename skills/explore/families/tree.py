@@ -162,7 +162,7 @@ def tree_of(root: Path) -> Tree:
 @lru_cache(maxsize=CACHED)
 def _indexed(root: str) -> Tree:
     texts = {path: lines for path, lines in _texts(Path(root)) if lines}
-    python = {path: "\n".join(lines) for path, lines in texts.items() if path.endswith(".py")}
+    python = {path: "\n".join(lines) for path, lines in texts.items() if path.endswith((".py", ".pyi"))}
     modules = {path: module for path, text in python.items() if (module := parsed(path, text))}
     return Tree(texts, modules)
 

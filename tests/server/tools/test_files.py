@@ -79,6 +79,27 @@ async def test_find_shows_neither_ignored_nor_secret_files_though_the_glob_names
         assert await lines("find", tmp_path, glob=glob) == [f"no file matches {glob!r} among 1 files"]
 
 
+async def test_read_names_what_the_function_there_calls_of_this_workspace(tmp_path: Path) -> None:
+    code = """import json
+
+def load(path):
+    with open(path) as file:
+        return checked(json.load(file), Shape("box"))
+
+def other():
+    return checked(1, 2)
+"""
+    write(tmp_path, {"a.py": code, "b.rs": "pub fn checked(x: i32) -> i32 { x }\n", "c.py": "class Shape: pass\n"})
+    assert (await lines("read", tmp_path, path="a.py", line=3))[-1] == "of what it calls, defined here: checked, Shape"
+    assert (await lines("read", tmp_path, path="a.py", line=8))[-1] == "of what it calls, defined here: checked"
+
+
+@pytest.mark.parametrize("path", ["notes.md", "a.py", "app.log"])
+async def test_read_names_nothing_where_nothing_of_this_workspace_is_called(path: str, tmp_path: Path) -> None:
+    write(tmp_path, {"notes.md": "call main()\n", "a.py": "def main(): print(1)\n", "app.log": "main() failed\n"})
+    assert "defined here" not in (await call("read", tmp_path, path=path)).text
+
+
 @pytest.mark.parametrize("glob", ["!*.py", "--files", "-e", "--pre=sh", "#", "$(id)", "../*", "a\nb", "*a" * 60])
 async def test_odd_globs_are_only_globs(shop: Path, glob: str) -> None:
     assert (await lines("find", shop, glob=glob))[0].startswith("no file matches")

@@ -13,12 +13,12 @@ from tests.scenes import write
 pytestmark = pytest.mark.anyio
 
 
-async def outline(root: Path, target: str) -> Result:
-    return await TOOLS["outline"].call(Workspace(root), {"target": target})
+async def outline(root: Path, target: str, **of: str) -> Result:
+    return await TOOLS["outline"].call(Workspace(root), {"target": target, **of})
 
 
-async def lines(root: Path, target: str) -> list[str]:
-    return (await outline(root, target)).text.split("\n")
+async def lines(root: Path, target: str, **of: str) -> list[str]:
+    return (await outline(root, target, **of)).text.split("\n")
 
 
 async def refused(root: Path, target: str) -> str:
@@ -30,8 +30,7 @@ async def refused(root: Path, target: str) -> str:
 async def test_a_name_that_is_defined_once_is_told_with_signature_raised_exceptions_and_members(shop: Path) -> None:
     assert await lines(shop, "CardGateway.charge") == [
         "shop/payments.py:32: CardGateway.charge: def charge(self, cents: int) -> str (to line 41)",
-        "shop/payments.py:35: raises ValueError",
-        "shop/payments.py:39: raises PaymentDeclined",
+        "shop/payments.py:35: raises ValueError; 39: PaymentDeclined",
     ]
     assert await lines(shop, "MemberDiscount") == [
         "shop/pricing.py:26: class MemberDiscount(PercentDiscount) (to line 30)",
@@ -59,6 +58,66 @@ async def test_a_package_is_known_by_its_folder(tmp_path: Path) -> None:
 
 async def test_an_unknown_owner_is_said_and_the_name_told(shop: Path) -> None:
     assert (await lines(shop, "Basket.add"))[0] == "1 definitions of 'add'; none of them is 'Basket.add'"
+
+
+ZOO = """class Animal:
+    def name(self): return "?"
+    def feed(self): return 1
+
+class Loud:
+    def name(self): return "loud"
+    def call(self, volume): return volume
+
+class Dog(Animal, Loud):
+    pass
+
+class Puppy(Dog):
+    def feed(self): return 2
+"""
+KEEPER = "def feed(animal, hour): return hour\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "owner", "told"),
+    [
+        ("name", "Puppy", ["Puppy has name from Animal", "zoo/pets.py:2: Animal.name: def name(self)"]),
+        ("Puppy.name", "", ["Puppy has name from Animal", "zoo/pets.py:2: Animal.name: def name(self)"]),
+        ("call", "Puppy", ["Puppy has call from Loud", "zoo/pets.py:7: Loud.call: def call(self, volume)"]),
+        ("feed", "Puppy", ["zoo/pets.py:13: Puppy.feed: def feed(self)"]),
+        ("feed", "dog", ["dog has feed from Animal", "zoo/pets.py:3: Animal.feed: def feed(self)"]),
+    ],
+)
+async def test_a_method_of_a_class_is_told_where_it_comes_from(
+    target: str, owner: str, told: list[str], tmp_path: Path
+) -> None:
+    write(tmp_path, {"zoo/pets.py": ZOO, "zoo/keeper.py": KEEPER})
+    assert await lines(tmp_path, target, of=owner) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("in the keeper module", "zoo/keeper.py:1: def feed(animal, hour)"),
+        ("that takes an hour", "zoo/keeper.py:1: def feed(animal, hour)"),
+        ("of the Animal class", "zoo/pets.py:3: Animal.feed: def feed(self)"),
+        ("which belongs to Puppy", "zoo/pets.py:13: Puppy.feed: def feed(self)"),
+    ],
+)
+async def test_of_namesakes_the_one_that_the_words_fit_comes_first(said: str, first: str, tmp_path: Path) -> None:
+    write(tmp_path, {"zoo/pets.py": ZOO, "zoo/keeper.py": KEEPER})
+    told = await lines(tmp_path, "feed", of=said)
+    assert told[:2] == [f"3 definitions of 'feed'; the likeliest by {said!r} first", first]
+    assert len(told) == 4
+
+
+async def test_words_that_fit_no_namesake_are_said_to_fit_none(tmp_path: Path) -> None:
+    write(tmp_path, {"zoo/pets.py": ZOO, "zoo/keeper.py": KEEPER})
+    assert (await lines(tmp_path, "feed", of="of the bank"))[0] == "3 definitions of 'feed'; none by 'of the bank'"
+
+
+async def test_classes_that_stand_above_each_other_in_a_ring_hold_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"ring.py": "class A(B): pass\n\nclass B(A): pass\n\ndef start(): return 1\n"})
+    assert (await lines(tmp_path, "A.start"))[0] == "1 definitions of 'start'; none of them is 'A.start'"
 
 
 async def test_the_exact_case_hides_other_cases(tmp_path: Path) -> None:
@@ -127,7 +186,7 @@ async def test_every_place_stands_in_the_text(shop: Path) -> None:
         result = await outline(shop, target)
         assert result == await outline(shop, target)
         for span in (span for span in result.spans if span.first):
-            assert re.search(rf"(^|[\w:]){span.first}(:| |$)", result.text, re.MULTILINE), (target, span)
+            assert re.search(rf"(^|[\w:]|; ){span.first}(:| |$)", result.text, re.MULTILINE), (target, span)
             assert (shop / span.path).is_file()
 
 

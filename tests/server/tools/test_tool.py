@@ -61,7 +61,7 @@ async def test_omitted_arguments_take_their_defaults(shop: Path) -> None:
         ("read", {"path": 3}, "read: path: Input should be a valid string; the arguments are path, line"),
         ("list", {"path": None}, "list: path: Input should be a valid string; the arguments are path"),
         ("find", {"glob": ""}, "find: glob: String should have at least 1 character; the arguments are glob"),
-        ("outline", {"target": ["a"]}, "outline: target: Input should be a valid string; the arguments are target"),
+        ("outline", {"target": ["a"]}, "outline: target: Input should be a valid string; the arguments are target, of"),
     ],
 )  # fmt: skip
 async def test_wrong_arguments_get_one_sentence(
