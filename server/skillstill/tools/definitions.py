@@ -1,7 +1,7 @@
-"""Where a workspace defines a name: as it stands, else in any spelling; of a class, what it has from those above it."""
+"""Where a workspace defines a name: as it stands, else in any spelling."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,8 +13,6 @@ from skillstill.tools.sources import symbols_of
 from skillstill.workspace import Workspace
 
 PARSED = 300  # files that are parsed for one name
-CLASSES = {"class", "interface", "struct", "trait", "enum"}
-HEIGHT = 20  # classes that are looked at above one
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def letters(name: str) -> str:
     return re.sub(r"[\s_-]", "", name).casefold()
 
 
-async def _withletters(workspace: Workspace, word: str) -> list[str]:
+async def _with_letters(workspace: Workspace, word: str) -> list[str]:
     return await files_with_spelling(workspace, letters(word)) if letters(word) else []
 
 
@@ -69,7 +67,7 @@ AS_IT_STANDS = Spelling("", str, partial(files_with_word, case="--case-sensitive
 SPELLINGS = (
     AS_IT_STANDS,
     Spelling("in other case", str.casefold, partial(files_with_word, case="--ignore-case")),
-    Spelling("in another spelling", letters, _withletters),
+    Spelling("in another spelling", letters, _with_letters),
 )
 
 
@@ -86,37 +84,9 @@ async def definitions(workspace: Workspace, word: str, spellings: Sequence[Spell
     return found
 
 
-async def held(workspace: Workspace, owner: str, members: Sequence[Definition]) -> Definition | None:
-    """The one of these that a class holds or has from above: of its bases, in their order, each with its own first.
-
-    None where nothing or several things are called like the class, or neither it nor a base known here holds one.
-    """
-    one = _only(await definitions(workspace, last(owner)))
-    waiting, looked_at = ([one] if one else []), 0
-    while waiting and looked_at < HEIGHT:
-        holder = waiting.pop(0)
-        looked_at += 1
-        inside = [member for member in members if (member.path, member.owner) == (holder.path, holder.symbol.name)]
-        if inside:
-            return inside[0]
-        waiting = [*[base async for base in _bases(workspace, holder)], *waiting]
-    return None
-
-
-async def _bases(workspace: Workspace, holder: Definition) -> AsyncIterator[Definition]:
-    for base in holder.symbol.bases:
-        written = re.match(r"[\w.:]+", base)
-        name = last(written[0].replace("::", ".")) if written else ""
-        found = await definitions(workspace, name, (AS_IT_STANDS,)) if name else None
-        if found and (one := _only(found, near=holder.path)):
-            yield one
-
-
-def _only(found: Found, near: str = "") -> Definition | None:
-    """The only class among these, or the only one of the same file."""
-    classes = [one for one in found.named if one.symbol.kind in CLASSES]
-    beside = [one for one in classes if one.path == near]
-    return next((few[0] for few in (classes, beside) if len(few) == 1), None)
+def last(name: str) -> str:
+    """What stands behind the last dot."""
+    return name.rpartition(".")[2]
 
 
 def _defined(workspace: Workspace, paths: Iterable[str], word: str, same: Callable[[str], str]) -> list[Definition]:
@@ -126,8 +96,3 @@ def _defined(workspace: Workspace, paths: Iterable[str], word: str, same: Callab
         for symbol in symbols_of(workspace, path)
         if same(last(symbol.name)) == same(word)
     ]
-
-
-def last(name: str) -> str:
-    """What stands behind the last dot."""
-    return name.rpartition(".")[2]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Annotated
 
 from anyio import to_thread
@@ -10,8 +11,9 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols
 from skillstill.text import shorten
-from skillstill.tools.definitions import PARSED, Definition, Found, definitions, held, last, letters
+from skillstill.tools.definitions import PARSED, Definition, Found, definitions, last, letters
 from skillstill.tools.files import settle, text_lines
+from skillstill.tools.inheritance import held
 from skillstill.tools.listing import place, rows
 from skillstill.tools.ranking import NAME, SIGNATURE, Thing, ranked
 from skillstill.tools.sources import symbols_of
@@ -116,17 +118,28 @@ async def _of_name(workspace: Workspace, name: str, of: str, target: str) -> Res
 
 
 async def _told(workspace: Workspace, name: str, of: str, found: Found) -> Result:
-    """The definition that a class has, if one is named; else all under the longest ending of the name that has any."""
+    """What a class has of that name, if one is named; else all under the longest ending of the name that has any."""
     exact, ending = _under_its_longest(name, found)
     lost = "" if "." in ending else name.rpartition(".")[0]
-    spelled = [found.spelling.remark] if found.spelling.remark else []
-    if (owner := of or lost) and (one := await held(workspace, owner, exact)):
-        own = letters(last(owner)) == letters(last(one.owner))
-        return await _one(workspace, one, [*spelled, *([] if own else [f"{owner} has {ending} from {one.owner}"])])
-    remarks = [*spelled, *([f"none of them is {name!r}"] if lost else [])]
-    if len(exact) == 1:
-        return await _one(workspace, exact[0], [f"1 definitions of {ending!r}", *remarks] if remarks else [])
-    return _several(ending, exact, of, remarks)
+    remarks = [found.spelling.remark] if found.spelling.remark else []
+    owner = _as_name(of) or lost
+    if owner and (inside := await held(workspace, owner, exact)):
+        above = inside[0].owner
+        own = letters(last(owner)) == letters(last(above))
+        return await _shown(workspace, inside, [*remarks, *([] if own else [f"{owner} has {ending} from {above}"])])
+    remarks += [f"none of them is {name!r}"] if lost else []
+    if of:
+        exact, by = await to_thread.run_sync(_fitting_first, of, exact)
+        remarks += by
+    head = [f"{len(exact)} definitions of {ending!r}", *remarks]
+    return await _shown(workspace, exact, head if remarks or len(exact) > 1 else [])
+
+
+def _as_name(said: str) -> str:
+    """A name without what people write around it: `class Dog`, `zoo::Dog`, `Dog()`."""
+    bare = re.sub(r"::|#", ".", said.strip(" `'\"")).strip(".").removesuffix("()")
+    before = SAID_BEFORE.match(bare)
+    return bare[before.end() :] if before else bare
 
 
 def _under_its_longest(name: str, found: Found) -> tuple[Sequence[Definition], str]:
@@ -135,30 +148,28 @@ def _under_its_longest(name: str, found: Found) -> tuple[Sequence[Definition], s
     return next((named, ending) for ending in endings if (named := found.ending_in(ending)))
 
 
-def _several(ending: str, exact: Sequence[Definition], of: str, remarks: Sequence[str]) -> Result:
-    """The namesakes; where words tell which is meant, the likeliest first."""
-    fitting = _fitting(of, exact) if of else []
-    by = [f"the likeliest by {of!r} first" if fitting else f"none by {of!r}"] if of else []
-    head = "; ".join([f"{len(exact)} definitions of {ending!r}", *remarks, *by])
-    ordered = [*fitting, *(one for one in exact if one not in fitting)]
-    rest = [Line(f"… {len(exact) - SHOWN} more: name one as Class.method")] if len(exact) > SHOWN else []
-    return Result((Line(head), *(told(one, ROW) for one in ordered[:SHOWN]), *rest))
+async def _shown(workspace: Workspace, found: Sequence[Definition], remarks: Sequence[str]) -> Result:
+    """One definition with all that is known of it, or a line for each of several."""
+    head = [Line("; ".join(remarks))] if remarks else []
+    if len(found) == 1:
+        return Result((*head, *await to_thread.run_sync(lambda: [*_alone(workspace, found[0])])))
+    rest = [Line(f"… {len(found) - SHOWN} more: name one as Class.method")] if len(found) > SHOWN else []
+    return Result((*head, *(told(one, ROW) for one in found[:SHOWN]), *rest))
 
 
-def _fitting(said: str, found: Sequence[Definition]) -> Sequence[Definition]:
-    """Those that share words with what was said, the likeliest first."""
+def _fitting_first(said: str, found: Sequence[Definition]) -> tuple[Sequence[Definition], list[str]]:
+    """Those first that share most with what was said, and a remark on it."""
     things = {Thing.of(one.path, one.symbol.line, _fields(one)): one for one in found}
-    return [things[thing] for thing in ranked(said, [*things])]
+    if not (likely := [things[thing] for thing in ranked(said, [*things])]):
+        return found, [f"none by {said!r}"]
+    first = {*likely}
+    remark = [f"the likeliest by {said!r} first"] if len(found) > 1 else []
+    return [*likely, *(one for one in found if one not in first)], remark
 
 
 def _fields(one: Definition) -> Iterable[tuple[str, float]]:
     yield f"{one.path.rpartition('.')[0]} {one.owner}", NAME
     yield one.symbol.signature, SIGNATURE
-
-
-async def _one(workspace: Workspace, one: Definition, remarks: Sequence[str]) -> Result:
-    head = [Line("; ".join(remarks))] if remarks else []
-    return Result((*head, *await to_thread.run_sync(lambda: [*_alone(workspace, one)])))
 
 
 def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:
@@ -169,10 +180,14 @@ def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:
 
 
 def _raised(one: Definition) -> Iterable[Line]:
-    """All that it raises in one line: who answers by lines has told them all."""
-    if raised := one.symbol.raises:
-        text = "; ".join(f"{at.line}: {at.name}" for at in raised).replace(": ", ": raises ", 1)
-        yield Line(f"{one.path}:{text}", tuple(place(one.path, at.line) for at in raised))
+    """All that it raises, in as few lines as hold it: who answers by lines forgets none."""
+    rest = [*one.symbol.raises]
+    while rest:
+        texts = accumulate((f"{at.line}: {at.name}" for at in rest), lambda before, after: f"{before}; {after}")
+        full = [f"{one.path}:{text}".replace(": ", ": raises ", 1) for text in texts]
+        fit = max(1, sum(len(text) <= MAX_LINE for text in full))
+        yield Line(full[fit - 1], tuple(place(one.path, at.line) for at in rest[:fit]))
+        rest = rest[fit:]
 
 
 def told(one: Definition, width: int) -> Line:

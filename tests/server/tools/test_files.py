@@ -94,6 +94,14 @@ def other():
     assert (await lines("read", tmp_path, path="a.py", line=8))[-1] == "of what it calls, defined here: checked"
 
 
+@pytest.mark.parametrize(
+    "line", [f"{'a' * 140_000}(1)", "func (" * 10_000, ";".join(f"f{n:05}(1)" for n in range(5_000)), "# checked(1)"]
+)
+async def test_read_bears_odd_source(line: str, tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": line, "b.py": "def checked(): pass\n"})
+    assert "defined here" not in (await call("read", tmp_path, path="a.py")).text
+
+
 @pytest.mark.parametrize("path", ["notes.md", "a.py", "app.log"])
 async def test_read_names_nothing_where_nothing_of_this_workspace_is_called(path: str, tmp_path: Path) -> None:
     write(tmp_path, {"notes.md": "call main()\n", "a.py": "def main(): print(1)\n", "app.log": "main() failed\n"})

@@ -115,9 +115,67 @@ async def test_words_that_fit_no_namesake_are_said_to_fit_none(tmp_path: Path) -
     assert (await lines(tmp_path, "feed", of="of the bank"))[0] == "3 definitions of 'feed'; none by 'of the bank'"
 
 
-async def test_classes_that_stand_above_each_other_in_a_ring_hold_nothing(tmp_path: Path) -> None:
-    write(tmp_path, {"ring.py": "class A(B): pass\n\nclass B(A): pass\n\ndef start(): return 1\n"})
-    assert (await lines(tmp_path, "A.start"))[0] == "1 definitions of 'start'; none of them is 'A.start'"
+async def test_a_lone_definition_that_the_words_do_not_fit_is_said_to_be_none_by_them(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "class Client:\n    def start(self): pass\n\nclass Server: pass\n"})
+    assert (await lines(tmp_path, "start", of="Server"))[0] == "1 definitions of 'start'; none by 'Server'"
+    assert (await lines(tmp_path, "start", of="Client"))[0].startswith("a.py:2: Client.start")
+
+
+@pytest.mark.parametrize("said", ["class Dog", "Dog()", "`Dog`", "pets::Dog", "zoo.pets.Dog", "dog"])
+async def test_a_class_is_known_under_the_ways_to_say_it(said: str, tmp_path: Path) -> None:
+    write(tmp_path, {"zoo/pets.py": ZOO, "zoo/keeper.py": KEEPER + "dog = 1\n"})
+    told = await lines(tmp_path, "feed", of=said)
+    assert told[0].endswith(" has feed from Animal")
+    assert told[1].startswith("zoo/pets.py:3: Animal.feed")
+
+
+DIAMOND = (
+    "class A:\n    def f(self): ...\n\nclass B(A): ...\n\nclass C(A):\n    def f(self): ...\n\nclass D(B, C): ...\n"
+)
+BASE = "class Base:\n    def feed(self): pass\n"
+TWINS = {
+    "one.py": BASE,
+    "two.py": BASE,
+    "dog.py": "class Other:\n    def feed(self): 1\n\nclass Dog(Base, Other): ...\n",
+}
+FOREIGN = {"a.ts": "export class Client { send() {} }\n", "b.py": "class My(httpx.Client): pass\n\ndef send(): pass\n"}
+RING = {"ring.py": "class A(B): pass\n\nclass B(A): pass\n\ndef start(): return 1\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "owner", "head"),
+    [
+        ({"d.py": DIAMOND}, "f", "D", "D has f from C"),
+        (TWINS, "feed", "Dog", "3 definitions of 'feed'; the likeliest by 'Dog' first"),
+        (FOREIGN, "send", "My", "2 definitions of 'send'; none by 'My'"),
+        (RING, "start", "A", "1 definitions of 'start'; none by 'A'"),
+    ],
+    ids=["a diamond", "bases of one name", "a base from elsewhere", "a ring"],
+)
+async def test_what_a_class_has_is_told_as_far_as_it_is_certain(
+    files: dict[str, str], name: str, owner: str, head: str, tmp_path: Path
+) -> None:
+    write(tmp_path, files)
+    assert (await lines(tmp_path, name, of=owner))[0] == head
+
+
+async def test_methods_of_a_go_type_may_stand_in_another_file_of_its_folder(tmp_path: Path) -> None:
+    types = "package a\n\ntype Base struct{}\n\nfunc (b *Base) Start() {}\n\ntype Server struct {\n\tBase\n}\n"
+    write(tmp_path, {"a/types.go": types, "a/server.go": "package a\n\nfunc (s *Server) Start() {}\n"})
+    assert (await lines(tmp_path, "Start", of="Server"))[0].startswith("a/server.go:3: Server.Start")
+
+
+async def test_overloads_are_all_told(tmp_path: Path) -> None:
+    write(tmp_path, {"Box.java": "class Box {\n  void put(int a) {}\n  void put(String a) {}\n}\n"})
+    assert len(await lines(tmp_path, "put", of="Box")) == 2
+
+
+async def test_many_exceptions_take_several_lines_and_each_is_shown(tmp_path: Path) -> None:
+    body = "".join(f"    if x == {n}: raise VeryLongNameOfAnError{n}\n" for n in range(30))
+    write(tmp_path, {"a.py": f"def check(x):\n{body}"})
+    result = await outline(tmp_path, "check")
+    assert {span.first for span in result.spans} == {*range(1, 32)}
+    assert all(f"VeryLongNameOfAnError{n}" in result.text for n in range(30))
 
 
 async def test_the_exact_case_hides_other_cases(tmp_path: Path) -> None:
