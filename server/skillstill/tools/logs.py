@@ -39,6 +39,9 @@ def _level(value: object) -> object:
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
 Pattern = Annotated[str, Field(max_length=120, description="text or regular expression")]
 Since = Annotated[str, Field(max_length=40, description="time such as 10:00 or 2026-03-01 10:00:02"), Copied()]
+Like = Annotated[
+    str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
+]
 Until = Annotated[str, Field(max_length=40, description="time, included: 10:05 ends at 10:05:59")]
 
 
@@ -70,18 +73,20 @@ async def entries(
     since: Since = "",
     until: Until = "",
     last: bool = False,
+    like: Like = "",
 ) -> Result:
     """Show the first 5 log entries that match, in order of time over all files, or the last 5."""
     wanted = Wanted(path, level, pattern, since.strip(), until.strip())
-    pick = nlargest if last else nsmallest
-    scan, shown, remark = await scanned(workspace, wanted, lambda found: pick(SHOWN, found, key=_order))
+    words = _words(like)
+    scan, shown, remark = await scanned(workspace, wanted, lambda found: _chosen(found, words, last=last))
     if not shown:
         return _nothing(scan)
     which = f"; {'last' if last else 'first'} {SHOWN}" if scan.chosen.total > SHOWN else ""
+    if words:
+        which = f"; the likeliest by {like!r}" if _shared(shown[0], words) else f"{which}; none by {like!r}"
     rest = scan.chosen.files.copy()
     rest.subtract(entry.path for entry in shown)
-    ordered = sorted(shown, key=_order)
-    body = [*map(_row, ordered), *left_out([*rest.elements()])]
+    body = [*map(_row, shown), *left_out([*rest.elements()])]
     return Result((Line(f"{_head(scan)}{remark}{which}:"), *body, *_left(scan)))
 
 
@@ -169,6 +174,29 @@ def _nothing(scan: Scan) -> Result:
 def _left(scan: Scan) -> Iterable[Line]:
     if left := scan.logs.left:
         yield Line(shorten(f"not read, too large or no text: {', '.join(left)}", ROW))
+
+
+def _words(like: str) -> re.Pattern[str] | None:
+    """Finds these beginnings of words; nothing else of what was written means anything."""
+    known = sorted(re.findall(r"\w{3,}", like.casefold()), key=len, reverse=True)
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(known)})") if known else None
+
+
+def _shared(entry: Entry, words: re.Pattern[str]) -> int:
+    """How many different ones of the words it holds, in its first line or that of its exception."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", f"{entry.text} {entry.tail}")
+    return len({*words.findall(apart.casefold())})
+
+
+def _chosen(found: Iterable[Entry], words: re.Pattern[str] | None, *, last: bool) -> list[Entry]:
+    """The first entries or the last, in order of time; of those that share a word, if any, those with most first."""
+    pick = nlargest if last else nsmallest
+    if words is None:
+        return sorted(pick(SHOWN, found, key=_order), key=_order)
+    sign = 1 if last else -1
+    keyed = ((sign * _shared(entry, words), _order(entry), entry) for entry in found)
+    likely = pick(SHOWN, keyed, key=lambda one: one[:2])
+    return [entry for shared, _, entry in likely if shared] or sorted((entry for *_, entry in likely), key=_order)
 
 
 def _order(entry: Entry) -> tuple[datetime, str, int]:

@@ -115,7 +115,8 @@ def match(goal: Goal, hand: Hand) -> Plan:
 
 
 def several(goal: Goal, hand: Hand) -> Plan:
-    seen = yield call("entries", pattern=goal.words["host"], level="warn")
+    like = {"like": goal.facts["ask"]} if goal.facts["ask"] else {}
+    seen = yield call("entries", pattern=goal.words["host"], level="warn", **like)
     place = _fact(goal, "place")
     row_at(seen, place)
     hand.met(rows_shown(seen))

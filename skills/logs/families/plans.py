@@ -40,7 +40,7 @@ def last(goal: Goal, hand: Hand) -> Plan:
 
 
 def level_count(goal: Goal, hand: Hand) -> Plan:
-    seen = yield call("tally", by="level", **_scope(goal))
+    seen = yield call("tally", by="level", **_level(goal), **_scope(goal))
     if not goal.facts["count"]:
         return absent([seen])
     level = str(goal.facts["level"])

@@ -1,7 +1,6 @@
 """Drafts of questions in which words have to be understood: descriptions, and work that these tools cannot do."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from random import Random
 
 from pydantic import JsonValue
@@ -71,14 +70,12 @@ def match(material: Material, rng: Random) -> Iterator[Draft]:
 def several(material: Material, rng: Random) -> Iterator[Draft]:
     """Which of the services that had trouble with a host had that of a kind."""
     known = record(material)
-    said = {one.text: one.said for one in vocabulary(material.split).trouble} if known.levels else {}
-    troubles = known.told("trouble", "WARN")
-    for entry, way in shuffled(
-        chain.from_iterable(((one, way) for way in said[one.facts["trouble"]]) for one in troubles), rng
-    ):
+    kinds = {one.text: one for one in vocabulary(material.split).trouble} if known.levels else {}
+    troubles = [(entry, kinds[entry.facts["trouble"]]) for entry in known.told("trouble", "WARN")]
+    for entry, kind, way in shuffled([(*pair, way) for pair in troubles for way in pair[1].said], rng):
         host = entry.facts["host"]
         wrong = tuple(name for name in known.components if name != entry.component)
-        facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
+        facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry), "ask": kind.ask}
         check = Value(gold=entry.component, also=also(entry.component), wrong=wrong)
         yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
 

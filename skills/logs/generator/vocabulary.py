@@ -34,8 +34,11 @@ class Failure(Fixed):
 
 
 class Trouble(Fixed):
+    """What may be wrong with a host, how somebody says it in other words, and what one would look for then."""
+
     text: str
     said: tuple[str, ...]
+    ask: str = ""
 
 
 class Vocabulary(Fixed):

@@ -161,6 +161,33 @@ async def test_the_first_or_the_last_five_are_shown_and_the_rest_is_counted_by_f
     assert [row.split()[-1] for row in last[1:6]] == ["b1", "a2", "b2", "a3", "b3"]
 
 
+HOSTS = """2026-03-01 10:00:01 WARN a: connection to db-1 refused
+2026-03-01 10:00:02 WARN b: name_lookup of db-1 failed
+2026-03-01 10:00:03 WARN c: db-1 timed out, no answer
+2026-03-01 10:00:04 WARN d: db-1 timed out
+2026-03-01 10:00:05 WARN e: optimised db-1
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "head", "services"),
+    [
+        ({"like": "time|timed|answer"}, "the likeliest by 'time|timed|answer':", "cd"),
+        ({"like": "timed", "last": True}, "the likeliest by 'timed':", "dc"),
+        ({"like": "Lookup (resolv"}, "the likeliest by 'Lookup (resolv':", "b"),
+        ({"like": "quota|limit"}, "none by 'quota|limit':", "abcde"),
+        ({"like": "|||"}, "", "abcde"),
+    ],
+)
+async def test_entries_like_some_words_come_alone_and_those_with_most_words_first(
+    arguments: dict[str, Any], head: str, services: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"x.log": HOSTS})
+    shown = await lines("entries", tmp_path, pattern="db-1", **arguments)
+    assert shown[0].endswith(head)
+    assert [row.partition("WARN ")[2][0] for row in shown[1:] if "WARN" in row] == [*services]
+
+
 async def test_entries_without_any_time_keep_the_order_of_their_lines(tmp_path: Path) -> None:
     write(tmp_path, {"x.log": "ERROR:a:one\nplain\nINFO:b:two\n", "y.log": "just\nwords\n"})
     assert (await lines("entries", tmp_path, path="x.log"))[1:] == [
