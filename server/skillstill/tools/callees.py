@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from anyio import to_thread
 
 from skillstill.errors import Refusal
-from skillstill.symbols import Symbol, language_of, symbols
+from skillstill.symbols import language_of, symbols
 from skillstill.tools.ripgrep import matching_lines
 from skillstill.tools.tool import ROW
 from skillstill.workspace import Workspace
@@ -48,8 +48,7 @@ async def called_here(workspace: Workspace, path: str, lines: Sequence[str], win
 
 def _around(language: str, lines: Sequence[str], line: int) -> range:
     """The lines of the smallest definition that holds a line; all of them where none does."""
-    whole = Symbol("", "module", 1, len(lines), "")
     text = "\n".join(lines)
     known = symbols(text.encode(), language) if len(text) <= PARSED else ()
-    inner = min([whole, *(one for one in known if one.line <= line <= one.end)], key=lambda one: one.end - one.line)
-    return range(inner.line, inner.end + 1)
+    holding = (range(one.line, one.end + 1) for one in known if one.line <= line <= one.end)
+    return min((range(1, len(lines) + 1), *holding), key=len)

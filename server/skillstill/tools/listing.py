@@ -14,17 +14,19 @@ def place(path: str, line: int) -> Span:
     return Span(path=path, first=line, last=line)
 
 
-def rows(items: Sequence[tuple[str, Span]], indent: str = "") -> Iterable[Line]:
+def rows(
+    items: Sequence[tuple[str, Span]], indent: str = "", *, between: str = " ", width: int = WIDTH
+) -> Iterable[Line]:
     """The names, several to a row, each with what it shows."""
     names: list[str] = []
     spans: tuple[Span, ...] = ()
     for name, span in items:
-        if names and len(" ".join([*names, name])) > WIDTH:
-            yield Line(indent + " ".join(names), spans)
+        if names and len(between.join([*names, name])) > width:
+            yield Line(indent + between.join(names), spans)
             names, spans = [], ()
         names, spans = [*names, name], (*spans, span)
     if names:
-        yield Line(indent + " ".join(names), spans)
+        yield Line(indent + between.join(names), spans)
 
 
 def quoted(name: str) -> str:

@@ -182,18 +182,17 @@ def _words(like: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(known)})") if known else None
 
 
-def _shared(entry: Entry, words: re.Pattern[str]) -> int:
+def _shared(entry: Entry, words: re.Pattern[str] | None) -> int:
     """How many different ones of the words it holds, in its first line or that of its exception."""
+    if words is None:
+        return 0
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", f"{entry.text} {entry.tail}")
     return len({*words.findall(apart.casefold())})
 
 
 def _chosen(found: Iterable[Entry], words: re.Pattern[str] | None, *, last: bool) -> list[Entry]:
     """The first entries or the last, in order of time; of those that share a word, if any, those with most first."""
-    pick = nlargest if last else nsmallest
-    if words is None:
-        return sorted(pick(SHOWN, found, key=_order), key=_order)
-    sign = 1 if last else -1
+    pick, sign = (nlargest, 1) if last else (nsmallest, -1)
     keyed = ((sign * _shared(entry, words), _order(entry), entry) for entry in found)
     likely = pick(SHOWN, keyed, key=lambda one: one[:2])
     return [entry for shared, _, entry in likely if shared] or sorted((entry for *_, entry in likely), key=_order)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import Annotated
 
 from anyio import to_thread
@@ -41,7 +40,7 @@ async def outline(
     if _is_path(target):
         path = await settle(workspace, target)
         return await to_thread.run_sync(_of_file, workspace, path)
-    name = re.sub(r"::|#", ".", target).strip(".").removesuffix("()")
+    name = _dotted(target)
     if not A_NAME.fullmatch(name):
         raise Refusal(f"{target!r} is neither a file nor a name: give a name such as Class.method, or use search")
     return await _of_name(workspace, name, of.strip(), target)
@@ -137,9 +136,14 @@ async def _told(workspace: Workspace, name: str, of: str, found: Found) -> Resul
 
 def _as_name(said: str) -> str:
     """A name without what people write around it: `class Dog`, `zoo::Dog`, `Dog()`."""
-    bare = re.sub(r"::|#", ".", said.strip(" `'\"")).strip(".").removesuffix("()")
+    bare = _dotted(said.strip(" `'\""))
     before = SAID_BEFORE.match(bare)
     return bare[before.end() :] if before else bare
+
+
+def _dotted(said: str) -> str:
+    """A name with dots between its parts, and no parentheses behind it."""
+    return re.sub(r"::|#", ".", said).strip(".").removesuffix("()")
 
 
 def _under_its_longest(name: str, found: Found) -> tuple[Sequence[Definition], str]:
@@ -181,13 +185,10 @@ def _alone(workspace: Workspace, one: Definition) -> Iterable[Line]:
 
 def _raised(one: Definition) -> Iterable[Line]:
     """All that it raises, in as few lines as hold it: who answers by lines forgets none."""
-    rest = [*one.symbol.raises]
-    while rest:
-        texts = accumulate((f"{at.line}: {at.name}" for at in rest), lambda before, after: f"{before}; {after}")
-        full = [f"{one.path}:{text}".replace(": ", ": raises ", 1) for text in texts]
-        fit = max(1, sum(len(text) <= MAX_LINE for text in full))
-        yield Line(full[fit - 1], tuple(place(one.path, at.line) for at in rest[:fit]))
-        rest = rest[fit:]
+    raised = [(f"{at.line}: {at.name}", place(one.path, at.line)) for at in one.symbol.raises]
+    room = MAX_LINE - len(f"{one.path}: raises")
+    for row in rows(raised, f"{one.path}:", between="; ", width=room):
+        yield Line(row.text.replace(": ", ": raises ", 1), row.spans)
 
 
 def told(one: Definition, width: int) -> Line:
