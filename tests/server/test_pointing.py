@@ -1,4 +1,4 @@
-"""Lines of results by letters: shown to a model, pointed at by it, put in full for everybody else."""
+"""Lines of results by letters, rows by their result's id: pointed at by a model, put in full for everybody else."""
 
 from collections.abc import Sequence
 
@@ -58,6 +58,31 @@ def test_each_line_with_a_place_is_shown_with_a_letter() -> None:
 def test_an_answer_points_at_lines_and_is_put_in_full(text: str, pointed: str) -> None:
     assert said(answer(text)) == pointed
     assert chat.parse(pointed, LINES, LOOKED).content == text
+
+
+QUERIED = (
+    *LOOKED,
+    Message(role="assistant", calls=(ToolCall(name="sql", arguments={"query": "select cargo, count(*) from trips"}),)),
+    Message(role="tool", content="r2: 2 rows: cargo | count(*)\nlive stock | 3\ntimber | 14"),
+    Message(role="tool", content="r3: 1 rows: min(fee)\n3.5"),
+    Message(role="tool", content="r4: 11 rows: fee\n3.5\n… 10 more rows"),
+    Message(role="tool", content="r5: 0 rows\nno 'wood'; near: cargo 'timber'"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "pointed"),
+    [
+        ("Rows (r2):\nlive stock | 3\ntimber | 14", "Rows (r2):\n==r2"),
+        ("They are live stock | 3, timber | 14 (r2).", "They are =r2 (r2)."),
+        ("The lowest fee is 3.5 (r3).", "The lowest fee is =r3 (r3)."),
+        ("It is 13.5, not 3.55 and no 3.5.1 (r3).", "It is 13.5, not 3.55 and no 3.5.1 (r3)."),
+        ("There is no wood (r5).", "There is no wood (r5)."),
+    ],
+)
+def test_an_answer_points_at_all_rows_of_a_query_and_is_put_in_full(text: str, pointed: str) -> None:
+    assert said(answer(text), QUERIED) == pointed
+    assert chat.parse(pointed, LINES, QUERIED).content == text
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,8 @@ class Values:
 
     def __init__(self, said: Sequence[Message]) -> None:
         self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
-        self._letters = list(Pointers.of(said).lines)
+        pointers = Pointers.of(said)
+        self._letters, self._whole = list(pointers.lines), pointers.whole
         self._terminals: dict[str, str] = {}
 
     @property
@@ -139,7 +140,7 @@ class Values:
     @property
     def answer(self) -> str:
         """Words, no call and no intent; a line that begins like one pointed at is one, and all of it."""
-        whole = f"==({'|'.join(self._letters)})|" if self._letters else ""
+        whole = f"==({'|'.join(self._whole)})|" if self._whole else ""
         return rf"/({whole}=?[^\s<{{\[>#=][^\n]*)(\n({whole}=?[^=\n][^\n]*|=?))*/"
 
     def rule(self, schema: Mapping[str, Any], copied: Copied | None) -> str:

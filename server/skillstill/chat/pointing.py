@@ -1,9 +1,10 @@
-"""Lines of results by letters: a model writes `=C` for the place that a line names, `==C` for the whole line.
+"""Results by pointers: a model writes `=C` for the place that a line names, `==C` for the whole line, `=r2` for rows.
 
 Copying a path and the digits behind it is what a small model does worst, and what costs most tokens: of the wrong turns
 of an explorer half were miscopied (docs/experiments.md). So each line of a result that begins or ends with a place is
-shown with a letter before it; `=C:12` is another line of that file. What a model writes is put in full before anybody
-else sees it, and said by letters again where the model reads itself.
+shown with a letter before it; `=C:12` is another line of that file. A query's rows are `==r2` as lines, and `=r2` as a
+list with commas. What a model writes is put in full before anybody else sees it, and said by pointers again where the
+model reads itself.
 """
 
 import re
@@ -19,6 +20,8 @@ SHOWN = re.compile(
     re.MULTILINE,
 )
 POINTER = re.compile(r"(?<![\w=])(?P<signs>==?)(?P<letter>[A-Z]{1,2})(?::(?P<line>\d{1,9}))?(?![\w=])")
+ROWS = re.compile(r"\A(?P<id>r\d{1,3}): (?P<count>[1-9]\d{0,3}) rows: .*")  # a query's result, before its rows
+ROWS_POINTER = re.compile(r"(?<![\w=])(?P<signs>==?)(?P<id>r\d{1,3})(?![\w=])")
 MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have letters; those behind them are copied
 
 
@@ -36,10 +39,19 @@ class Line:
 
 
 class Pointers:
-    """The lines with letters of one conversation; results must be shown in their order."""
+    """What can be pointed at in one conversation: lines by letter, all rows of a result by its id.
+
+    Results must be shown in their order.
+    """
 
     def __init__(self) -> None:
         self.lines: dict[str, Line] = {}
+        self.rows: dict[str, Sequence[str]] = {}
+
+    @property
+    def whole(self) -> Sequence[str]:
+        """What can stand behind `==`."""
+        return (*self.lines, *self.rows)
 
     @classmethod
     def of(cls, said: Sequence[Message]) -> "Pointers":
@@ -52,6 +64,10 @@ class Pointers:
 
     def shown(self, result: str) -> str:
         """The result with a letter before each line that names a place."""
+        if found := ROWS.match(result):
+            rows = result[found.end() + 1 :].split("\n")[: int(found["count"])]
+            if len(rows) == int(found["count"]) and not rows[-1].startswith("…"):
+                self.rows[found["id"]] = rows
         return SHOWN.sub(self._lettered, result)
 
     def pointed(self, message: Message) -> Message:
@@ -63,6 +79,7 @@ class Pointers:
         """An assistant message in full. A letter that no line has stays as it is: no evidence bears it out."""
         calls = tuple(self._followed_call(call) for call in message.calls)
         content = POINTER.sub(lambda found: self._meant(found) or found[0], message.content)
+        content = ROWS_POINTER.sub(lambda found: self._listed(found) or found[0], content)
         return message.model_copy(update={"content": content, "calls": calls})
 
     def _lettered(self, found: re.Match[str]) -> str:
@@ -77,11 +94,22 @@ class Pointers:
         """What looks like a pointer and is none gets a space: it would be followed."""
         whole = {line.text: letter for letter, line in self.lines.items()}
         apart = (POINTER.sub(self._unlike, one) if one not in whole else f"=={whole[one]}" for one in text.split("\n"))
-        pointed = "\n".join(apart)
+        pointed = self._pointed_rows("\n".join(apart))
         for path in sorted({line.path for line in self.lines.values()}, key=len, reverse=True):
             place = re.compile(rf"(?<![\w/.@+=-])({re.escape(path)}):(\d{{1,9}})(?![\w:-]|\.\w)")
             pointed = place.sub(lambda found: self._pointer(found[1], int(found[2])), pointed)
         return pointed
+
+    def _pointed_rows(self, text: str) -> str:
+        """The rows of the last result whose rows are told, as lines or in a list, by its id."""
+        text = ROWS_POINTER.sub(self._unlike_rows, text)
+        for name, rows in reversed(self.rows.items()):
+            lines, listed = re.escape("\n".join(rows)), re.escape(", ".join(rows))
+            as_lines, count = re.subn(rf"(?m)^{lines}$", f"=={name}", text, count=1)
+            as_list, also = re.subn(rf"(?<![\w.]){listed}(?!\w|\.\w)", f"={name}", text, count=1)
+            if count or also:
+                return as_lines if count else as_list
+        return text
 
     def _pointer(self, path: str, number: int) -> str:
         """The last line about that place, else the last of that file and the number."""
@@ -91,6 +119,9 @@ class Pointers:
 
     def _unlike(self, found: re.Match[str]) -> str:
         return f"{found['signs']} {found[0].lstrip('=')}" if found["letter"] in self.lines else found[0]
+
+    def _unlike_rows(self, found: re.Match[str]) -> str:
+        return f"{found['signs']} {found['id']}" if found["id"] in self.rows else found[0]
 
     def _pointed_call(self, call: ToolCall) -> ToolCall:
         path, number = call.arguments.get("path"), call.arguments.get("line")
@@ -107,6 +138,9 @@ class Pointers:
         if line is None:
             return call
         return call.model_copy(update={"arguments": {"line": line.number, **call.arguments, "path": line.path}})
+
+    def _listed(self, found: re.Match[str]) -> str:
+        return ("\n" if found["signs"] == "==" else ", ").join(self.rows.get(found["id"], ()))
 
     def _meant(self, found: re.Match[str]) -> str:
         line = self.lines.get(found["letter"])

@@ -80,15 +80,20 @@ def taken_as_text(database: Database, query: str, answer: Answer) -> Iterator[Li
 
 
 def _stored_like(database: Database, columns: Sequence[tuple[Table, str]], text: str) -> str:
-    """The shortest value that holds the text in any case, and its column; empty where the text itself is stored."""
+    """The shortest value that holds the text, or whose letters and digits do, and its column; empty where it is stored.
+
+    People say `three axle` for what is stored as `ThreeAxle` or `three_axle`: a `%` between the words finds both.
+    """
+    words = re.findall(r"[A-Z]*[^\W_A-Z]+|[A-Z]+", text)
+    pattern = "%".join(["", *words, ""])
     found: list[tuple[str, str]] = []
-    for table, column in columns:
+    for table, column in columns if words else ():
         name = quoted_name(column)
-        holds = f"typeof({name}) = 'text' AND instr(lower({name}), lower(?))"
+        holds = f"typeof({name}) = 'text' AND {name} LIKE ?"
         order = f"{name} <> ?, length({name}), {name}"
         query = f"SELECT {name} FROM {quoted_name(table.name)} WHERE {holds} ORDER BY {order} LIMIT 1"  # noqa: S608
         try:
-            found += [(value, column) for (value,) in database.ask(query, (text, text)).rows]
+            found += [(value, column) for (value,) in database.ask(query, (pattern, text)).rows]
         except (sqlite3.Error, Refusal):
             return ""
     value, column = min(found, key=lambda one: (one[0] != text, len(one[0])), default=("", ""))

@@ -2,7 +2,8 @@
 # ruff: noqa: S608 - queries of goals are text; they run on a copy in memory, and only read
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 from skillstill_training.checks import Absent, Declined, Members, Value
@@ -158,16 +159,17 @@ def pick(draw: Sampler) -> Iterator[Draft]:
     table = draw.table()
     rows, row, name, clue, part = _crowd(draw, table)
     wanted = draw.pick([one for one in table.of("text", "date", "measure", "year") if one.full])
-    query = f"select {name.sql}, {clue.sql}, {wanted.sql} from {table.sql} where {name.sql} like '%{part}%'"
     check = value_of(row[wanted.name], [one[wanted.name] for one in rows if one is not row])
     if row[wanted.name] in [one[wanted.name] for one in rows if one is not row]:
         raise Unsuitable
     pair = twin(draw)
     words = {"one": table.one, "part": part, "clue": spoken_value(draw, row[clue.name]), "column": draw.call(wanted)}
     words |= {"by": draw.call(clue)}
-    about = facts(query, right=row[name.name], column=wanted.said, by=clue.said)
-    yield Draft(check=check, words=words, loose=("column",), hidden=hidden(check.gold), facts=about, pair=pair)
-    yield from _nobody(draw, rows, clue, words, about, pair)
+    about: dict[str, JsonValue] = {"column": wanted.said, "by": clue.said, "literals": []}
+    fitting = partial(_fitting_first, wanted, name, clue, table, part)
+    found = about | {"query": fitting(words["clue"])}
+    yield Draft(check=check, words=words, loose=("column",), hidden=hidden(check.gold), facts=found, pair=pair)
+    yield from _nobody(draw, rows, clue, words, about, fitting, pair)
 
 
 def pick_count(draw: Sampler) -> Iterator[Draft]:
@@ -178,15 +180,16 @@ def pick_count(draw: Sampler) -> Iterator[Draft]:
     count, others = column.counts[row[table.key.name]], [column.counts[one[table.key.name]] for one in rows]
     if others.count(count) > 1 or not count:
         raise Unsuitable
-    query = f"select {table.key.sql}, {name.sql}, {clue.sql} from {table.sql} where {name.sql} like '%{part}%'"
     then: list[JsonValue] = [f"select count(*) from {child.sql} where {column.sql} = {{key}}"]
     pair = twin(draw)
     words = {"one": table.one, "part": part, "clue": spoken_value(draw, row[clue.name]), "many": child.many}
     words |= {"by": draw.call(clue)}
-    about = facts(query, right=row[name.name], then=then, by=clue.said)
+    about: dict[str, JsonValue] = {"then": then, "by": clue.said, "literals": []}
+    fitting = partial(_fitting_first, table.key, name, clue, table, part)
     wrong = tuple(f"{one}" for one in others if one != count and one > 0)
-    yield Draft(check=Value(gold=f"{count}", wrong=wrong), words=words, facts=about, pair=pair)
-    yield from _nobody(draw, rows, clue, words, about, pair)
+    found = about | {"query": fitting(words["clue"])}
+    yield Draft(check=Value(gold=f"{count}", wrong=wrong), words=words, facts=found, pair=pair)
+    yield from _nobody(draw, rows, clue, words, about, fitting, pair)
 
 
 def offscope(draw: Sampler) -> Iterator[Draft]:
@@ -268,12 +271,24 @@ def _crowd(draw: Sampler, table: Table) -> tuple[Sequence[Row], Row, Column, Col
     return rows, row, name, clue, part
 
 
+def _fitting_first(wanted: Column, name: Column, clue: Column, table: Table, part: str, said: str) -> str:
+    """A query for the rows of that name, those of the right kind first: a 1 tells them, however it is spelt."""
+    fits = f"{clue.sql} like {quoted('%'.join(['', *said.split(), '']))}"
+    return f"select {wanted.sql}, {name.sql}, {fits} from {table.sql} where {name.sql} like '%{part}%' order by 3 desc"
+
+
 def _nobody(
-    draw: Sampler, rows: Sequence[Row], clue: Column, words: dict[str, str], about: dict[str, JsonValue], pair: str
+    draw: Sampler,
+    rows: Sequence[Row],
+    clue: Column,
+    words: dict[str, str],
+    about: dict[str, JsonValue],
+    fitting: Callable[[str], str],
+    pair: str,
 ) -> Iterator[Draft]:
     """The absent twin: none of the rows has the value that would tell the right one."""
     if draw.rng.random() < ABSENT:
         value = draw.pick(sorted({*clue.counts} - {row[clue.name] for row in rows}))
         said = words | {"clue": spoken_value(draw, value)}
         loose = ("column",) if "column" in words else ()
-        yield Draft(check=Absent(), words=said, loose=loose, facts=about | {"right": ""}, pair=pair)
+        yield Draft(check=Absent(), words=said, loose=loose, facts=about | {"query": fitting(said["clue"])}, pair=pair)

@@ -124,12 +124,21 @@ async def test_a_column_of_another_table_is_told_before_one_that_is_merely_like_
     assert told == "no such column: job_title; it is a column of job"
 
 
+@pytest.mark.parametrize("said", ["three axle", "three_axle", "ThreeAxle", "axle"])
+@pytest.mark.parametrize("stored", ["THREE AXLE", "three-axle", "Three_Axle", "threeAxle"])
+async def test_a_stored_value_is_like_another_whose_words_it_holds(said: str, stored: str, tmp_path: Path) -> None:
+    store(tmp_path / "fleet.db", "create table truck (layout)", f"insert into truck values ('{stored}')")
+    told = await lines("sql", tmp_path, query=f"SELECT count(*) FROM truck WHERE layout = '{said}'")
+    assert told == ["1 rows: count(*)", "0", f"no '{said}'; near: layout '{stored}'"]
+
+
 async def test_where_nothing_is_found_a_stored_value_that_is_like_it_is_told() -> None:
     nothing = await lines("sql", SHELF, query="SELECT title FROM book WHERE genre = 'poetry'")
     assert nothing == ["0 rows", "no 'poetry'; near: genre 'Poetry'"]
     counted = await lines("sql", SHELF, query="SELECT count(*) FROM author WHERE name = 'Ada'")
     assert counted == ["1 rows: count(*)", "0", "no 'Ada'; near: name 'Ada Brandt'"]
     assert await lines("sql", SHELF, query="SELECT 1 FROM author WHERE name = 'Zzz'") == ["0 rows"]
+    assert await lines("sql", SHELF, query="SELECT 1 FROM author WHERE name = '%'") == ["0 rows"]
     assert await lines("sql", SHELF, query="SELECT 1 FROM readers WHERE city = 'leeds' AND name = 'Kim'") == ["0 rows"]
 
 

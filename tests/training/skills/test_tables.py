@@ -139,7 +139,9 @@ async def test_each_family_has_goals_whose_plan_passes_their_check(family: Famil
 @families
 async def test_plans_hold_in_loose_words_with_typos_and_with_every_detour(family: Family, desk: Material) -> None:
     for goal in await goals(family, desk, SPEECH):
-        trace, judgement = await execute(goal, family, SKILL, desk.root, hand_for(goal, 1, {"wrong": 1, "look": 1}))
+        trace, judgement = await execute(
+            goal, family, SKILL, desk.root, hand_for(goal, 1, {"wrong": 1, "astray": 1, "look": 1})
+        )
         assert judgement.passed, (trace.prompt, trace.report.answer, judgement.why)
 
 
@@ -189,6 +191,27 @@ def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_the
                 assert changed
                 assert "part" in absent.words or not [one for one in changed if f'"{one.lower()}"' in stored]
     assert twins > 20
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", ["join", "not_exists", "pick"])
+async def test_who_is_led_astray_asks_a_table_for_a_column_of_another_and_mends_it(name: str, desk: Material) -> None:
+    family = next(family for family in FAMILIES if family.name == name)
+    for goal in await goals(family, desk):
+        trace, judgement = await execute(goal, family, SKILL, desk.root, hand_for(goal, 1, {"astray": 1}))
+        assert [one.refused for one in trace.receipts][:3] == [False, True, False]
+        assert "is a column of" in next(one.content for one in trace.messages if "no such" in one.content)
+        assert judgement.passed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", ["pick", "pick_count"])
+async def test_the_row_of_the_right_kind_comes_first_and_says_so(name: str, desk: Material) -> None:
+    family = next(family for family in FAMILIES if family.name == name)
+    for goal in await goals(family, desk):
+        trace, _ = await execute(goal, family, SKILL, desk.root, hand_for(goal, 0))
+        _, first, *_ = trace.messages[5].content.split("\n")
+        assert first.endswith(" | 0" if goal.absent else " | 1")
 
 
 @pytest.mark.anyio
