@@ -102,6 +102,8 @@ class _Run:
             return self.failure(f"unexpected {type(error).__name__}; SKILLSTILL_LOG=debug tells more")
 
     async def solve(self, model: Model) -> Report:
+        if opening := self.brief.skill.subagent.opening:
+            await self.execute(opening.call(self.brief.prompt))
         while True:
             turn = await self.ask(model)
             if not (turn.calls or turn.malformed):

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from skillstill.errors import SkillError
 from skillstill.text import one_line
 from skillstill.tools import TOOLS, Tool
-from skillstill.types import Frozen, ModelFile
+from skillstill.types import Frozen, ModelFile, ToolCall
 
 # The Agent Skills specification (agentskills.io): 1-64 of a-z, 0-9 and single hyphens, none at an end.
 NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -35,6 +35,16 @@ class WorkspaceUse(Frozen):
     mode: Literal["read"] = "read"
 
 
+class Opening(Frozen):
+    """A call that every run begins with, so that no model has to make it; its argument `prompt` is the question."""
+
+    tool: str
+    prompt: str = ""
+
+    def call(self, prompt: str) -> ToolCall:
+        return ToolCall(name=self.tool, arguments={self.prompt: prompt} if self.prompt else {})
+
+
 class Subagent(Frozen):
     """`subagent.toml`. `system` is the one line that a tuned model sees in place of the skill's text."""
 
@@ -43,6 +53,7 @@ class Subagent(Frozen):
     base: ModelFile
     workspace: WorkspaceUse = WorkspaceUse()
     limits: Limits = Limits()
+    opening: Opening | None = None
 
     @field_validator("tools")
     @classmethod
@@ -52,6 +63,18 @@ class Subagent(Frozen):
         if len(set(names)) < len(names):
             raise ValueError("expected each tool once")
         return names
+
+    @field_validator("opening")
+    @classmethod
+    def possible(cls, opening: Opening | None, info: ValidationInfo) -> Opening | None:
+        if opening and opening.tool not in (tools := info.data.get("tools", ())):
+            raise ValueError(f"expected one of its tools ({', '.join(tools)})")
+        if opening:
+            parameters = TOOLS[opening.tool].schema.parameters
+            wanted, given = set(parameters.get("required", ())), {opening.prompt} - {""}
+            if not wanted <= given <= parameters["properties"].keys():
+                raise ValueError(f"{opening.tool} wants {', '.join(sorted(wanted)) or 'nothing'} and no more")
+        return opening
 
 
 class Frontmatter(BaseModel):

@@ -12,7 +12,7 @@ from skillstill import agent
 from skillstill.errors import BaseError, ContextFull, ModelError
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.registry import Registry
-from skillstill.skill import Limits, Skill
+from skillstill.skill import Limits, Opening, Skill
 from skillstill.types import Decision, Message, Model, Step, ToolCall, Trace, Usage
 from skillstill.workspace import Workspace
 
@@ -48,6 +48,25 @@ async def test_an_answer_that_quotes_what_a_tool_has_shown_is_answered(explore: 
     assert trace.report.model_dump() == {"answer": CLAIM, "status": "answered", "evidence": ("cart.py:3",)}
     assert [message.role for message in trace.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert trace.messages[3].content.startswith("r1: 1 hits in 1 files")
+
+
+async def test_a_run_begins_with_the_call_that_its_skill_declares(explore: Skill, workspace: Workspace) -> None:
+    for opening, shown in [
+        (Opening(tool="list"), "2 files"),
+        (Opening(tool="search", prompt="pattern"), "Where is Cart?"),
+    ]:
+        skill = explore.model_copy(update={"subagent": explore.subagent.model_copy(update={"opening": opening})})
+        steps: list[Step] = []
+
+        async def note(step: Step, to: list[Step] = steps) -> None:
+            to.append(step)
+
+        trace = await solve(skill, workspace, [call("list"), LOOK, CLAIM], on_step=note)
+        assert [message.role for message in trace.messages[:4]] == ["system", "user", "tool", "assistant"]
+        assert trace.messages[2].content.startswith("r1: ")
+        assert shown in trace.messages[2].content
+        assert [step.receipt.id for step in steps if step.receipt][:1] == ["r1"]
+        assert (trace.report.answer, trace.tally.turns) == (CLAIM, 3)
 
 
 async def test_a_receipt_tells_what_was_called_and_hashes_what_came_back(explore: Skill, workspace: Workspace) -> None:

@@ -42,7 +42,7 @@ class Stand:
         goal = self.goals[messages[1].content]
         planner = self.families[goal.family].plan
         assert planner
-        self.plan = self.plan or PlannedModel(planner(goal, hand_for(goal, 0)))
+        self.plan = self.plan or PlannedModel(planner(goal, hand := hand_for(goal, 0)), hand)
         turn = await self.plan.complete(messages, tools, max_tokens=max_tokens)
         if not (self.knows(goal) or turn.calls):
             turn = Message(role="assistant", content="It is 77777 (r1).")

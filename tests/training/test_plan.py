@@ -35,7 +35,7 @@ async def test_a_plan_takes_the_turns_of_a_model() -> None:
         seen = yield call("search", pattern="x")
         return f"It is at {seen.text}."
 
-    model = PlannedModel(plan())
+    model = PlannedModel(plan(), Hand(Random(1)))
     first = await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     assert first.calls == (call("search", pattern="x"),)
     last = await model.complete([Message(role="tool", content="r1: a.py:3")], (), max_tokens=9)
@@ -52,7 +52,7 @@ async def test_a_plan_that_is_written_wrong_says_how(end: Callable[[], str], sai
         yield call("search", pattern="x")
         return end()
 
-    model = PlannedModel(plan())
+    model = PlannedModel(plan(), Hand(Random(1)))
     await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     with pytest.raises(PlanError, match=said):
         await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)
@@ -64,7 +64,7 @@ async def test_a_plan_that_finds_nothing_where_it_looks_ends_in_a_reason() -> No
         seen = yield call("search", pattern="x")
         return str(seen.places[0])
 
-    model = PlannedModel(plan())
+    model = PlannedModel(plan(), Hand(Random(1)))
     await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     with pytest.raises(PlanError, match="the plan broke off: IndexError"):
         await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)

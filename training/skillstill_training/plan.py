@@ -61,12 +61,14 @@ class Hand:
     rates   how often a plan takes a detour of a kind on purpose, 0..1; none of them: the shortest way
     taken   the detours that it took
     hits    how many candidates its most crowded result left
+    opening what the call showed that the skill's runs begin with
     """
 
     rng: Random
     rates: Mapping[str, float] = field(default_factory=dict)
     taken: Counter[str] = field(default_factory=Counter)
     hits: int = 0
+    opening: Seen = Seen("", "")
 
     def detour(self, kind: str) -> bool:
         """Whether to take a detour of this kind here, as often as the recipe says."""
@@ -90,19 +92,27 @@ def call(tool: str, **arguments: object) -> ToolCall:
 class PlannedModel:
     """A model whose turns come from a plan. Raises PlanError where the plan does not find what it looks for."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, hand: Hand) -> None:
+        self.plan, self.hand = plan, hand
         self.begun = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         try:
-            following = self.plan.send(Seen.of(messages[-1].content)) if self.begun else next(self.plan)
+            following = self._following(messages[-1])
         except StopIteration as end:
             return Message(role="assistant", content=_expected(end.value, str, "the plan returned"))
         except Exception as error:
             raise PlanError(f"the plan broke off: {type(error).__name__} {error}") from error
-        self.begun = True
         return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
+
+    def _following(self, last: Message) -> ToolCall:
+        """What the plan yields next. Raises StopIteration with what it returns."""
+        seen = Seen.of(last.content)
+        if self.begun:
+            return self.plan.send(seen)
+        self.begun = True
+        self.hand.opening = seen
+        return next(self.plan)
 
 
 def _expected(value: object, kind: type[Value], what: str) -> Value:

@@ -49,7 +49,7 @@ async def execute(goal: Goal, family: Family, skill: Skill, root: Path, hand: Ha
     """The goal solved by its family's plan, and what its check says of that. Raises PlanError."""
     if family.plan is None:
         raise PlanError(f"the family {family.name} has no plan")
-    trace = await solve(goal, skill, PlannedModel(family.plan(goal, hand)), root, "constructed")
+    trace = await solve(goal, skill, PlannedModel(family.plan(goal, hand), hand), root, "constructed")
     if trace.report.status == "failed":
         raise PlanError(trace.report.answer)
     return trace, judge(goal.check, Attempt.of_trace(trace))

@@ -57,7 +57,7 @@ def best(goal: Goal, hand: Hand) -> Plan:
 
 def looked_up(goal: Goal, hand: Hand) -> Plan:
     if "lacks" in goal.facts:
-        seen = yield call("describe")
+        seen = hand.opening
         return f"There is no {goal.words['column']} in {goal.facts['lacks']} ({seen.id})."
     *trail, seen = yield from found(goal, hand)
     if not rows(seen):
@@ -83,7 +83,7 @@ def owned(goal: Goal, hand: Hand) -> Plan:
 
 def sought(goal: Goal, hand: Hand) -> Plan:
     """Each table that has such a column, in the order of the overview, until one has such a row."""
-    overview = yield call("describe")
+    overview = hand.opening
     each: Mapping[str, str] = TEXTS.validate_python(goal.facts["each"])
     hand.met(len(each))
     tried: list[str] = []
@@ -116,7 +116,7 @@ def declined(goal: Goal, hand: Hand) -> Plan:
 
 def found(goal: Goal, hand: Hand) -> Search:
     """What the goal's query shows, at the end of all that led to it: a text that is stored otherwise is mended."""
-    overview = yield call("describe")
+    overview = hand.opening
     looked = str(goal.facts.get("look", ""))
     if looked or hand.detour("look"):
         looked = looked or _table_of(str(goal.facts["query"]))

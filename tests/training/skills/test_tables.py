@@ -210,7 +210,7 @@ async def test_the_row_of_the_right_kind_comes_first_and_says_so(name: str, desk
     family = next(family for family in FAMILIES if family.name == name)
     for goal in await goals(family, desk):
         trace, _ = await execute(goal, family, SKILL, desk.root, hand_for(goal, 0))
-        _, first, *_ = trace.messages[5].content.split("\n")
+        _, first, *_ = trace.messages[4].content.split("\n")
         assert first.endswith(" | 0" if goal.absent else " | 1")
 
 

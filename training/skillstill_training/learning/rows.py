@@ -66,9 +66,10 @@ class Vocabulary:
         return Row(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
 
     def _start(self, sample: Sample, words: str) -> tuple[int, ...]:
-        """What a conversation begins with that asks in these words."""
-        first = next(at for at, message in enumerate(sample.messages) if message.role == "user")
-        asked = (*sample.messages[:first], Message(role="user", content=words))
+        """What a conversation begins with that asks in these words; an opening that does not depend on them stays."""
+        first = next(at for at, message in enumerate(sample.messages) if message.role == "assistant")
+        begun = sample.messages[:first]
+        asked = [Message(role="user", content=words) if one.role == "user" else one for one in begun]
         return tuple(token for segment in chat.render(asked, chat.LINES) for token in self.tokenize(segment.text))
 
     def _assert_masked(self, sample: Sample, labels: Sequence[int], learned: Sequence[str]) -> None:
