@@ -9,10 +9,12 @@ from anyio import to_thread
 from pydantic import Field
 
 from skillstill.errors import Refusal
+from skillstill.symbols import language_of
 from skillstill.text import clean, shorten
 from skillstill.tools.callees import called_here
 from skillstill.tools.listing import left_out, place, quoted, rows
 from skillstill.tools.ripgrep import BadPattern, matching_files, visible_files
+from skillstill.tools.stack_traces import raised_in
 from skillstill.tools.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
@@ -87,6 +89,8 @@ async def read(
     head = f"{name} lines {first}-{first + len(body) - 1} of {len(lines)}"
     called = await called_here(workspace, name, lines, range(first, first + len(body)), line)
     hint = [Line(shorten(f"of what it calls, defined here: {', '.join(called)}", ROW))] if called else []
+    if raised := raised_in(lines, line) if not language_of(name) else None:
+        hint = [Line(f"{name}:{raised[0]}: raised in {raised[1]}", (place(name, raised[0]),))]
     return Result((Line(head, (Span(path=name),)), *fitting([*body, *hint], MAX_RESULT - len(head) - 1)))
 
 

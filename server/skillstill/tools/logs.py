@@ -1,21 +1,22 @@
 """The tools for logs: tally counts entries in groups, entries shows some of them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest, nsmallest
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from skillstill.errors import Refusal
 from skillstill.text import one_line, shorten
 from skillstill.tools.files import FilePath
 from skillstill.tools.listing import left_out, rows
 from skillstill.tools.log_files import Entry
 from skillstill.tools.log_lines import LEVELS, is_object, template
 from skillstill.tools.log_scan import Scan, Wanted, scanned
-from skillstill.tools.log_times import midnight, said, said_group
+from skillstill.tools.log_times import Bound, midnight, said, said_group
 from skillstill.tools.tool import ROW, Line, Result
 from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
@@ -37,12 +38,13 @@ def _level(value: object) -> object:
 
 
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
-Pattern = Annotated[str, Field(max_length=120, description="text or regular expression")]
+Pattern = Annotated[str, Field(max_length=120, description="text or regular expression"), Copied()]
 Since = Annotated[str, Field(max_length=40, description="time such as 10:00 or 2026-03-01 10:00:02"), Copied()]
 Like = Annotated[
     str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
 ]
-Until = Annotated[str, Field(max_length=40, description="time, included: 10:05 ends at 10:05:59")]
+Until = Annotated[str, Field(max_length=40, description="time, included: 10:05 ends at 10:05:59"), Copied()]
+New = Annotated[bool, Field(description="only groups of which there was none before `since`")]
 
 
 async def tally(
@@ -53,16 +55,21 @@ async def tally(
     pattern: Pattern = "",
     since: Since = "",
     until: Until = "",
+    new: New = False,
 ) -> Result:
     """Count log entries by level, component, message (numbers as `*`) or time, each with its first `path:line`."""
     wanted = Wanted(path, level, pattern, since.strip(), until.strip())
     scan, groups, remark = await scanned(workspace, wanted, lambda entries: _groups(entries, KEYS[by]))
     if not scan.chosen.total:
         return _nothing(scan)
+    if new:
+        known = await _known_before(workspace, scan, by)
+        groups = {name: group for name, group in groups.items() if name not in known}
     body = _times(groups, by) if by in ("minute", "hour") else _ranked(groups, by)
+    whole = [_all(groups)] if by == "level" and not level and len(groups) > 1 else []
     total = f"; of {scan.everything.total:,} in all" if wanted.is_choice else ""
-    head = f"{_head(scan)}{remark}{total}; {len(groups)} {_several(by, len(groups))}:"
-    return Result((Line(head), *body, *_left(scan)))
+    head = f"{_head(scan)}{remark}{total}; {len(groups)} {'new ' if new else ''}{_several(by, len(groups))}:"
+    return Result((Line(head), *whole, *body, *_left(scan)))
 
 
 async def entries(
@@ -82,8 +89,10 @@ async def entries(
     if not shown:
         return _nothing(scan)
     which = f"; {'last' if last else 'first'} {SHOWN}" if scan.chosen.total > SHOWN else ""
-    if words:
-        which = f"; the likeliest by {like!r}" if _shared(shown[0], words) else f"{which}; none by {like!r}"
+    if words and _shared(shown[0], words):
+        which = f"; the {'last' if last else 'likeliest'} by {like!r}"
+    elif words:
+        which = f"{which}; none by {like!r}"
     rest = scan.chosen.files.copy()
     rest.subtract(entry.path for entry in shown)
     body = [*map(_row, shown), *left_out([*rest.elements()])]
@@ -123,6 +132,26 @@ def _groups(found: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, Gr
         if entry.time and group.first.time and entry.time < group.first.time:
             group.first = entry
     return groups
+
+
+async def _known_before(workspace: Workspace, scan: Scan, by: By) -> Collection[Key]:
+    """The groups of the like entries that came before those of the scan. Raises Refusal."""
+    if not (since := Bound.of(scan.wanted.since, scan.logs.clock)):
+        raise Refusal("new since when? give since too")
+    earlier = replace(scan.wanted, since="", until="")
+    _, groups, _ = await scanned(
+        workspace,
+        earlier,
+        lambda found: _groups((one for one in found if one.time and not since.has_begun(one.time)), KEYS[by]),
+    )
+    return groups.keys()
+
+
+def _all(groups: Mapping[Key, Group]) -> Line:
+    """Of several levels, all together: what is asked for as often as one of them."""
+    first = min((group.first for group in groups.values()), key=_order)
+    count = sum(group.count for group in groups.values())
+    return Line(f"{count} × any level, first {first.path}:{first.first}", (_span(first),))
 
 
 def _ranked(groups: Mapping[Key, Group], by: By) -> Iterable[Line]:
@@ -191,11 +220,18 @@ def _shared(entry: Entry, words: re.Pattern[str] | None) -> int:
 
 
 def _chosen(found: Iterable[Entry], words: re.Pattern[str] | None, *, last: bool) -> list[Entry]:
-    """The first entries or the last, in order of time; of those that share a word, if any, those with most first."""
-    pick, sign = (nlargest, 1) if last else (nsmallest, -1)
-    keyed = ((sign * _shared(entry, words), _order(entry), entry) for entry in found)
-    likely = pick(SHOWN, keyed, key=lambda one: one[:2])
-    return [entry for shared, _, entry in likely if shared] or sorted((entry for *_, entry in likely), key=_order)
+    """The first entries or the last, in order of time.
+
+    If any share a word: of the first those with most words first, of the last the latest first.
+    """
+    pick = nlargest if last else nsmallest
+    ranked = pick(SHOWN, ((_rank(entry, words, last=last), entry) for entry in found), key=lambda one: one[0])
+    return [entry for (shared, _), entry in ranked if shared] or sorted((entry for _, entry in ranked), key=_order)
+
+
+def _rank(entry: Entry, words: re.Pattern[str] | None, *, last: bool) -> tuple[int, tuple[datetime, str, int]]:
+    shared = _shared(entry, words)
+    return int(shared > 0) if last else -shared, _order(entry)
 
 
 def _order(entry: Entry) -> tuple[datetime, str, int]:

@@ -1,6 +1,5 @@
 """Plans of questions that take several looks, and of those in which words have to be understood."""
 
-import re
 from collections.abc import Generator
 
 from skillstill.types import ToolCall
@@ -9,8 +8,7 @@ from skillstill_training.plan import Hand, Plan, Seen, call
 
 from .reading import absent, clock_of, found_nothing, is_shown, request_of, row_at, row_of, rows_shown
 
-STARTS = "(start|deploy|version|release|revision|build)"  # what the entry of a start or a release may say
-END = re.compile(r"lines \d+-(\d+) of (\d+)")
+STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
 Row = Generator[ToolCall, Seen, tuple[Seen, str]]
 Text = Generator[ToolCall, Seen, str]
 
@@ -62,9 +60,7 @@ def before(goal: Goal, hand: Hand) -> Plan:
 
 def new_error(goal: Goal, hand: Hand) -> Plan:
     name, time = yield from _last_start(goal, hand)
-    yield call("tally", by="message", level="error", pattern=name, until=time)
-    seen = yield call("tally", by="message", level="error", pattern=name, since=time)
-    hand.met(rows_shown(seen))
+    seen = yield call("tally", by="message", level="error", pattern=name, since=time, new=True)
     places = goal.facts["places"]
     assert isinstance(places, list)
     return next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
@@ -100,10 +96,11 @@ def match(goal: Goal, hand: Hand) -> Plan:
     assert isinstance(asked, list)
     looks = [max(goal.words["meaning"].split(), key=len), *asked] if hand.detour("miss") else asked
     tried: list[Seen] = []
-    for pattern in map(str, looks):
-        seen = yield call("entries", pattern=pattern, level="warn")
+    for words in map(str, looks):
+        seen = yield call("entries", level="warn", like=words)
         tried.append(seen)
-        if found := [place for place in map(str, places) if is_shown(seen, place)]:
+        found = [place for place in map(str, places) if is_shown(seen, place)]
+        if found and "; none by" not in seen.lines[0]:
             hand.met(rows_shown(seen))
             yield from _wrong_first(seen, found[0], hand)
             return row_at(seen, found[0])
@@ -133,28 +130,18 @@ def _last_start(goal: Goal, hand: Hand) -> Generator[ToolCall, Seen, tuple[str, 
     """The service's name as it is printed, and the time of its last start."""
     said = goal.words["component"]
     if hand.detour("miss"):
-        yield call("entries", pattern=f"{said} restart", last=True)
-    seen = yield call("entries", pattern=f"{said}.*{STARTS}", last=True)
-    if found_nothing(seen):
-        seen = yield call("entries", pattern=STARTS, last=True)
+        yield call("entries", pattern=said, last=True)
+    seen = yield call("entries", pattern=said, last=True, like=STARTS)
+    if not is_shown(seen, _fact(goal, "start")):
+        seen = yield call("entries", last=True, like=STARTS)
     return _fact(goal, "name"), clock_of(row_at(seen, _fact(goal, "start")))
 
 
 def _raised_at(goal: Goal) -> Text:
-    """The answer that a stack trace gives once all of it was read."""
+    """What a stack trace says of the function that raised the exception."""
     path, _, line = _fact(goal, "place").rpartition(":")
-    frame = re.compile(rf"(\d+): .*(?:, in {_fact(goal, 'function')}|\.{_fact(goal, 'function')}\(.*)")
-    at, found = int(line), ""
-    while True:
-        seen = yield call("read", path=path, line=at)
-        found = next((match[1] for one in seen.lines if (match := frame.fullmatch(one))), found)
-        end = END.search(seen.lines[0])
-        if end is None or int(end[1]) >= int(_fact(goal, "end")):
-            break
-        at = int(end[1])
-    if not found:
-        raise LookupError("the stack trace does not tell it")
-    return f"It was `{goal.facts['function']}` ({path}:{found})."
+    seen = yield call("read", path=path, line=int(line))
+    return next(one for one in seen.lines if one.endswith(f": raised in {goal.facts['function']}"))
 
 
 def _wrong_first(seen: Seen, place: str, hand: Hand) -> Generator[ToolCall, Seen, None]:

@@ -13,14 +13,14 @@ Looks = Generator[ToolCall, Seen, list[Seen]]
 
 
 def first(goal: Goal, hand: Hand) -> Plan:
-    seen = yield from _by_component(goal, hand)
+    seen = yield from _by_component(goal)
     if not has_row(seen[-1], _component(goal)):
         return _none_of(goal, seen)
     return f"It is at {first_of(row_of(seen[-1], _component(goal)))}."
 
 
 def component_count(goal: Goal, hand: Hand) -> Plan:
-    seen = yield from _by_component(goal, hand)
+    seen = yield from _by_component(goal)
     if not has_row(seen[-1], _component(goal)):
         return _none_of(goal, seen)
     return row_of(seen[-1], _component(goal))
@@ -28,8 +28,7 @@ def component_count(goal: Goal, hand: Hand) -> Plan:
 
 def last(goal: Goal, hand: Hand) -> Plan:
     said = goal.words["component"]
-    asked = f"{said} service" if hand.detour("miss") else said
-    seen = [(yield call("entries", pattern=asked, **_level(goal), last=True))]
+    seen = [(yield call("entries", pattern=said, **_level(goal), last=True))]
     place = str(goal.facts.get("place", ""))
     if not is_shown(seen[-1], place):  # nothing, or only others that mention it
         seen.append((yield call("tally", by="component", **_level(goal))))
@@ -43,8 +42,7 @@ def level_count(goal: Goal, hand: Hand) -> Plan:
     seen = yield call("tally", by="level", **_level(goal), **_scope(goal))
     if not goal.facts["count"]:
         return absent([seen])
-    level = str(goal.facts["level"])
-    return row_of(seen, level) if level else f"It is {seen.text.split(' ', 1)[0]} ({seen.id})."
+    return row_of(seen, str(goal.facts["level"])) if goal.facts["level"] else seen.lines[1]
 
 
 def noisiest(goal: Goal, hand: Hand) -> Plan:
@@ -71,11 +69,9 @@ def request(goal: Goal, hand: Hand) -> Plan:
     return "\n".join(sorted((row_of(seen, str(name)) for name in names), key=seen.text.index))
 
 
-def _by_component(goal: Goal, hand: Hand) -> Looks:
+def _by_component(goal: Goal) -> Looks:
     """Counted by component, of the name alone; where that is nowhere, of all."""
-    said = goal.words["component"]
-    asked = f"{said} service" if hand.detour("miss") else said
-    seen = [(yield call("tally", by="component", **_level(goal), pattern=asked))]
+    seen = [(yield call("tally", by="component", **_level(goal), pattern=goal.words["component"]))]
     if found_nothing(seen[-1]) or ("component" in goal.facts and not has_row(seen[-1], _component(goal))):
         seen.append((yield call("tally", by="component", **_level(goal))))
     return seen

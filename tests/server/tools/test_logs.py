@@ -1,6 +1,7 @@
 """tally and entries, over the logs that programs really write, and over what only calls itself a log."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,8 @@ HOSTS = """2026-03-01 10:00:01 WARN a: connection to db-1 refused
     ("arguments", "head", "services"),
     [
         ({"like": "time|timed|answer"}, "the likeliest by 'time|timed|answer':", "cd"),
-        ({"like": "timed", "last": True}, "the likeliest by 'timed':", "dc"),
+        ({"like": "timed", "last": True}, "the last by 'timed':", "dc"),
+        ({"like": "time|timed|answer", "last": True}, "the last by 'time|timed|answer':", "dc"),
         ({"like": "Lookup (resolv"}, "the likeliest by 'Lookup (resolv':", "b"),
         ({"like": "quota|limit"}, "none by 'quota|limit':", "abcde"),
         ({"like": "|||"}, "", "abcde"),
@@ -213,7 +215,72 @@ async def test_a_stack_trace_belongs_to_the_entry_before_it_and_its_exception_is
     result = await call("entries", tmp_path, pattern="prices")
     assert result.text.split("\n")[1] == f"x.log:1: {DAY} - cart - ERROR - cannot add … KeyError: 'x'"
     assert [(span.path, span.first, span.last) for span in result.spans] == [("x.log", 1, 6)]
-    assert await counted(tmp_path, "level") == {"ERROR": 1, "INFO": 1}
+    assert await counted(tmp_path, "level") == {"any level": 2, "ERROR": 1, "INFO": 1}
+
+
+PYTHON = f"""{DAY} - cart - ERROR - cannot add
+Traceback (most recent call last):
+  File "cart.py", line 3, in add
+    fill(name)
+  File "cart.py", line 9, in fill
+    prices[name]
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "cart.py", line 5, in give_up
+    raise Lost
+Lost
+{DAY} - cart - INFO - goes on
+"""
+JAVA = f"""{DAY},100 ERROR [main] x.Cart: failed
+x.Failed: see cause
+\tat x.Cart.outer(Cart.java:3)
+Caused by: java.io.IOException: disk full
+\tat x.Cart$Disk.write(Cart.java:8)
+\tat x.Cart.save(Cart.java:7)
+\t... 2 more
+"""
+NODE = f"""{DAY} ERROR cart: TypeError: x is not a function
+    at async Cart.add (/srv/cart.js:3:9)
+    at main (/srv/app.js:7:1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("trace", "lines_read", "raised"),
+    [
+        (PYTHON, (1, 4, 14), "x.log:5: raised in fill"),
+        (JAVA, (1, 7), "x.log:5: raised in write"),
+        (NODE, (1, 2), "x.log:2: raised in add"),
+        (f"{DAY} INFO cart: started\n", (1,), "1: {DAY} INFO cart: started"),
+    ],
+)
+async def test_reading_a_stack_trace_ends_with_the_function_that_raised(
+    trace: str, lines_read: Sequence[int], raised: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"x.log": trace})
+    for line in lines_read:
+        assert (await lines("read", tmp_path, path="x.log", line=line))[-1] == raised.replace("{DAY}", DAY)
+
+
+DEPLOYED = f"""{DAY[:-2]}01 ERROR cart: disk 7 full
+{DAY[:-2]}02 INFO cart: version 2 is up
+{DAY[:-2]}03 ERROR cart: disk 9 full
+{DAY[:-2]}04 ERROR cart: prices unknown
+{DAY[:-2]}05 ERROR mail: nobody home
+"""
+
+
+async def test_tally_counts_what_there_was_not_before(tmp_path: Path) -> None:
+    write(tmp_path, {"x.log": DEPLOYED})
+    asked = {"by": "message", "level": "error", "pattern": "cart", "since": "10:00:02", "new": True}
+    head, *found = await lines("tally", tmp_path, **asked)
+    assert head.endswith("; 1 new message:")
+    assert found == ["1 × ERROR prices unknown, first x.log:4"]
+    assert (await lines("tally", tmp_path, **{**asked, "since": "10:00:05"}))[0].startswith("no ")
+    assert await refused("tally", tmp_path, by="message", new=True) == "new since when? give since too"
 
 
 async def test_of_a_java_trace_its_last_cause_is_told(tmp_path: Path) -> None:
