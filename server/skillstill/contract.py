@@ -16,15 +16,14 @@ SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
 
 def serving_hash(skill: Skill, base: ModelFile, adapter: ModelFile | None) -> str:
     """SHA-256 over system line, opening, chat dialect, tool schemas and golden tool outputs, base and adapter."""
-    opening = skill.subagent.opening
     parts = {
         "system": skill.subagent.system,
-        "opening": opening.model_dump() if opening else None,
         "dialect": LINES.name,
         "tools": [tool.schema.model_dump() for tool in skill.tools],
         "golden": {tool.name: golden()[tool.name] for tool in skill.tools},
         "base": base.sha256,
         "adapter": adapter.sha256 if adapter else None,
+        **({"opening": opening.model_dump()} if (opening := skill.subagent.opening) else {}),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
