@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from skillstill.models.scripted import ScriptedModel
-from skillstill.registry import Registry
+from skillstill.registry import ENVIRONMENT, Registry
 from skillstill.runtime import Runtime
 from skillstill.types import Message
 
-from tests.scenes import SHOP, Scripted, ScriptedModels
+from tests.scenes import SHOP, UNTRAINED, Scripted, ScriptedModels
 
 
 @pytest.fixture(autouse=True)
@@ -20,9 +20,21 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     folder = tmp_path_factory.mktemp("home")
     for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(folder if name == "HOME" else folder / name.lower()))
-    for name in ("REGISTRY", "OFFLINE", "ENDPOINT", "ENDPOINT_KEY", "GPU_LAYERS", "THREADS", "TOKEN"):
+    for name in ("OFFLINE", "ENDPOINT", "ENDPOINT_KEY", "GPU_LAYERS", "THREADS", "TOKEN"):
         monkeypatch.delenv(f"SKILLSTILL_{name}", raising=False)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our skills as they are before any release: what a scripted model says is then nobody's calibrated confidence."""
+    monkeypatch.setenv(ENVIRONMENT, str(UNTRAINED))
+
+
+@pytest.fixture
+def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the bundled registry in its place."""
+    monkeypatch.delenv(ENVIRONMENT)
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +63,7 @@ def shop() -> Path:
 
 @pytest.fixture
 def scripted() -> Scripted:
-    """A runtime over the bundled registry whose model says these turns."""
+    """A runtime over our untrained skills whose model says these turns."""
 
     def runtime(turns: Iterable[Message | str | Exception]) -> Runtime:
         return Runtime(Registry(), ScriptedModels(ScriptedModel(turns)))

@@ -9,6 +9,7 @@ from skillstill.types import Message, Model, ModelSpec
 
 ROOT = Path(__file__).parents[1]
 SHOP = Path(__file__).parent / "fixtures" / "shop"
+UNTRAINED = Path(__file__).parent / "fixtures" / "untrained" / "registry.json"
 Scripted = Callable[[Iterable[Message | str | Exception]], Runtime]
 
 

@@ -47,6 +47,7 @@ def said(python: Path, *arguments: str, cwd: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.usefixtures("as_shipped")
 def test_a_wheel_brings_its_skills_and_registry(wheel: Path, tmp_path: Path) -> None:
     python = environment(tmp_path / "venv")
     install(python, str(wheel))

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pytest
+from skillstill.registry import ENVIRONMENT
 
-from tests.scenes import ROOT
+from tests.scenes import ROOT, UNTRAINED
 
 # Read at import: each test gets a home of its own.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skillstill-tests"
@@ -48,8 +49,8 @@ def server_command(workspace: Path, *options: str) -> list[str]:
 
 
 def server_environment() -> dict[str, str]:
-    """Lets a program that starts in another folder find the test server."""
-    return {"PYTHONPATH": str(ROOT)}
+    """Lets a program that starts in another folder find the test server, and that the skills as before any release."""
+    return {"PYTHONPATH": str(ROOT), ENVIRONMENT: str(UNTRAINED)}
 
 
 def run(command: Sequence[str], *, seconds: float, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -9,9 +9,9 @@ from skillstill.clients import plugin
 from skillstill.registry import Registry
 
 from tests.clients.claude import Claude
+from tests.clients.counterparts import server_environment
 from tests.clients.fixture_server import ANSWER
 from tests.clients.messages_api import Turn
-from tests.scenes import ROOT
 
 pytestmark = pytest.mark.clients
 TOOL = "mcp__plugin_skillstill_skillstill__explore"
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def with_our_test_server(claude: Claude, folder: Path) -> Sequence[str]:
     """The plugin, its server's model a script; the arguments that load it."""
-    command = ["/usr/bin/env", f"PYTHONPATH={ROOT}", *claude.server()]
+    command = ["/usr/bin/env", *map("=".join, server_environment().items()), *claude.server()]
     for path, content in plugin.files([listed.entry for listed in Registry().entries()], command).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)

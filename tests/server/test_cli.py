@@ -135,9 +135,10 @@ def test_without_traces_nothing_is_kept(skillstill: Run, home: Path) -> None:
     assert not list(home.rglob("*.jsonl"))
 
 
+@pytest.mark.usefixtures("as_shipped")
 def test_list_names_each_subagent_with_its_state_and_origin(skillstill: Run) -> None:
     out = skillstill("list").out
-    assert "explore  untrained" in out
+    assert "explore  released" in out
     assert f"from {ROOT / 'registry.json'}" in out
     assert json.loads(skillstill("list", "--json").out)[0]["name"] == "explore"
 

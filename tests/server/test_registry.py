@@ -56,6 +56,7 @@ def refusal(file: Path) -> str:
     return text.removeprefix(str(file)).lstrip(": ")
 
 
+@pytest.mark.usefixtures("as_shipped")
 def test_without_other_registries_there_is_the_bundled_one() -> None:
     listed = Registry().entry("explore")
     assert listed.origin == bundled() / "registry.json"

@@ -17,7 +17,7 @@ from skillstill.registry import Listed, Registry
 from skillstill.runtime import Runtime, check_fresh, outdated
 from skillstill.types import Decision, ModelFile
 
-from tests.scenes import ROOT, Scripted, ScriptedModels
+from tests.scenes import ROOT, UNTRAINED, Scripted, ScriptedModels
 
 pytestmark = pytest.mark.anyio
 LOOK = call("search", pattern="class Cart")
@@ -33,8 +33,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def registry(folder: Path, **entry: Any) -> Registry:
-    """A registry of one entry: the bundled one, changed."""
-    document = json.loads((ROOT / "registry.json").read_text(encoding="utf-8"))
+    """A registry of one entry: the bundled one before any release, changed."""
+    document = json.loads(UNTRAINED.read_text(encoding="utf-8"))
     document["entries"][0] |= entry
     (folder / "skills").symlink_to(ROOT / "skills")
     (folder / "registry.json").write_text(json.dumps(document), encoding="utf-8")

@@ -8,6 +8,7 @@ from skillstill.errors import RegistryError
 from skillstill.registry import Registry, bundled, user_registry
 from skillstill.trust import distrust, fingerprint, trust, trusted
 
+pytestmark = pytest.mark.usefixtures("as_shipped")
 PINS = "trusted.json"
 
 
