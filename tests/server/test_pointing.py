@@ -67,6 +67,7 @@ QUERIED = (
     Message(role="tool", content="r3: 1 rows: min(fee)\n3.5"),
     Message(role="tool", content="r4: 11 rows: fee\n3.5\n… 10 more rows"),
     Message(role="tool", content="r5: 0 rows\nno 'wood'; near: cargo 'timber'"),
+    Message(role="tool", content="r6: 1 rows: remark\n "),
 )
 
 
@@ -75,6 +76,7 @@ QUERIED = (
     [
         ("Rows (r2):\nlive stock | 3\ntimber | 14", "Rows (r2):\n==r2"),
         ("They are live stock | 3, timber | 14 (r2).", "They are =r2 (r2)."),
+        ("They are live stock | 3, timber | 14, for 3.5 (r2, r3).", "They are =r2, for 3.5 (r2, r3)."),
         ("The lowest fee is 3.5 (r3).", "The lowest fee is =r3 (r3)."),
         ("It is 13.5, not 3.55 and no 3.5.1 (r3).", "It is 13.5, not 3.55 and no 3.5.1 (r3)."),
         ("There is no wood (r5).", "There is no wood (r5)."),

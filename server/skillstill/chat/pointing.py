@@ -66,7 +66,7 @@ class Pointers:
         """The result with a letter before each line that names a place."""
         if found := ROWS.match(result):
             rows = result[found.end() + 1 :].split("\n")[: int(found["count"])]
-            if len(rows) == int(found["count"]) and not rows[-1].startswith("…"):
+            if len(rows) == int(found["count"]) and all(map(str.strip, rows)) and not rows[-1].startswith("…"):
                 self.rows[found["id"]] = rows
         return SHOWN.sub(self._lettered, result)
 
@@ -101,9 +101,9 @@ class Pointers:
         return pointed
 
     def _pointed_rows(self, text: str) -> str:
-        """The rows of the last result whose rows are told, as lines or in a list, by its id."""
+        """The rows of one result, told as lines or in a list, by its id: of the longest, of equals of the last."""
         text = ROWS_POINTER.sub(self._unlike_rows, text)
-        for name, rows in reversed(self.rows.items()):
+        for name, rows in sorted([*self.rows.items()][::-1], key=lambda one: -len("".join(one[1]))):
             lines, listed = re.escape("\n".join(rows)), re.escape(", ".join(rows))
             as_lines, count = re.subn(rf"(?m)^{lines}$", f"=={name}", text, count=1)
             as_list, also = re.subn(rf"(?<![\w.]){listed}(?!\w|\.\w)", f"={name}", text, count=1)
