@@ -103,7 +103,8 @@ class Pointers:
     def _pointed_rows(self, text: str) -> str:
         """The rows of one result, told as lines or in a list, by its id: of the longest, of equals of the last."""
         text = ROWS_POINTER.sub(self._unlike_rows, text)
-        for name, rows in sorted([*self.rows.items()][::-1], key=lambda one: -len("".join(one[1]))):
+        shortest_first = sorted(self.rows.items(), key=lambda one: len("".join(one[1])))
+        for name, rows in reversed(shortest_first):
             lines, listed = re.escape("\n".join(rows)), re.escape(", ".join(rows))
             as_lines, count = re.subn(rf"(?m)^{lines}$", f"=={name}", text, count=1)
             as_list, also = re.subn(rf"(?<![\w.]){listed}(?!\w|\.\w)", f"={name}", text, count=1)
