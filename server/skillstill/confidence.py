@@ -20,6 +20,8 @@ FEATURES = (
     "misused",
     "repeated",
     "length",  # of the answer, as a logarithm: 20 characters more matter to a short one only
+    "intent",  # log-probability of what the first turn takes the question for; 0 where it does not say
+    "placed",  # whether any evidence is a place: that something is not there is borne out by none
 )
 REPEATED = "You made this call already"  # how the loop tells a model so; no tool's result begins like that
 STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that floats round to 1
@@ -75,6 +77,8 @@ def features(trace: Trace) -> tuple[float, ...]:
         float(misuses(trace)),
         float(repeats(trace)),
         math.log1p(len(trace.report.answer)),
+        _intent(turns[0]),
+        float(any(":" in piece for piece in trace.report.evidence)),
     )
 
 
@@ -87,6 +91,14 @@ def misuses(trace: Trace) -> int:
 def repeats(trace: Trace) -> int:
     """Calls that were made before. The one that ends a run is not among them, but is never the first."""
     return sum(message.role == "tool" and message.content.startswith(REPEATED) for message in trace.messages)
+
+
+def _intent(turn: Message) -> float:
+    """A line of its own, at the beginning of the turn."""
+    if not turn.intent:
+        return 0.0
+    end = next((at for at, one in enumerate(turn.decisions) if "\n" in one.token), 0)
+    return sum(one.logprob for one in turn.decisions[: end + 1])
 
 
 def _sureness(turns: Sequence[Message]) -> tuple[float, float]:

@@ -56,8 +56,20 @@ def test_a_run_shows_how_sure_each_turn_was_what_it_cites_and_what_went_wrong(sc
         "misused": 1,
         "repeated": 1,
         "length": math.log1p(len(trace.report.answer)),
+        "intent": 0.0,
+        "placed": 1.0,
     }
     assert (misuses(trace), repeats(trace)) == (1, 1)
+
+
+def test_how_sure_a_run_was_of_what_is_asked_is_told_apart(scripted: Scripted) -> None:
+    said = [("#", -0.1), ("definition", -0.7), ("\n", -0.2), (">outline", -3.0)]
+    decisions = tuple(Decision(token=token, logprob=logprob) for token, logprob in said)
+    looked = call("search", pattern="class Nobody").model_copy(update={"intent": "definition", "decisions": decisions})
+    trace = traced(scripted, [looked, sure(answer("There is none (r1 found nothing)."), -0.4)])
+    assert trace.report.status == "answered", trace.report.answer
+    shown = dict(zip(FEATURES, features(trace), strict=True))
+    assert (shown["intent"], shown["placed"]) == (pytest.approx(-1.0), 0.0)
 
 
 def test_a_model_that_tells_no_log_probabilities_shows_nothing_and_is_not_trusted(scripted: Scripted) -> None:
