@@ -1,6 +1,6 @@
 """Skills, distilled: small local models for the narrow, repeated work of subagents.
 
-report = await subagent("Where is the retry back-off computed?", "explore", "~/src/app")
+report = await subagent("What does Session inherit from?", "explore", "~/src/app")
 """
 
 from os import PathLike

@@ -101,7 +101,7 @@ def run(
 ) -> int:
     """Let a subagent answer one question about a folder.
 
-    Example: skillstill run explore "Where is the retry back-off computed?" --workspace ~/src/app
+    Example: skillstill run explore "Find all places that call retry" --workspace ~/src/app
     """
     import anyio
 
