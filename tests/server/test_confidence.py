@@ -69,7 +69,7 @@ def test_how_sure_a_run_was_of_what_is_asked_is_told_apart(scripted: Scripted) -
     trace = traced(scripted, [looked, sure(answer("There is none (r1 found nothing)."), -0.4)])
     assert trace.report.status == "answered", trace.report.answer
     shown = dict(zip(FEATURES, features(trace), strict=True))
-    assert (shown["intent"], shown["placed"]) == (pytest.approx(-1.0), 0.0)
+    assert (shown["intent"], shown["placed"]) == pytest.approx((-1.0, 0.0))
 
 
 def test_a_model_that_tells_no_log_probabilities_shows_nothing_and_is_not_trusted(scripted: Scripted) -> None:

@@ -99,8 +99,10 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
         ({"ours": {"families": {"linked": {"solved": 0, "asked": 9}}}}, "not good enough", ["cells"]),
         ({"ours": {"goals": {"solved": 0, "asked": 0}}}, "not verifiable", ["checks"]),
         ({"without": ["ours"]}, "not verifiable", ["checks"]),
-        ({"without": ["larger"]}, "not good enough", ["larger"]),
-        ({"without": ["floor"]}, "better as a plain script", ["floor"]),
+        ({"without": ["larger"]}, "not verifiable", ["larger"]),
+        ({"without": ["floor"]}, "not verifiable", ["floor"]),
+        ({"without": ["wrong"]}, "not verifiable", ["wrong"]),
+        ({"without": ["wrong"], "floor": (-0.2, -0.01)}, "better as a plain script", ["floor", "wrong"]),
     ],
 )
 def test_each_verdict_has_its_reason(changes: dict[str, Any], verdict: str, failed: list[str]) -> None:

@@ -46,12 +46,13 @@ class Screen(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a person asked for. `base` takes the place of the skill's own, `larger` is the stock model to beat."""
+    """What a person asked for. `base` takes the place of the skill's own; `larger` and `wrong` are compared with."""
 
     teach: Teach
     registry: Path
     base: Path | None = None
     larger: Path | None = None
+    wrong: Path | None = None
     minutes: int | None = None
     offline: bool = False
 
@@ -94,7 +95,8 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: Order, screen: Scr
     stage("export", proof_file(folder), (trained_file(folder),), lambda _: _ship(skill_folder, folder, weights))
     if not (parity := parity_of(folder)).passed:  # measuring it would take an hour and change nothing
         return Ending("parity failed", why=parity.told)
-    rivals = Rivals(given(order.larger) if order.larger else None, registry=order.registry)
+    larger, wrong = (given(file) if file else None for file in (order.larger, order.wrong))
+    rivals = Rivals(larger, order.registry, wrong)
     with screen.stage("evaluate") as tell:
         measure(skill_folder, folder, base, rivals, tell, offline=order.offline)
     scorecard = publish(skill_folder, folder, order.registry, parity)

@@ -136,11 +136,12 @@ class Cause(Frozen):
 
 
 class Gate(Frozen):
-    """One condition of a release: what was wanted and what came, in a sentence."""
+    """One condition of a release: what was wanted and what came, in a sentence. Not `measured`: nobody looked."""
 
     name: str
     passed: bool
     told: str
+    measured: bool = True
 
 
 class Trained(Frozen):

@@ -23,6 +23,9 @@ Base = Annotated[
 Larger = Annotated[
     Path | None, typer.Option("--larger", help="A several times larger stock model to compare with, a GGUF file.")
 ]
+Wrong = Annotated[
+    Path | None, typer.Option(help="Another skill's adapter on this base.", show_default="that of some other release")
+]
 Minutes = Annotated[
     int | None,
     typer.Option("--budget-minutes", min=1, help="Train no longer than so many minutes of one core, about."),
@@ -104,10 +107,7 @@ def evaluate(
     run: Run = None,
     base: Base = None,
     larger: Larger = None,
-    wrong: Annotated[
-        Path | None,
-        typer.Option(help="Another skill's adapter on this base.", show_default="that of some other release"),
-    ] = None,
+    wrong: Wrong = None,
     registry: RegistryFile = None,
     offline: Offline = False,
     json: Json = False,
@@ -178,6 +178,7 @@ def train(
     ] = "constructed",
     minutes: Minutes = None,
     larger: Larger = None,
+    wrong: Wrong = None,
     registry: RegistryFile = None,
     offline: Offline = False,
     json: Json = False,
@@ -202,6 +203,7 @@ def train(
         registry=registry or registry_of(folder),
         base=base,
         larger=larger,
+        wrong=wrong,
         minutes=minutes,
         offline=offline,
     )

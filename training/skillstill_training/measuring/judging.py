@@ -16,15 +16,18 @@ VERDICTS: Sequence[tuple[Verdict, Collection[str]]] = (
 
 
 def judged(scorecard: Scorecard, parity: Gate, asked: Collection[Arm]) -> Scorecard:
-    """The scorecard with its gates and verdict. An arm of `asked` that did not run fails its gate."""
+    """The scorecard with its gates and verdict. An arm of `asked` that did not run fails its gate.
+
+    It is no reason for any other verdict than that nothing could be verified: a comparison may still say anything.
+    """
     gates = tuple(_gates(scorecard, parity, asked))
     return scorecard.model_copy(update={"gates": gates, "verdict": _verdict(gates)})
 
 
 def _verdict(gates: Sequence[Gate]) -> Verdict:
-    failed = {gate.name for gate in gates if not gate.passed}
+    failed = {gate.name for gate in gates if not gate.passed and gate.measured}
     if not failed:
-        return "released"
+        return "released" if all(gate.passed for gate in gates) else "not verifiable"
     return next((verdict for verdict, names in VERDICTS if failed & set(names)), "not good enough")
 
 
@@ -96,7 +99,7 @@ def _difference(scorecard: Scorecard, other: Arm, on: Literal["all", "unseen", "
 def _not_run(other: Arm, called: str, asked: Collection[Arm]) -> Gate:
     wanted = other in asked
     told = f"not run: {called}; the recipe {'asks' if wanted else 'does not ask'} for it"
-    return Gate(name=other, passed=not wanted, told=told)
+    return Gate(name=other, passed=not wanted, told=told, measured=False)
 
 
 def _points(found: Difference) -> str:
