@@ -60,6 +60,10 @@ def test_an_answer_points_at_lines_and_is_put_in_full(text: str, pointed: str) -
     assert chat.parse(pointed, LINES, LOOKED).content == text
 
 
+def test_a_line_that_is_pointed_at_twice_is_told_once() -> None:
+    assert chat.parse("==B\n==A\n==B", LINES, LOOKED).content == f"{SHOWN[2]}\n{SHOWN[1]}"
+
+
 QUERIED = (
     *LOOKED,
     Message(role="assistant", calls=(ToolCall(name="sql", arguments={"query": "select cargo, count(*) from trips"}),)),

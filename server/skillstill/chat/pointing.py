@@ -76,9 +76,12 @@ class Pointers:
         return message.model_copy(update={"content": self._pointed_text(message.content), "calls": calls})
 
     def followed(self, message: Message) -> Message:
-        """An assistant message in full. A letter that no line has stays as it is: no evidence bears it out."""
+        """An assistant message in full. A letter that no line has stays as it is: no evidence bears it out.
+
+        A line that points where one before it does says nothing new, and is left out.
+        """
         calls = tuple(self._followed_call(call) for call in message.calls)
-        content = POINTER.sub(lambda found: self._meant(found) or found[0], message.content)
+        content = POINTER.sub(lambda found: self._meant(found) or found[0], _once(message.content))
         content = ROWS_POINTER.sub(lambda found: self._listed(found) or found[0], content)
         return message.model_copy(update={"content": content, "calls": calls})
 
@@ -150,6 +153,11 @@ class Pointers:
         if found["line"]:
             return f"{line.path}:{found['line']}"
         return line.text if found["signs"] == "==" else line.place
+
+
+def _once(text: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(line for at, line in enumerate(lines) if not POINTER.fullmatch(line) or line not in lines[:at])
 
 
 def _letter(index: int) -> str:
