@@ -103,7 +103,7 @@ class _Run:
 
     async def solve(self, model: Model) -> Report:
         if opening := self.brief.skill.subagent.opening:
-            await self.execute(opening.call(self.brief.prompt))
+            await self.execute(ToolCall(name=opening.tool, arguments={}))
         while True:
             turn = await self.ask(model)
             if not (turn.calls or turn.malformed):
@@ -176,6 +176,7 @@ class _Run:
             return self.escalate(self.reason(answer[found.end() :].strip(" .*_")))
         if not answer:
             return self.escalate("the model gave no answer")
+        answer = _places_once(answer)
         verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
         if verdict.problem:
             return self.escalate(f"the model's answer is withheld: {verdict.problem}")
@@ -195,6 +196,12 @@ class _Run:
 
     def failure(self, reason: str) -> Report:
         return Report(status="failed", answer=f"failed: {one_line(reason, 500)} (run {self.brief.run})")
+
+
+def _places_once(answer: str) -> str:
+    """Without lines that name a place and have been told: a small model likes to point at the same line again."""
+    lines = answer.split("\n")
+    return "\n".join(line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted(line)[0])
 
 
 def _shown(call: ToolCall) -> str:

@@ -23,7 +23,7 @@ def serving_hash(skill: Skill, base: ModelFile, adapter: ModelFile | None) -> st
         "golden": {tool.name: golden()[tool.name] for tool in skill.tools},
         "base": base.sha256,
         "adapter": adapter.sha256 if adapter else None,
-        **({"opening": opening.model_dump()} if (opening := skill.subagent.opening) else {}),
+        **({"opening": opening.tool} if (opening := skill.subagent.opening) else {}),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

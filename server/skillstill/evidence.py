@@ -9,7 +9,8 @@ from skillstill.types import Receipt, Span
 BEFORE = r"(?<![A-Za-z0-9_/.@+-])"  # where a path can begin; a letter of another script may stand before one
 LINES = r":(\d{1,9})(?:-(\d{1,9}))?(?::\d+)?(?!\d)"  # a line or a range, and perhaps a column
 LOCATION = re.compile(rf"{BEFORE}((?:~?/|\.{{1,2}}/)?[\w.@+/-]*\w){LINES}")
-RECEIPT = re.compile(r"(?<![\w/.-])r\d{1,3}(?![\w/-]|\.\w)")
+RECEIPT = re.compile(r"(?<![\w/.=-])r\d{1,3}(?![\w/-]|\.\w)")
+DANGLING = re.compile(r"(?<![\w=])==?r\d{1,3}(?![\w=])")  # a pointer (chat.pointing) at rows that no result has
 CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
 # Other ways to write `path:line`, each with what stands for it.
 SPELLINGS = (
@@ -40,6 +41,8 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
     good = [receipt for receipt in receipts if not receipt.refused]
     if not good:
         return Verdict(problem="it was given without a successful tool call")
+    if dangling := DANGLING.search(answer):
+        return Verdict(problem=f"it points at {dangling[0]}, which has no rows")
     if wrong := invented(answer, good, shown, root):
         return Verdict(problem=f"it names {wrong}, which no tool has shown")
     known = {receipt.id for receipt in receipts}

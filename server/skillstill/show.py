@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from rich.console import Console
@@ -55,11 +56,13 @@ def transcript(trace: Trace, *, as_json: bool) -> None:
         return
     _out.print(Text(f"run {trace.run}  {trace.release}  {trace.created:%Y-%m-%d %H:%M}  {trace.workspace}", "bold"))
     _out.print(Text(f"model {trace.model}  dialect {trace.dialect}"))
-    for message in trace.messages[1:]:
+    for before, message in pairwise(trace.messages):
+        begun = (before.role, message.role) == ("user", "tool")  # no model called for that
+        role = f"{message.role}: {trace.receipts[0].tool}, which each run begins with" if begun else message.role
         calls = "\n".join(f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.calls)
         text = clean("\n".join(filter(None, [message.content, calls])))
         _out.print()
-        _out.print(Text(message.role, style="bold"), Text(text), sep="\n")
+        _out.print(Text(role, style="bold"), Text(text), sep="\n")
     _out.print()
     _out.print(Text(trace.report.status, style=STYLES[trace.report.status]), Text(trace.report.answer), sep="\n")
     _out.print(Text(_cost(trace)))

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from skillstill.errors import SkillError
 from skillstill.text import one_line
 from skillstill.tools import TOOLS, Tool
-from skillstill.types import Frozen, ModelFile, ToolCall
+from skillstill.types import Frozen, ModelFile
 
 # The Agent Skills specification (agentskills.io): 1-64 of a-z, 0-9 and single hyphens, none at an end.
 NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -36,13 +36,9 @@ class WorkspaceUse(Frozen):
 
 
 class Opening(Frozen):
-    """A call that every run begins with, so that no model has to make it; its argument `prompt` is the question."""
+    """A call, without arguments, that every run begins with, so that no model has to make it."""
 
     tool: str
-    prompt: str = ""
-
-    def call(self, prompt: str) -> ToolCall:
-        return ToolCall(name=self.tool, arguments={self.prompt: prompt} if self.prompt else {})
 
 
 class Subagent(Frozen):
@@ -69,11 +65,10 @@ class Subagent(Frozen):
     def possible(cls, opening: Opening | None, info: ValidationInfo) -> Opening | None:
         if opening and opening.tool not in (tools := info.data.get("tools", ())):
             raise ValueError(f"expected one of its tools ({', '.join(tools)})")
-        if opening:
-            parameters = TOOLS[opening.tool].schema.parameters
-            wanted, given = set(parameters.get("required", ())), {opening.prompt} - {""}
-            if not wanted <= given <= parameters["properties"].keys():
-                raise ValueError(f"{opening.tool} wants {', '.join(sorted(wanted)) or 'nothing'} and no more")
+        if opening and (wanted := TOOLS[opening.tool].schema.parameters.get("required")):
+            raise ValueError(
+                f"{opening.tool} wants {', '.join(wanted)}, and a run begins with a call without arguments"
+            )
         return opening
 
 

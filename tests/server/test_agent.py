@@ -51,22 +51,28 @@ async def test_an_answer_that_quotes_what_a_tool_has_shown_is_answered(explore: 
 
 
 async def test_a_run_begins_with_the_call_that_its_skill_declares(explore: Skill, workspace: Workspace) -> None:
-    for opening, shown in [
-        (Opening(tool="list"), "2 files"),
-        (Opening(tool="search", prompt="pattern"), "Where is Cart?"),
-    ]:
-        skill = explore.model_copy(update={"subagent": explore.subagent.model_copy(update={"opening": opening})})
-        steps: list[Step] = []
+    subagent = explore.subagent.model_copy(update={"opening": Opening(tool="list")})
+    skill, steps = explore.model_copy(update={"subagent": subagent}), list[Step]()
 
-        async def note(step: Step, to: list[Step] = steps) -> None:
-            to.append(step)
+    async def note(step: Step) -> None:
+        steps.append(step)
 
-        trace = await solve(skill, workspace, [call("list"), LOOK, CLAIM], on_step=note)
-        assert [message.role for message in trace.messages[:4]] == ["system", "user", "tool", "assistant"]
-        assert trace.messages[2].content.startswith("r1: ")
-        assert shown in trace.messages[2].content
-        assert [step.receipt.id for step in steps if step.receipt][:1] == ["r1"]
-        assert (trace.report.answer, trace.tally.turns) == (CLAIM, 3)
+    trace = await solve(skill, workspace, [call("list"), LOOK, CLAIM], on_step=note)
+    assert [message.role for message in trace.messages[:4]] == ["system", "user", "tool", "assistant"]
+    assert trace.messages[2].content.startswith("r1: .: 2 files")
+    assert [step.receipt.id if step.receipt else step.note for step in steps] == ["r1", "repeated call", "r2"]
+    assert (trace.report.answer, trace.tally.turns) == (CLAIM, 3)
+
+
+@pytest.mark.parametrize("text", ["They are =r1.", "They are =r1 (r1).", "Rows (r1):\n==r1"])
+async def test_what_points_at_no_rows_is_withheld(explore: Skill, workspace: Workspace, text: str) -> None:
+    trace = await solve(explore, workspace, [LOOK, text])
+    assert "withheld: it points at" in trace.report.answer
+
+
+async def test_a_place_is_told_once_and_other_lines_as_often_as_they_were(explore: Skill, workspace: Workspace) -> None:
+    trace = await solve(explore, workspace, [LOOK, "cart.py:3: class Cart\nAda\nAda\ncart.py:3: class Cart"])
+    assert trace.report.answer == "cart.py:3: class Cart\nAda\nAda"
 
 
 async def test_a_receipt_tells_what_was_called_and_hashes_what_came_back(explore: Skill, workspace: Workspace) -> None:

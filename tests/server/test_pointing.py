@@ -60,10 +60,6 @@ def test_an_answer_points_at_lines_and_is_put_in_full(text: str, pointed: str) -
     assert chat.parse(pointed, LINES, LOOKED).content == text
 
 
-def test_a_line_that_is_pointed_at_twice_is_told_once() -> None:
-    assert chat.parse("==B\n==A\n==B", LINES, LOOKED).content == f"{SHOWN[2]}\n{SHOWN[1]}"
-
-
 QUERIED = (
     *LOOKED,
     Message(role="assistant", calls=(ToolCall(name="sql", arguments={"query": "select cargo, count(*) from trips"}),)),
@@ -81,6 +77,9 @@ QUERIED = (
         ("Rows (r2):\nlive stock | 3\ntimber | 14", "Rows (r2):\n==r2"),
         ("They are live stock | 3, timber | 14 (r2).", "They are =r2 (r2)."),
         ("They are live stock | 3, timber | 14, for 3.5 (r2, r3).", "They are =r2, for 3.5 (r2, r3)."),
+        ("fee=3.5, 2,3.5 and 3.5-7 are no rows, 3.5 is (r3).", "fee=3.5, 2,3.5 and 3.5-7 are no rows, =r3 is (r3)."),
+        ("3.5 of 3.5 (r3).", "3.5 of =r3 (r3)."),
+        ("It is 3.5=r3.", "It is 3.5=r3."),
         ("The lowest fee is 3.5 (r3).", "The lowest fee is =r3 (r3)."),
         ("It is 13.5, not 3.55 and no 3.5.1 (r3).", "It is 13.5, not 3.55 and no 3.5.1 (r3)."),
         ("There is no wood (r5).", "There is no wood (r5)."),

@@ -111,7 +111,8 @@ class PlannedModel:
         if self.begun:
             return self.plan.send(seen)
         self.begun = True
-        self.hand.opening = seen
+        if last.role == "tool":
+            self.hand.opening = seen
         return next(self.plan)
 
 

@@ -19,9 +19,10 @@ SHOWN = re.compile(
     r"|.*, first (?P<last>[^\s:]+):(?P<end>\d{1,9}))$",  # a group, with where it begins
     re.MULTILINE,
 )
-POINTER = re.compile(r"(?<![\w=])(?P<signs>==?)(?P<letter>[A-Z]{1,2})(?::(?P<line>\d{1,9}))?(?![\w=])")
-ROWS = re.compile(r"\A(?P<id>r\d{1,3}): (?P<count>[1-9]\d{0,3}) rows: .*")  # a query's result, before its rows
-ROWS_POINTER = re.compile(r"(?<![\w=])(?P<signs>==?)(?P<id>r\d{1,3})(?![\w=])")
+POINTER = re.compile(
+    r"(?<![\w=])(?P<signs>==?)(?:(?P<letter>[A-Z]{1,2})(?::(?P<line>\d{1,9}))?|(?P<rows>r\d{1,3}))(?![\w=])"
+)
+ROWS = re.compile(r"\A(?P<id>r\d{1,3}): (?P<count>[1-9]|10) rows: .*")  # of more than ten, not all are shown
 MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have letters; those behind them are copied
 
 
@@ -66,7 +67,7 @@ class Pointers:
         """The result with a letter before each line that names a place."""
         if found := ROWS.match(result):
             rows = result[found.end() + 1 :].split("\n")[: int(found["count"])]
-            if len(rows) == int(found["count"]) and all(map(str.strip, rows)) and not rows[-1].startswith("…"):
+            if len(rows) == int(found["count"]) and all(map(str.strip, rows)):
                 self.rows[found["id"]] = rows
         return SHOWN.sub(self._lettered, result)
 
@@ -76,13 +77,9 @@ class Pointers:
         return message.model_copy(update={"content": self._pointed_text(message.content), "calls": calls})
 
     def followed(self, message: Message) -> Message:
-        """An assistant message in full. A letter that no line has stays as it is: no evidence bears it out.
-
-        A line that points where one before it does says nothing new, and is left out.
-        """
+        """An assistant message in full. What points at nothing stays as it is: no evidence bears it out."""
         calls = tuple(self._followed_call(call) for call in message.calls)
-        content = POINTER.sub(lambda found: self._meant(found) or found[0], _once(message.content))
-        content = ROWS_POINTER.sub(lambda found: self._listed(found) or found[0], content)
+        content = POINTER.sub(lambda found: self._meant(found) or found[0], message.content)
         return message.model_copy(update={"content": content, "calls": calls})
 
     def _lettered(self, found: re.Match[str]) -> str:
@@ -104,15 +101,16 @@ class Pointers:
         return pointed
 
     def _pointed_rows(self, text: str) -> str:
-        """The rows of one result, told as lines or in a list, by its id: of the longest, of equals of the last."""
-        text = ROWS_POINTER.sub(self._unlike_rows, text)
+        """The rows of one result, told as lines or in a list, by its id: of the longest, of equals of the last.
+
+        Where the same words stand twice, those behind: the answer comes after what is said of it.
+        """
         shortest_first = sorted(self.rows.items(), key=lambda one: len("".join(one[1])))
         for name, rows in reversed(shortest_first):
             lines, listed = re.escape("\n".join(rows)), re.escape(", ".join(rows))
-            as_lines, count = re.subn(rf"(?m)^{lines}$", f"=={name}", text, count=1)
-            as_list, also = re.subn(rf"(?<![\w.]){listed}(?!\w|\.\w)", f"={name}", text, count=1)
-            if count or also:
-                return as_lines if count else as_list
+            for pattern, sign in ((rf"(?m)^{lines}$", "=="), (rf"(?<![\w.,=-]){listed}(?![\w=]|[.,-]\w)", "=")):
+                if found := [*re.finditer(pattern, text)]:
+                    return f"{text[: found[-1].start()]}{sign}{name}{text[found[-1].end() :]}"
         return text
 
     def _pointer(self, path: str, number: int) -> str:
@@ -122,10 +120,7 @@ class Pointers:
         return f"={exact[-1]}" if exact else f"={letters[-1]}:{number}"
 
     def _unlike(self, found: re.Match[str]) -> str:
-        return f"{found['signs']} {found[0].lstrip('=')}" if found["letter"] in self.lines else found[0]
-
-    def _unlike_rows(self, found: re.Match[str]) -> str:
-        return f"{found['signs']} {found['id']}" if found["id"] in self.rows else found[0]
+        return f"{found['signs']} {found[0].lstrip('=')}" if self._meant(found) else found[0]
 
     def _pointed_call(self, call: ToolCall) -> ToolCall:
         path, number = call.arguments.get("path"), call.arguments.get("line")
@@ -143,21 +138,16 @@ class Pointers:
             return call
         return call.model_copy(update={"arguments": {"line": line.number, **call.arguments, "path": line.path}})
 
-    def _listed(self, found: re.Match[str]) -> str:
-        return ("\n" if found["signs"] == "==" else ", ").join(self.rows.get(found["id"], ()))
-
     def _meant(self, found: re.Match[str]) -> str:
+        """What it points at; empty where that is nothing."""
+        if found["rows"]:
+            return ("\n" if found["signs"] == "==" else ", ").join(self.rows.get(found["rows"], ()))
         line = self.lines.get(found["letter"])
         if line is None:
             return ""
         if found["line"]:
             return f"{line.path}:{found['line']}"
         return line.text if found["signs"] == "==" else line.place
-
-
-def _once(text: str) -> str:
-    lines = text.split("\n")
-    return "\n".join(line for at, line in enumerate(lines) if not POINTER.fullmatch(line) or line not in lines[:at])
 
 
 def _letter(index: int) -> str:

@@ -178,9 +178,12 @@ def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
             open_calls += ids
         if message.role == "tool" and open_calls:
             item["tool_call_id"] = open_calls.pop(0)
-        elif message.role == "tool":  # the answer to a call that could not be read: no id to refer to
+        elif message.role == "tool":  # the answer to a call that could not be read, or that the run began with: no id
             item["role"] = "user"
-        wire.append(item)
+        if wire and item["role"] == wire[-1]["role"] == "user":  # some templates refuse two in a row
+            wire[-1]["content"] += f"\n\n{item['content']}"
+        else:
+            wire.append(item)
     return wire
 
 

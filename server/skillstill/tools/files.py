@@ -85,13 +85,19 @@ async def read(
         Line(shorten(f"{number}: {clean(text)}", ROW), (place(name, number),))
         for number, text in enumerate(lines[first - 1 : first - 1 + WINDOW], first)
     ]
-    body = fitting(rows, MAX_RESULT - len(f"{name} lines {len(lines)}-{len(lines)} of {len(lines)}\n"))
+    raised = await to_thread.run_sync(_raised, name, lines, line)
+    room = MAX_RESULT - len(f"{name} lines {len(lines)}-{len(lines)} of {len(lines)}\n")
+    body = fitting(rows, room - sum(len(one.text) + 1 for one in raised))
     head = f"{name} lines {first}-{first + len(body) - 1} of {len(lines)}"
     called = await called_here(workspace, name, lines, range(first, first + len(body)), line)
-    hint = [Line(shorten(f"of what it calls, defined here: {', '.join(called)}", ROW))] if called else []
-    if raised := raised_in(lines, line) if not language_of(name) else None:
-        hint = [Line(f"{name}:{raised[0]}: raised in {raised[1]}", (place(name, raised[0]),))]
+    hint = [Line(shorten(f"of what it calls, defined here: {', '.join(called)}", ROW))] if called else raised
     return Result((Line(head, (Span(path=name),)), *fitting([*body, *hint], MAX_RESULT - len(head) - 1)))
+
+
+def _raised(name: str, lines: Sequence[str], line: int) -> Sequence[Line]:
+    """What a stack trace around that line says, if there is one; sources only quote them."""
+    found = None if language_of(name) else raised_in(lines, line)
+    return [Line(f"{name}:{found[0]}: raised in {found[1]}", (place(name, found[0]),))] if found else []
 
 
 async def settle(workspace: Workspace, path: str) -> str:

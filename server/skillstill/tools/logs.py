@@ -7,6 +7,7 @@ from datetime import datetime
 from heapq import nlargest, nsmallest
 from typing import Annotated, Literal
 
+from anyio import to_thread
 from pydantic import BeforeValidator, Field
 
 from skillstill.errors import Refusal
@@ -16,7 +17,7 @@ from skillstill.tools.listing import left_out, rows
 from skillstill.tools.log_files import Entry
 from skillstill.tools.log_lines import LEVELS, is_object, template
 from skillstill.tools.log_scan import Scan, Wanted, scanned
-from skillstill.tools.log_times import Bound, midnight, said, said_group
+from skillstill.tools.log_times import midnight, said, said_group
 from skillstill.tools.tool import ROW, Line, Result
 from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
@@ -63,7 +64,7 @@ async def tally(
     if not scan.chosen.total:
         return _nothing(scan)
     if new:
-        known = await _known_before(workspace, scan, by)
+        known = await to_thread.run_sync(_known_before, scan, by)
         groups = {name: group for name, group in groups.items() if name not in known}
     body = _times(groups, by) if by in ("minute", "hour") else _ranked(groups, by)
     whole = [_all(groups)] if by == "level" and not level and len(groups) > 1 else []
@@ -134,17 +135,13 @@ def _groups(found: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, Gr
     return groups
 
 
-async def _known_before(workspace: Workspace, scan: Scan, by: By) -> Collection[Key]:
-    """The groups of the like entries that came before those of the scan. Raises Refusal."""
-    if not (since := Bound.of(scan.wanted.since, scan.logs.clock)):
+def _known_before(scan: Scan, by: By) -> Collection[Key]:
+    """The groups of the entries that match alike and came before the first of the scan. Refuses without a `since`."""
+    if not (scan.wanted.since and scan.chosen.first):
         raise Refusal("new since when? give since too")
-    earlier = replace(scan.wanted, since="", until="")
-    _, groups, _ = await scanned(
-        workspace,
-        earlier,
-        lambda found: _groups((one for one in found if one.time and not since.has_begun(one.time)), KEYS[by]),
-    )
-    return groups.keys()
+    first = scan.chosen.first
+    alike = Scan(scan.logs, replace(scan.wanted, since="", until=""), scan.numbers)
+    return _groups((entry for entry in alike.entries() if entry.time and entry.time < first), KEYS[by]).keys()
 
 
 def _all(groups: Mapping[Key, Group]) -> Line:

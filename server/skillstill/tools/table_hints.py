@@ -13,6 +13,7 @@ from skillstill.tools.tool import Line
 
 NAMED = 12  # names that a refusal lists
 LITERALS = 3  # texts of a query that are looked for
+CANDIDATES = 50  # values that hold the words of one
 QUOTED_OPERAND = re.compile(  # not an alias: what comes before wants an operand
     r'(?:[=<>(,|]|\b(?:select|distinct|where|having|and|or|not|by|in|like|between|on|then|else|when)\b)\s*"([^"]+)"',
     re.IGNORECASE,
@@ -65,7 +66,7 @@ def near_misses(database: Database, query: str, answer: Answer) -> Iterator[Line
         if {(table.name.lower(), column.name.lower()), (table.inner.lower(), column.name.lower())} & database.reads
     ]
     for text in [found.replace("''", "'") for found in re.findall(r"'((?:[^']|'')+)'", query)][:LITERALS]:
-        if near := _stored_like(database, columns, text.strip("%")):
+        if near := _stored_like(database, columns, text):
             yield Line(f"no {text!r}; near: {near}")
 
 
@@ -80,24 +81,34 @@ def taken_as_text(database: Database, query: str, answer: Answer) -> Iterator[Li
 
 
 def _stored_like(database: Database, columns: Sequence[tuple[Table, str]], text: str) -> str:
-    """The shortest value that holds the text, or whose letters and digits do, and its column; empty where it is stored.
+    """The shortest value whose letters and digits hold those of the text, and its column; empty where it is stored.
 
-    People say `three axle` for what is stored as `ThreeAxle` or `three_axle`: a `%` between the words finds both.
+    People say `three axle` for what is stored as `ThreeAxle` or `three_axle`. A pattern of LIKE is stored where a value
+    matches it.
     """
-    words = re.findall(r"[A-Z]*[^\W_A-Z]+|[A-Z]+", text)
-    pattern = "%".join(["", *words, ""])
-    found: list[tuple[str, str]] = []
-    for table, column in columns if words else ():
+    near: list[tuple[str, str]] = []
+    for table, column in columns if _bare(text) else ():
         name = quoted_name(column)
-        holds = f"typeof({name}) = 'text' AND {name} LIKE ?"
-        order = f"{name} <> ?, length({name}), {name}"
-        query = f"SELECT {name} FROM {quoted_name(table.name)} WHERE {holds} ORDER BY {order} LIMIT 1"  # noqa: S608
+        holds = f"FROM {quoted_name(table.name)} WHERE typeof({name}) = 'text' AND {name} LIKE ?"
         try:
-            found += [(value, column) for (value,) in database.ask(query, (pattern, text)).rows]
+            if "%" in text and database.ask(f"SELECT 1 {holds} LIMIT 1", (text,)).rows:
+                return ""
+            query = f"SELECT DISTINCT {name} {holds} ORDER BY {name} <> ?, length({name})"
+            values = [value for (value,) in database.ask(query, (_spread(text), text), CANDIDATES).rows]
         except (sqlite3.Error, Refusal):
             return ""
-    value, column = min(found, key=lambda one: (one[0] != text, len(one[0])), default=("", ""))
+        near += [(value, column) for value in values if _bare(text) in _bare(value)]
+    value, column = min(near, key=lambda one: (one[0] != text, len(one[0]), one[0]), default=("", ""))
     return f"{column} {value!r}" if value and value != text else ""
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def _spread(text: str) -> str:
+    """A pattern of LIKE for the words of the text, whatever stands between them."""
+    return "%".join(["", *re.findall(r"[A-Z]*[^\W_A-Z]+|[A-Z]+", text), ""])
 
 
 def _own_names(table: Table) -> set[str]:

@@ -160,6 +160,13 @@ async def test_a_chat_sends_messages_and_tools_and_matching_ids(server: OpenAiSe
     ]
 
 
+async def test_what_a_run_begins_with_is_told_with_the_question(server: OpenAiServer) -> None:
+    """Some templates refuse two turns of a user in a row."""
+    server.says(turn("Here."))
+    await completed(RemoteChat, server.url, (*ASKED, Message(role="tool", content="r1: 3 tables")))
+    assert server.requests[0]["messages"][1:] == [{"role": "user", "content": "Where?\n\nr1: 3 tables"}]
+
+
 async def test_the_answer_to_an_unreadable_call_refers_to_none(server: OpenAiServer) -> None:
     server.says(turn("Here."))
     broken = Message(role="assistant", content="<tool_call>{", malformed="the call is not JSON")

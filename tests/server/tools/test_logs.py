@@ -248,13 +248,35 @@ NODE = f"""{DAY} ERROR cart: TypeError: x is not a function
 """
 
 
+DOTNET = f"""{DAY} ERROR cart: KeyNotFoundException
+   at System.Collections.Generic.Dictionary`2.get_Item(TKey key)
+   at Shop.Cart.Find[T](T key)
+"""
+BARE = """Traceback (most recent call last):
+  File "cart.py", line 3, in first
+    fill(name)
+KeyError: 'x'
+trying again
+
+Traceback (most recent call last):
+  File "cart.py", line 9, in second
+    prices[name]
+KeyError: 'y'
+"""
+
+
 @pytest.mark.parametrize(
     ("trace", "lines_read", "raised"),
     [
         (PYTHON, (1, 4, 14), "x.log:5: raised in fill"),
         (JAVA, (1, 7), "x.log:5: raised in write"),
         (NODE, (1, 2), "x.log:2: raised in add"),
+        (DOTNET, (1,), "x.log:2: raised in get_Item"),
+        (BARE, (1, 3), "x.log:2: raised in first"),
+        (BARE, (7, 9), "x.log:8: raised in second"),
         (f"{DAY} INFO cart: started\n", (1,), "1: {DAY} INFO cart: started"),
+        ("We meet\n    at noon (or later)\n", (1,), "2:     at noon (or later)"),
+        (f"{DAY} ERROR cart: TypeError: x\n    at /srv/cart.js:3:9\n", (1,), "2:     at /srv/cart.js:3:9"),
     ],
 )
 async def test_reading_a_stack_trace_ends_with_the_function_that_raised(
@@ -263,6 +285,12 @@ async def test_reading_a_stack_trace_ends_with_the_function_that_raised(
     write(tmp_path, {"x.log": trace})
     for line in lines_read:
         assert (await lines("read", tmp_path, path="x.log", line=line))[-1] == raised.replace("{DAY}", DAY)
+
+
+async def test_long_lines_leave_room_for_the_function_that_raised(tmp_path: Path) -> None:
+    frames = "".join(f"\tat {'x.' * 90}Cart.f{at}(Cart.java:{at})\n" for at in range(12))
+    write(tmp_path, {"x.log": f"{DAY} ERROR cart: {'x' * 190}\nx.Failed: {'y' * 190}\n{frames}"})
+    assert (await lines("read", tmp_path, path="x.log", line=2))[-1] == "x.log:3: raised in f0"
 
 
 DEPLOYED = f"""{DAY[:-2]}01 ERROR cart: disk 7 full
@@ -281,6 +309,24 @@ async def test_tally_counts_what_there_was_not_before(tmp_path: Path) -> None:
     assert found == ["1 × ERROR prices unknown, first x.log:4"]
     assert (await lines("tally", tmp_path, **{**asked, "since": "10:00:05"}))[0].startswith("no ")
     assert await refused("tally", tmp_path, by="message", new=True) == "new since when? give since too"
+
+
+async def test_what_is_new_is_told_by_one_reading_of_the_pattern_over_all_days(tmp_path: Path) -> None:
+    days = [
+        "01 11:00:00 ERROR cart: disk full",
+        "01 12:00:00 ERROR mail: Cart lost",
+        "02 09:00:00 ERROR cart: disk full",
+    ]
+    days += ["02 11:00:00 ERROR cart: disk full", "02 12:00:00 ERROR cart: no heart"]
+    write(tmp_path, {"x.log": "".join(f"2026-03-{line}\n" for line in days)})
+    asked = {"by": "message", "level": "error", "new": True}
+    late = await lines("tally", tmp_path, since="2026-03-02 10:00", pattern="cart", **asked)
+    assert late[1:] == ["1 × ERROR no heart, first x.log:5"]
+    assert (await lines("tally", tmp_path, since="10:00", **asked))[1:] == [
+        "2 × ERROR disk full, first x.log:1",
+        "1 × ERROR Cart lost, first x.log:2",
+        "1 × ERROR no heart, first x.log:5",
+    ]
 
 
 async def test_of_a_java_trace_its_last_cause_is_told(tmp_path: Path) -> None:

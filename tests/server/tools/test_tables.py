@@ -132,6 +132,17 @@ async def test_a_stored_value_is_like_another_whose_words_it_holds(said: str, st
     assert told == ["1 rows: count(*)", "0", f"no '{said}'; near: layout '{stored}'"]
 
 
+async def test_what_only_holds_the_same_letters_far_apart_or_matches_the_pattern_itself_is_no_near_miss(
+    tmp_path: Path,
+) -> None:
+    store(tmp_path / "shop.db", "create table t (code, city)", "insert into t values ('Canada 2012', 'St Ives')")
+    assert await lines("sql", tmp_path, query="SELECT code FROM t WHERE code = 'A-1'") == ["0 rows"]
+    both = "SELECT code FROM t WHERE city LIKE '%st%ives%' AND code = 'Bo'"
+    assert await lines("sql", tmp_path, query=both) == ["0 rows"]
+    half = "SELECT code FROM t WHERE city LIKE 'ives%'"
+    assert await lines("sql", tmp_path, query=half) == ["0 rows", "no 'ives%'; near: city 'St Ives'"]
+
+
 async def test_where_nothing_is_found_a_stored_value_that_is_like_it_is_told() -> None:
     nothing = await lines("sql", SHELF, query="SELECT title FROM book WHERE genre = 'poetry'")
     assert nothing == ["0 rows", "no 'poetry'; near: genre 'Poetry'"]

@@ -66,7 +66,7 @@ class Vocabulary:
         return Row(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
 
     def _start(self, sample: Sample, words: str) -> tuple[int, ...]:
-        """What a conversation begins with that asks in these words; an opening that does not depend on them stays."""
+        """What a conversation begins with that asks in these words; what its run begins with shows the same."""
         first = next(at for at, message in enumerate(sample.messages) if message.role == "assistant")
         begun = sample.messages[:first]
         asked = [Message(role="user", content=words) if one.role == "user" else one for one in begun]
