@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from skillstill import runs
+from skillstill.confidence import FEATURES
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, SkillError, UsageError
 from skillstill.models.pool import LocalModels, LocalOptions
@@ -69,7 +70,8 @@ async def test_a_release_whose_contract_changed_is_stale(tmp_path: Path, project
         await Runtime(changed, ScriptedModels(ScriptedModel([]))).run("explore", "Where is Cart?", project)
 
 
-CALIBRATION = {"means": [0] * 10, "scales": [1] * 10, "weights": [0] * 10, "bias": 1.0, "goals": 400}
+NONE, ONE = [0] * len(FEATURES), [1] * len(FEATURES)
+CALIBRATION = {"means": NONE, "scales": ONE, "weights": NONE, "bias": 1.0, "goals": 400}
 SURE = call("search", pattern="class Cart").model_copy(update={"decisions": (Decision(token="x", logprob=-0.1),)})
 
 
