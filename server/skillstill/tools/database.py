@@ -15,6 +15,7 @@ from anyio import from_thread
 
 from skillstill.errors import Refusal
 from skillstill.tools.catalogue import Table, quoted_name, uri
+from skillstill.tools.dates import add_dates
 from skillstill.tools.delimited import Delimited, delimited
 from skillstill.workspace import Workspace
 
@@ -125,6 +126,7 @@ def opened(
     try:
         columns = _filled(connection, workspace, tables, ambiguous, loading)
         clock = Clock(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
+        add_dates(connection)
         database = Database(connection, columns, clock)
         database.guard()
         yield database

@@ -34,7 +34,7 @@ KEYWORDS = tuple(
         "select from where and or not in is null like between exists join left using on as group by having"
         " order asc desc limit distinct count sum avg min max round total abs length lower upper trim substr"
         " instr replace coalesce ifnull cast integer real text date time strftime julianday case when then"
-        " else end union all except intersect with over partition glob",
+        " else end union all except intersect with over partition glob year month day",
     )
 )
 DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"  # for GLOB
@@ -56,7 +56,10 @@ async def sql(
         Copied(but=KEYWORDS),
     ],
 ) -> Result:
-    """Query the tables of all SQLite and CSV files. Shows 10 rows: count, sum and sort in the query."""
+    """Query the tables of all SQLite and CSV files. Shows 10 rows: count, sum and sort in the query.
+
+    year(x), month(x) and day(x) read a date however it is written.
+    """
     if not re.match(r"\s*(?:select|with|values)\b", query, re.IGNORECASE):
         raise Refusal("give one SELECT (or WITH … SELECT): files are only read; to see tables and columns use describe")
     files = await visible_files(workspace)

@@ -118,6 +118,29 @@ async def test_a_huge_value_spoils_no_other_column_of_its_row(tmp_path: Path) ->
     assert "leave its column out" in await refused("sql", tmp_path, query="SELECT * FROM t")
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("2024-03-09", "2024 | 3 | 9"),
+        ("2024/3/9 10:00", "2024 | 3 | 9"),
+        ("09.03.2024", "2024 | 3 | 9"),
+        ("19/03/2024", "2024 | 3 | 19"),
+        ("03/19/2024", "2024 | 3 | 19"),
+        ("03/09/2024", "2024 | NULL | NULL"),
+        ("03-03-2024", "2024 | 3 | 3"),
+        ("9 March 2024", "2024 | 3 | 9"),
+        ("Mar 9, 2024", "2024 | 3 | 9"),
+        ("March 2024", "2024 | 3 | NULL"),
+        ("2024-13-09", "NULL | NULL | NULL"),
+        ("soon", "NULL | NULL | NULL"),
+    ],
+)
+async def test_parts_of_a_date_are_read_however_it_is_written(written: str, told: str, tmp_path: Path) -> None:
+    store(tmp_path / "x.db", "create table t (at)", f"insert into t values ('{written}')")
+    shown = await lines("sql", tmp_path, query="SELECT year(at), month(at), day(at) FROM t")
+    assert shown == ["1 rows: year(at) | month(at) | day(at)", told]
+
+
 async def test_a_column_of_another_table_is_told_before_one_that_is_merely_like_it(tmp_path: Path) -> None:
     store(tmp_path / "hiring.db", "create table job (job_id, job_title)", "create table application (job_id, stage)")
     told = await refused("sql", tmp_path, query="SELECT job_title FROM application")
