@@ -58,11 +58,10 @@ def counting(draw: Sampler, table: Table, conditions: Sequence[Condition]) -> Dr
     count = len(kept(table.rows, conditions))
     query = f"select count(*) from {table.sql}{where(conditions)}"
     agree(draw, query, conditions, [(count,)])
-    look = table.name if any(one.dated for one in conditions) else ""
     return Draft(
         check=Value(gold=f"{count}"),
         words={"many": table.many, "condition": draw.say(conditions)},
-        facts=facts(query, conditions, look=look),
+        facts=facts(query, conditions),
     )
 
 

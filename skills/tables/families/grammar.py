@@ -51,7 +51,6 @@ class Condition:
     sql: str
     keeps: Callable[[Row], bool]
     literal: Literal | None = None
-    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +118,8 @@ class Sampler:
             there = column.day(row[column.name])
             return there.year == day.year and month in (0, there.month)
 
-        sql = f"{column.sql} like '{column.pattern(day.year, month)}'"
-        return Condition(column, "during", said, sql, keeps, dated=True)
+        sql = f"year({column.sql}) = {day.year}" + (f" and month({column.sql}) = {month}" if month else "")
+        return Condition(column, "during", said, sql, keeps)
 
     def era(self, table: Table) -> Condition:
         """A year is before, after or the same as another."""
@@ -183,7 +182,7 @@ def where(conditions: Sequence[Condition], of: str = "") -> str:
 
 
 def facts(query: str, conditions: Sequence[Condition] = (), **more: JsonValue) -> dict[str, JsonValue]:
-    """What a plan needs: the query with {0} for its text value, that value, the table to look at for its dates."""
+    """What a plan needs: the query with {0} for its text value, and that value."""
     literals = [one.literal.facts for one in conditions if one.literal]
     return {"query": query, "literals": literals, **more}
 

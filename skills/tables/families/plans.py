@@ -117,11 +117,10 @@ def declined(goal: Goal, hand: Hand) -> Plan:
 def found(goal: Goal, hand: Hand) -> Search:
     """What the goal's query shows, at the end of all that led to it: a text that is stored otherwise is mended."""
     overview = hand.opening
-    looked = str(goal.facts.get("look", ""))
-    if looked or hand.detour("look"):
-        looked = looked or _table_of(str(goal.facts["query"]))
-        yield call("describe", table=looked)
     query, literals = str(goal.facts["query"]), _literals(goal)
+    looked = _table_of(query) if hand.detour("look") else ""
+    if looked:
+        yield call("describe", table=looked)
     if hand.detour("wrong") and (guess := guessed(query, overview)):
         yield call("sql", query=filled(guess, [one["said"] for one in literals]))
     if hand.detour("astray") and (astray := led_astray(query, overview)):

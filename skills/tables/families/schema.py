@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from skillstill.tools.catalogue import name_in_query
+from skillstill.tools.dates import add_dates
 from skillstill_training.material import Material
 
 Cell = Any  # of a row: a number, a text, or None
 Row = Mapping[str, Cell]
 MAX_CATEGORIES = 8  # of a column: as many values as `describe` tells one and all
-DATES = {"%Y-%m-%d": "{y}-{m}-%", "%Y/%m/%d": "{y}/{m}/%", "%d.%m.%Y": "%.{m}.{y}", "%d %b %Y": "% {b} {y}"}
+DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d %b %Y")
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,6 @@ class Column:
 
     def day(self, cell: str) -> date:
         return datetime.strptime(cell, self.form).date()
-
-    def pattern(self, year: int, month: int = 0) -> str:
-        """What the dates of that year, or month of it, are like in SQL."""
-        day = date(year, month or 1, 1)
-        whole = DATES[self.form].format(y=f"{day:%Y}", m=f"{day:%m}", b=f"{day:%b}")
-        return whole if month else {"%Y-%m-%d": f"{year}-%", "%Y/%m/%d": f"{year}/%"}.get(self.form, f"%{year}")
 
 
 @dataclass(frozen=True)
@@ -130,6 +125,7 @@ class Schema:
 @lru_cache(maxsize=64)
 def _read(root: Path, noted: str) -> Schema:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
+    add_dates(connection)
     notes: dict[str, Any] = json.loads(noted)
     tables = {name: _table(name, note, _rows(root / note["path"], name), connection) for name, note in notes.items()}
     texts = {cell.lower() for table in tables.values() for row in table.rows for cell in row.values() if _is_text(cell)}
