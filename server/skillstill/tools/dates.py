@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+from skillstill.tools.log_times import MONTHS
+
 YEAR_FIRST = re.compile(r"\s*(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 YEAR_LAST = re.compile(r"\s*(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)")
 NAMED = re.compile(r"\s*(?:(\d{1,2})[. -]+)?([A-Za-z]{3})[a-z]*[. -]+(?:(\d{1,2})(?:st|nd|rd|th)?,? +)?(\d{4})(?!\d)")
@@ -24,8 +25,7 @@ def date_of(text: str) -> Date:
     if found := YEAR_FIRST.match(text):
         return _checked(int(found[1]), int(found[3]), int(found[4]))
     if found := NAMED.match(text):
-        month = MONTHS.index(found[2].lower()) + 1 if found[2].lower() in MONTHS else 0
-        told = _checked(int(found[4]), month, int(found[1] or found[3] or 1))
+        told = _checked(int(found[4]), MONTHS.get(found[2].capitalize(), 0), int(found[1] or found[3] or 1))
         return told if found[1] or found[3] else (told[0], told[1], None)
     if not (found := YEAR_LAST.match(text)):
         return UNKNOWN

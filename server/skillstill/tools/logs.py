@@ -147,8 +147,8 @@ def _known_before(scan: Scan, by: By) -> Collection[Key]:
 def _all(groups: Mapping[Key, Group]) -> Line:
     """Of several levels, all together: what is asked for as often as one of them."""
     first = min((group.first for group in groups.values()), key=_order)
-    count = sum(group.count for group in groups.values())
-    return Line(f"{count} × any level, first {first.path}:{first.first}", (_span(first),))
+    whole = Group(first, sum(group.count for group in groups.values()))
+    return Line(f"{whole.count} × any level, first {whole.where}", (whole.span,))
 
 
 def _ranked(groups: Mapping[Key, Group], by: By) -> Iterable[Line]:

@@ -87,7 +87,8 @@ def _stored_like(database: Database, columns: Sequence[tuple[Table, str]], text:
     matches it.
     """
     near: list[tuple[str, str]] = []
-    for table, column in columns if _bare(text) else ():
+    wanted = _bare(text)
+    for table, column in columns if wanted else ():
         name = quoted_name(column)
         holds = f"FROM {quoted_name(table.name)} WHERE typeof({name}) = 'text' AND {name} LIKE ?"
         try:
@@ -97,7 +98,7 @@ def _stored_like(database: Database, columns: Sequence[tuple[Table, str]], text:
             values = [value for (value,) in database.ask(query, (_spread(text), text), CANDIDATES).rows]
         except (sqlite3.Error, Refusal):
             return ""
-        near += [(value, column) for value in values if _bare(text) in _bare(value)]
+        near += [(value, column) for value in values if wanted in _bare(value)]
     value, column = min(near, key=lambda one: (one[0] != text, len(one[0]), one[0]), default=("", ""))
     return f"{column} {value!r}" if value and value != text else ""
 
