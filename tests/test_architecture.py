@@ -18,7 +18,7 @@ ARROWS = {
     "tools": {"workspace", "symbols"},
     "skill": {"tools"},
     "evidence": set(),
-    "record": {"tools"},
+    "record": {"evidence", "tools"},
     "agent": {"evidence", "record", "skill", "tools", "workspace"},
     "chat": set(),
     "grammar": {"chat"},

@@ -15,7 +15,7 @@ from skillstill import evidence
 from skillstill.errors import ContextFull, Refusal, SkillstillError
 from skillstill.record import Record
 from skillstill.skill import Skill
-from skillstill.text import clean, one_line, shorten
+from skillstill.text import call_told, clean, one_line, shorten, whole_lines
 from skillstill.tools import Result
 from skillstill.types import ESCALATE, Message, Model, OnStep, Receipt, Report, Step, ToolCall, Trace
 from skillstill.workspace import Workspace
@@ -126,6 +126,8 @@ class _Run:
             self.record.tell(f"Not executed: {turn.malformed}{cut}.")
             await self.report_step(note="unreadable call")
         for call in turn.calls:
+            if len(self.done) - bool(self.brief.skill.subagent.opening) >= self.limits.steps:  # many calls in one turn
+                raise Stop(f"the budget of {self.limits.steps} steps is used up")
             await self.execute(call)
 
     async def execute(self, call: ToolCall) -> None:
@@ -157,7 +159,7 @@ class _Run:
     async def refuse_repeat(self, call: ToolCall, receipt: str) -> None:
         self.repeats += 1
         if self.repeats >= MAX_REPEATS:
-            raise Stop(f"the call {_shown(call)} was repeated")
+            raise Stop(f"the call {call_told(call.name, call.arguments)} was repeated")
         self.record.tell(f"You made this call already: its result is {receipt}. Make another call, or answer.")
         await self.report_step(call=call, note="repeated call")
 
@@ -176,11 +178,11 @@ class _Run:
             return self.escalate(self.reason(answer[found.end() :].strip(" .*_")))
         if not answer:
             return self.escalate("the model gave no answer")
-        answer = _places_once(answer)
+        answer = whole_lines(_places_once(answer), ANSWER_CHARACTERS)
         verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
         if verdict.problem:
             return self.escalate(f"the model's answer is withheld: {verdict.problem}")
-        return Report(status="answered", answer=shorten(answer, ANSWER_CHARACTERS), evidence=verdict.evidence)
+        return Report(status="answered", answer=answer, evidence=verdict.evidence)
 
     def reason(self, text: str) -> str:
         """The model's own words on giving up, unless they make a claim that nothing bears out."""
@@ -189,7 +191,7 @@ class _Run:
         return text or "the model gave no reason"
 
     def escalate(self, reason: str) -> Report:
-        calls = [_shown(ToolCall(name=one.tool, arguments=one.arguments)) for one in self.record.receipts]
+        calls = [call_told(one.tool, one.arguments) for one in self.record.receipts]
         tried = shorten("; ".join(calls), 400) if calls else "nothing"
         text = f"escalate: {shorten(reason, 300)}. Tried: {tried}. Run {self.brief.run}."
         return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts))
@@ -202,7 +204,3 @@ def _places_once(answer: str) -> str:
     """Without lines that name a place and have been told: a small model likes to point at the same line again."""
     lines = answer.split("\n")
     return "\n".join(line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted(line)[0])
-
-
-def _shown(call: ToolCall) -> str:
-    return one_line(f"{call.name}({', '.join(map(str, call.arguments.values()))})", 80)

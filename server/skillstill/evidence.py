@@ -12,14 +12,22 @@ LOCATION = re.compile(rf"{BEFORE}((?:~?/|\.{{1,2}}/)?[\w.@+/-]*\w){LINES}")
 RECEIPT = re.compile(r"(?<![\w/.=-])r\d{1,3}(?![\w/-]|\.\w)")
 DANGLING = re.compile(r"(?<![\w=])==?r\d{1,3}(?![\w=])")  # a pointer (chat.pointing) at rows that no result has
 CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
+
+
+def _behind(found: re.Match[str]) -> str:
+    """`lines 3 to 5 of src/app.py` with the path first."""
+    return f"{found[3]}:{found[1]}" + (f"-{found[2]}" if found[2] else "")
+
+
 # Other ways to write `path:line`, each with what stands for it.
 SPELLINGS = (
     (re.compile(r"https?://\S+"), " "),
     (re.compile(r"[–—]"), "-"),
     (re.compile(r"[`*]"), ""),
     (re.compile(r"(?<=\w)(?:#|::?)L?(?=\d)"), ":"),
-    (re.compile(r"(?<=[\w/]),? \(?lines? (?=\d)", re.IGNORECASE), ":"),
-    (re.compile(r"(?<=\d)-L(?=\d)"), "-"),
+    (re.compile(r"\blines? (\d{1,9})(?:(?:-| to )(\d{1,9}))? (?:of|in) ([\w.@+/-]*\w)", re.IGNORECASE), _behind),
+    (re.compile(r"(?<=[\w/])[:,]? \(?(?:(?:at|on) )?lines? (?=\d)", re.IGNORECASE), ":"),
+    (re.compile(r"(?<=\d)(?:-L| to )(?=\d)"), "-"),
 )
 
 
@@ -36,7 +44,8 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
 
     Evidence is each quoted `path:line` that a receipt covers, and each receipt that is named; without either, the
     receipt of each quoted path. A quoted location that no receipt covers, and that stands in no result either (as
-    `host:8080` might), is an invention, and spoils the whole answer; so does a receipt that does not exist.
+    `host:8080` might), is an invention, and spoils the whole answer; so does a receipt that does not exist, and an
+    absence of which the tool itself says that it could not look everywhere.
     """
     good = [receipt for receipt in receipts if not receipt.refused]
     if not good:
@@ -45,11 +54,12 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
         return Verdict(problem=f"it points at {dangling[0]}, which has no rows")
     if wrong := invented(answer, good, shown, root):
         return Verdict(problem=f"it names {wrong}, which no tool has shown")
-    known = {receipt.id for receipt in receipts}
-    if wrong := next((name for name in CITED.findall(answer) if name not in known), ""):
+    if wrong := _uncited(answer, receipts, shown):
         return Verdict(problem=f"it names {wrong}, which is no result")
-    places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0]]
+    places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0] if _covered(place, good)]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
+    if not places and (blind := next((one for one in good if one.id in named and one.missed), None)):
+        return Verdict(problem=f"{blind.id} found nothing, but {blind.missed}")
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
     return Verdict(found) if found else Verdict(problem="it names no location and no receipt")
 
@@ -57,9 +67,8 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
 def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> str:
     """The first location in the text that nothing bears out, as it is quoted there; empty where there is none."""
     places, rest = _known(text, receipts, root)
-    wrong = [place for place in places if not _covered(place, receipts)]
-    wrong += [place for place in quoted(rest)[0] if not _stands_in(_quote(place), shown)]
-    return _quote(wrong[0]) if wrong else ""
+    claimed = [*(place for place in places if not _covered(place, receipts)), *quoted(rest)[0]]
+    return next((_quote(place) for place in claimed if not _stands_in(_quote(place), shown)), "")
 
 
 def quoted(text: str) -> tuple[list[Span], str]:
@@ -75,6 +84,13 @@ def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
     """The first place that each of the last receipts showed: what a hand-off can pass on."""
     firsts = (next((span for span in receipt.spans if span.first), None) for receipt in reversed(receipts))
     return tuple(dict.fromkeys(f"{span.path}:{span.first}" for span in firsts if span))[:limit]
+
+
+def _uncited(answer: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> str:
+    """The first named receipt that does not exist, unless it is a name of theirs: `def join_by(key, r1, r2)`."""
+    known = {receipt.id for receipt in receipts}
+    cited = (name for name in CITED.findall(answer) if name not in known)
+    return next((name for name in cited if not any(re.search(rf"\b{name}\b", one) for one in shown)), "")
 
 
 def _known(text: str, receipts: Sequence[Receipt], root: str) -> tuple[list[Span], str]:

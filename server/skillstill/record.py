@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillstill.evidence import quoted
 from skillstill.text import shorten
 from skillstill.tools import Result
 from skillstill.types import Message, Receipt, Tally, Usage
@@ -40,6 +41,7 @@ class Record:
             sha256=hashlib.sha256(result.text.encode()).hexdigest(),
             excerpt=shorten(result.text, EXCERPT),
             spans=result.spans,
+            missed=result.missed,
             seconds=round(seconds, 4),
         )
         self.receipts.append(receipt)
@@ -77,7 +79,7 @@ class Record:
 
 
 def _without_echo(text: str, arguments: Mapping[str, Any]) -> str:
-    """A result often repeats what was asked for; that must not bear out an answer."""
-    for value in arguments.values():
-        text = text.replace(str(value), " ") if len(str(value)) > 1 else text
+    """A result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
+    for place in quoted(" ".join(map(str, arguments.values())))[0]:
+        text = text.replace(f"{place.path}:{place.first}", " ")
     return text

@@ -2,7 +2,7 @@
 
 import logging
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from skillstill import agent, runs
 from skillstill.chat import spoken
@@ -11,11 +11,13 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.registry import Listed, Registry
 from skillstill.skill import Skill
+from skillstill.text import call_told
 from skillstill.types import ModelFile, Models, ModelSpec, OnStep, Trace
 from skillstill.workspace import Workspace
 
 PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
 UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
+CALL = 200  # characters of a call that an answer rests on: a query, mostly
 EVALUATE = "skillstill evaluate"
 log = logging.getLogger(__name__)
 
@@ -29,18 +31,24 @@ class Runtime:
     base: ModelFile | None = None
     keep_traces: bool = True
 
-    async def run(self, name: str, prompt: str, workspace: Path, on_step: OnStep | None = None) -> Trace:
+    async def run(
+        self, name: str, prompt: str, workspace: Path, on_step: OnStep | None = None, *, within: str = ""
+    ) -> Trace:
         """Let a subagent work. What goes wrong once it works, a missing model too, is told in the trace's report.
+
+        `within`: a file or folder of the workspace, from its root, that the question is about.
 
         Raises SkillstillError where there is nothing to run: unknown name, bad prompt, workspace or skill, stale.
         """
         checked = check_prompt(prompt)
+        question = f"In {PurePosixPath(within)}: {checked}" if within not in {"", "."} else checked
         listed = self.registry.entry(name)
         skill = listed.skill()
         check_fresh(listed, skill)
         spec = self._spec(listed, skill)
-        brief = _brief(listed, skill, checked, self.models.label(spec))
+        brief = _brief(listed, skill, question, self.models.label(spec))
         trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
+        trace = sourced(trace)
         if calibration := listed.entry.calibration:
             trace = calibrated(trace, calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
@@ -85,6 +93,20 @@ def check_fresh(listed: Listed, skill: Skill) -> None:
             f"{entry.name} is stale: its system line, chat dialect, tools, base or adapter changed since it was "
             "measured; train it again or install the version it was released with"
         )
+
+
+def sourced(trace: Trace) -> Trace:
+    """With a line for each result that alone bears out the answer: what was asked, or a caller cannot check it.
+
+    `There is none (r1)` says nothing as long as nobody knows what was looked for.
+    """
+    report, named = trace.report, set(trace.report.evidence)
+    asked = [one for one in trace.receipts if one.id in named]
+    if report.status != "answered" or not asked:
+        return trace
+    lines = [f"{one.id}: {call_told(one.tool, one.arguments, CALL)}" for one in asked]
+    answer = "\n".join([report.answer, *lines])
+    return trace.model_copy(update={"report": report.model_copy(update={"answer": answer})})
 
 
 def calibrated(trace: Trace, calibration: Calibration) -> Trace:

@@ -173,7 +173,10 @@ class Span(Frozen):
 
 
 class Receipt(Frozen):
-    """One executed tool call. `sha256` is that of the result text which the model was given."""
+    """One executed tool call. `sha256` is that of the result text which the model was given.
+
+    `missed`: where the tool could not look; an absence that only this call bears out is not believed.
+    """
 
     id: str
     tool: str
@@ -182,6 +185,7 @@ class Receipt(Frozen):
     sha256: str
     excerpt: str
     spans: tuple[Span, ...] = ()
+    missed: str = ""
     seconds: float
 
 

@@ -21,11 +21,13 @@ MAX_BYTES = 5_000_000  # far above hand-written source; below what would stall a
 SECRETS = (
     ".git", ".hg", ".svn", ".ssh", ".gnupg", ".aws", ".kube", "**/.docker/config.json", ".dockercfg", "kubeconfig",
     "*.env", ".env.local", ".env.*.local", ".env.dev*", ".env.prod*", ".env.stag*", ".env.test", ".env.ba*",
-    ".env.old", ".env.secret*", ".env~", ".envrc", ".vault-token", "*.tfstate", "*.tfvars",
+    ".env.old", ".env.secret*", ".env.live*", ".env.ci", ".env.qa", ".env.uat", ".env~", ".envrc", ".vault-token",
+    "*.tfstate", "*.tfstate.*", "*.tfvars",
     ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".pgpass", ".my.cnf", ".s3cfg", ".boto",
-    "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
+    "*.pem", "*.pem.*", "*.key", "*.key.bak", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
     "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
-    "credentials.json", "client_secret*.json", "service-account*.json",
+    "**/.cargo/credentials*", "**/.gem/credentials", "**/.composer/auth.json",
+    "credentials.json", "application_default_credentials.json", "client_secret*.json", "service-account*.json",
     "secret.y*ml", "secrets.y*ml", "secret.json", "secrets.json", "secrets.toml",
 )  # fmt: skip
 
@@ -41,7 +43,7 @@ class Workspace:
             raise WorkspaceError(f"no such folder: {root}") from error
         if not self.root.is_dir():
             raise WorkspaceError(f"not a folder: {root}")
-        if Path.home().resolve().is_relative_to(self.root):
+        if _home().is_relative_to(self.root):
             raise WorkspaceError(
                 f"{self.root} is too wide for a workspace (it is or holds your home folder): "
                 "name one project folder with --workspace"
@@ -95,6 +97,14 @@ class Workspace:
     @cached_property
     def _secrets(self) -> GitIgnoreSpec:
         return GitIgnoreSpec.from_lines(SECRETS)
+
+
+def _home() -> Path:
+    """Raises WorkspaceError where nobody can say which it is: then it cannot be kept out either."""
+    try:
+        return Path.home().resolve()
+    except RuntimeError as error:
+        raise WorkspaceError("your home folder is not known: set HOME") from error
 
 
 def _read_regular(real: Path, shown: str, limit: int) -> bytes:

@@ -216,6 +216,7 @@ async def test_a_model_that_cannot_be_had_is_a_failed_report(explore: Skill, wor
     "turns",
     [
         [call("search", pattern="src/evil.py:99"), "It is checked at src/evil.py:99 (r1)."],
+        [call("search", pattern=r"\(src/evil.py:99\)"), "It is checked at src/evil.py:99 (r1)."],
         [call("read", path="evil.py:99"), LOOK, "It is checked at evil.py:99 (r2)."],
     ],
 )
@@ -310,3 +311,30 @@ async def test_confidence_is_the_geometric_mean_over_decision_tokens(explore: Sk
     decisions = (Decision(token="a", logprob=-0.5), Decision(token="b", logprob=-1.5))
     sure = LOOK.model_copy(update={"decisions": decisions})
     assert (await solve(explore, workspace, [sure, CLAIM])).confidence == 0.3679
+
+
+@pytest.mark.parametrize("pattern", ["db.py", "failed"])
+async def test_what_was_searched_for_may_stand_in_the_answer(explore: Skill, tmp_path: Path, pattern: str) -> None:
+    (tmp_path / "app.log").write_text("ERROR failed at src/db.py:88 in query\n", encoding="utf-8")
+    told = "app.log:1: ERROR failed at src/db.py:88 in query"
+    assert (await solve(explore, Workspace(tmp_path), [call("search", pattern=pattern), told])).report.answer == told
+
+
+async def test_a_made_up_value_of_a_query_vouches_for_nothing(workspace: Workspace) -> None:
+    (workspace.root / "a.csv").write_text("id,name\n1,x\n", encoding="utf-8")
+    asked = call("sql", query="SELECT 'src/evil.py:999' AS place")
+    report = (await solve(Registry().entry("tables").skill(), workspace, [asked, "src/evil.py:999 (r2)"])).report
+    assert report.status == "escalate"
+
+
+async def test_a_long_answer_ends_with_a_whole_line(explore: Skill, workspace: Workspace) -> None:
+    answer = "\n".join(["cart.py:3", *(f"{'9' * 50}" for _ in range(40))])
+    kept = (await solve(explore, workspace, [LOOK, answer])).report.answer.split("\n")
+    assert set(kept[1:-1]) == {"9" * 50}
+    assert kept[-1] == f"… {41 - len(kept[:-1])} more lines"
+
+
+async def test_calls_in_one_turn_count_one_by_one(explore: Skill, workspace: Workspace) -> None:
+    calls = tuple(ToolCall(name="search", arguments={"pattern": f"word{n}"}) for n in range(40))
+    trace = await solve(limited(explore, steps=3), workspace, [Message(role="assistant", calls=calls), CLAIM])
+    assert (len(trace.receipts), trace.report.status) == (3, "escalate")

@@ -68,6 +68,7 @@ QUERIED = (
     Message(role="tool", content="r4: 11 rows: fee\n3.5\n… 10 more rows"),
     Message(role="tool", content="r5: 0 rows\nno 'wood'; near: cargo 'timber'"),
     Message(role="tool", content="r6: 1 rows: remark\n "),
+    Message(role="tool", content="r7: 2 rows: remark\na very long remark\n… 1 more lines left out"),
 )
 
 
@@ -83,6 +84,7 @@ QUERIED = (
         ("The lowest fee is 3.5 (r3).", "The lowest fee is =r3 (r3)."),
         ("It is 13.5, not 3.55 and no 3.5.1 (r3).", "It is 13.5, not 3.55 and no 3.5.1 (r3)."),
         ("There is no wood (r5).", "There is no wood (r5)."),
+        ("a very long remark\n… 1 more lines left out", "a very long remark\n… 1 more lines left out"),
     ],
 )
 def test_an_answer_points_at_all_rows_of_a_query_and_is_put_in_full(text: str, pointed: str) -> None:

@@ -107,6 +107,17 @@ def test_a_release_whose_skill_changed_should_be_measured_again_but_serves(tmp_p
     check_fresh(changed, changed.skill())
 
 
+async def test_an_answer_that_only_a_result_bears_out_says_what_was_asked(scripted: Scripted, project: Path) -> None:
+    said = [call("search", pattern="Unicorn"), "There is none (r1 found nothing)."]
+    trace = await scripted(said).run("explore", "Where is Unicorn?", project)
+    assert trace.report.answer == "There is none (r1 found nothing).\nr1: search(Unicorn)"
+
+
+async def test_a_long_prompt_may_name_a_place_too(scripted: Scripted, project: Path) -> None:
+    trace = await scripted(["escalate: no"]).run("explore", "x" * 8_000, project, within="src/app.py")
+    assert trace.prompt == f"In src/app.py: {'x' * 8_000}"
+
+
 async def test_another_base_is_for_untrained_entries_only(tmp_path: Path, project: Path) -> None:
     models, base = ScriptedModels(ScriptedModel([LOOK, CLAIM])), ModelFile(source="file:other.gguf", sha256="1" * 64)
     trace = await Runtime(Registry(), models, base).run("explore", "Where is Cart?", project)
@@ -159,7 +170,7 @@ trace = anyio.run(Runtime(Registry(), Models()).run, "explore", "Which files?", 
 print(trace.report.answer)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "cart.py (r1)\n"
+    assert done.stdout == "cart.py (r1)\nr1: list()\n"
     assert "is not stored" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(runs.folder().iterdir()), "no half a file is left"

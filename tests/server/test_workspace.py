@@ -127,6 +127,17 @@ def test_likely_secrets_are_not_shown(root: Path, path: str) -> None:
     assert "may hold secrets" in refusal(lambda: Workspace(root).read(path))
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["terraform.tfstate.backup", ".env.live", ".cargo/credentials.toml", "old.pem.bak", "AuthKey_1.p8",
+     "gcloud/application_default_credentials.json"],
+)  # fmt: skip
+def test_copies_and_siblings_of_secrets_are_secrets(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text(SECRET, encoding="utf-8")
+    assert "may hold secrets" in refusal(lambda: Workspace(tmp_path).read(path))
+
+
 def test_names_that_only_resemble_secrets_are_shown(root: Path) -> None:
     for name in (".env.example", "environment.py", "keyboard.py", "secrets.py", ".gitignore"):
         (root / name).write_text("fine\n", encoding="utf-8")

@@ -13,13 +13,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillstill.chat.dialect import Dialect
-from skillstill.chat.hermes import Hermes
+from skillstill.chat.hermes import Hermes, untagged
 from skillstill.chat.lines import Lines
 from skillstill.chat.markers import END, HEADER, escape, turn
 from skillstill.chat.pointing import Pointers
 from skillstill.types import Message, ToolSchema
 
-__all__ = ["END", "HERMES", "LINES", "Dialect", "Segment", "escape", "parse", "render", "spoken", "without_thoughts"]
+__all__ = [
+    "END",
+    "HERMES",
+    "LINES",
+    "Dialect",
+    "Segment",
+    "escape",
+    "parse",
+    "render",
+    "spoken",
+    "untagged",
+    "without_thoughts",
+]
 
 HERMES: Dialect = Hermes()
 LINES: Dialect = Lines()

@@ -27,7 +27,7 @@ class Hermes:
 
     def result(self, text: str, *, opens: bool, closes: bool) -> str:
         start, end = ("<|im_start|>user" if opens else ""), (f"{END}\n" if closes else "")
-        return f"{start}\n<tool_response>\n{TAGS.sub('< ', text)}\n</tool_response>{end}"
+        return f"{start}\n<tool_response>\n{untagged(text)}\n</tool_response>{end}"
 
     def parse(self, text: str, *, truncated: bool) -> Message:
         before, opened, _ = text.partition(OPEN_CALL)
@@ -55,6 +55,11 @@ class Hermes:
             r"ANSWER: /[^\s<{\[](.|\n)*/ & ~/(.|\n)*<tool_call>(.|\n)*/",
             *(f"call_{index}: {_call_rule(tool)}" for index, tool in enumerate(tools)),
         ]
+
+
+def untagged(text: str) -> str:
+    """Text whose own tags of calls and results are none any more: a file must not end the result that quotes it."""
+    return TAGS.sub("< ", text)
 
 
 def _call_json(call: ToolCall) -> str:

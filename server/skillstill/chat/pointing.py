@@ -23,6 +23,7 @@ POINTER = re.compile(
     r"(?<![\w=])(?P<signs>==?)(?:(?P<letter>[A-Z]{1,2})(?::(?P<line>\d{1,9}))?|(?P<rows>r\d{1,3}))(?![\w=])"
 )
 ROWS = re.compile(r"\A(?P<id>r\d{1,3}): (?P<count>[1-9]|10) rows: .*")  # of more than ten, not all are shown
+LEFT_OUT = re.compile(r"… \d+ more lines left out")  # how a result ends that was too long (tools.Result)
 MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have letters; those behind them are copied
 
 
@@ -67,7 +68,7 @@ class Pointers:
         """The result with a letter before each line that names a place."""
         if found := ROWS.match(result):
             rows = result[found.end() + 1 :].split("\n")[: int(found["count"])]
-            if len(rows) == int(found["count"]) and all(map(str.strip, rows)):
+            if len(rows) == int(found["count"]) and all(map(str.strip, rows)) and not LEFT_OUT.fullmatch(rows[-1]):
                 self.rows[found["id"]] = rows
         return SHOWN.sub(self._lettered, result)
 

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,9 @@ class Engine:
         self._batch = llama.llama_batch_init(self._capacity, 0, 1)
         self._adapters: dict[Adapter, Any] = {}
         self._active: Adapter | None = None
+        # llama.cpp's memory is not Python's: whoever only drops an engine would keep its weights and context for good.
+        self.close = weakref.finalize(self, _free, self._batch, self._context, self._model)
+        self.close.atexit = False
 
     def tokenize(self, text: str) -> list[int]:
         """Tokens without BOS; `<|im_start|>` and its like become special tokens wherever they stand."""
@@ -109,11 +113,6 @@ class Engine:
             raise ModelError(f"llama.cpp could not switch to the adapter {adapter.path if adapter else None}")
         self._active = adapter
 
-    def close(self) -> None:
-        llama.llama_batch_free(self._batch)
-        llama.llama_free(self._context)
-        llama.llama_model_free(self._model)
-
     def _load(self, path: Path, on_gpu: bool) -> Any:
         params = llama.llama_model_default_params()
         params.n_gpu_layers = (ALL_LAYERS if self.options.gpu_layers is None else self.options.gpu_layers) * on_gpu
@@ -149,6 +148,12 @@ class Engine:
                 raise ModelError(f"{file.path} is not a LoRA adapter for this base")
             self._adapters[file] = loaded
         return self._adapters[file]
+
+
+def _free(batch: Any, context: Any, model: Any) -> None:
+    llama.llama_batch_free(batch)
+    llama.llama_free(context)
+    llama.llama_model_free(model)
 
 
 def free_cores() -> int:

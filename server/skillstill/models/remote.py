@@ -171,7 +171,7 @@ def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     wire: list[dict[str, Any]] = []
     open_calls: list[str] = []
     for index, message in enumerate(messages):
-        item: dict[str, Any] = {"role": message.role, "content": chat.escape(message.content)}
+        item: dict[str, Any] = {"role": message.role, "content": _escaped(message)}
         if message.calls:
             ids = [f"call_{index}_{place}" for place in range(len(message.calls))]
             item["tool_calls"] = [_wire_call(*pair) for pair in zip(ids, message.calls, strict=True)]
@@ -187,8 +187,16 @@ def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return wire
 
 
+def _escaped(message: Message) -> str:
+    """Results without the tags that many templates put around them."""
+    return chat.escape(chat.untagged(message.content) if message.role == "tool" else message.content)
+
+
 def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+    arguments = json.dumps(call.arguments, ensure_ascii=False).replace(
+        "<|", "\\u003c|"
+    )  # a marker, still the same JSON
+    function = {"name": call.name, "arguments": arguments}
     return {"id": id, "type": "function", "function": function}
 
 

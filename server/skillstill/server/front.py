@@ -160,7 +160,7 @@ class Calls:
         Workspace(self.workspace).resolve(request.path)
         progress = Progress(context)
         async with self.queue.place(progress.position):
-            trace = await self.runtime.run(name, request.question, self.workspace, progress.step)
+            trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
         log.info("run over", extra=_logged(trace))
         return trace
 

@@ -1,6 +1,5 @@
 """Our values in MCP's words, and a caller's arguments in ours."""
 
-from pathlib import PurePosixPath
 from typing import Any
 
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
@@ -19,11 +18,6 @@ class Request(Frozen):
 
     prompt: str = Field(min_length=1, max_length=PROMPT_CHARACTERS, description="One self-contained question")
     path: str = Field(default="", max_length=300, description="File or folder inside the workspace to look in")
-
-    @property
-    def question(self) -> str:
-        """The prompt as a model gets it."""
-        return f"In {PurePosixPath(self.path)}: {self.prompt}" if self.path not in {"", "."} else self.prompt
 
 
 def request(arguments: dict[str, Any]) -> Request:

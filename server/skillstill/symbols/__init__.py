@@ -9,11 +9,11 @@ a file that takes more than `PARSE_SECONDS` of processor time to read has no sym
 parser's memory: who indexes files that are crafted to exhaust it must run this in a process with a limit.
 """
 
-from skillstill.symbols.languages import PARSE_SECONDS, SUFFIXES, grammar, language_of
+from skillstill.symbols.languages import PARSE_SECONDS, SUFFIXES, grammar, language_of, unread
 from skillstill.symbols.outline import MAX_DEPTH, Outline
 from skillstill.symbols.symbol import Kind, Raised, Symbol
 
-__all__ = ["MAX_DEPTH", "PARSE_SECONDS", "SUFFIXES", "Kind", "Raised", "Symbol", "language_of", "symbols"]
+__all__ = ["MAX_DEPTH", "PARSE_SECONDS", "SUFFIXES", "Kind", "Raised", "Symbol", "language_of", "symbols", "unread"]
 
 
 def symbols(source: bytes, language: str) -> tuple[Symbol, ...]:

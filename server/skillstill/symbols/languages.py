@@ -32,6 +32,12 @@ SUFFIXES: Mapping[str, str] = {
     ".java": "java",
 }
 
+# Programs too, but no grammar here reads them: a name may well be defined there.
+_UNREAD = (
+    "c h cc cpp cxx hh hpp cs rb php kt kts swift scala m mm lua pl pm ex exs erl hs ml clj dart jl r nim zig vb vue"
+)
+UNREAD = frozenset(f".{suffix}" for suffix in f"{_UNREAD} svelte sh bash ps1".split())
+
 _LANGUAGES: Mapping[str, tuple[str, str, Mapping[str, Rule]]] = {
     "python": ("tree_sitter_python", "language", python.RULES),
     "javascript": ("tree_sitter_javascript", "language", javascript.RULES),
@@ -69,6 +75,11 @@ class Grammar:
 def language_of(path: str) -> str | None:
     """The language of a file by its suffix, None for an unknown one."""
     return SUFFIXES.get(PurePath(path).suffix.lower())
+
+
+def unread(path: str) -> bool:
+    """Whether a file, by its suffix, is a program whose definitions cannot be told here."""
+    return PurePath(path).suffix.lower() in UNREAD
 
 
 @cache

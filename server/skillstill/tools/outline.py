@@ -8,7 +8,7 @@ from anyio import to_thread
 from pydantic import Field
 
 from skillstill.errors import Refusal
-from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols
+from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols, unread
 from skillstill.text import shorten
 from skillstill.tools.definitions import PARSED, Definition, Found, definitions, last, letters
 from skillstill.tools.files import settle, text_lines
@@ -113,7 +113,16 @@ async def _of_name(workspace: Workspace, name: str, of: str, target: str) -> Res
         return await to_thread.run_sync(_of_file, workspace, target)
     where = f" in the first {PARSED} of {found.sources} files with the word" if found.sources > PARSED else ""
     occurs = f"; the word stands in {len(found.files)} files: use search" if found.files else ""
-    return Result((Line(f"no definition of {name!r} in any spelling{where}{occurs}"),))
+    text = f"no definition of {name!r} in any spelling{where}{occurs}"
+    return Result((Line(text),), missed=_missed(found))
+
+
+def _missed(found: Found) -> str:
+    """Where the word stands in what was not parsed."""
+    foreign = [path for path in found.files if unread(path)]
+    if foreign:
+        return f"the word stands in {foreign[0]}, whose language is not parsed here"
+    return f"only {PARSED} of {found.sources} files with the word were parsed" if found.sources > PARSED else ""
 
 
 async def _told(workspace: Workspace, name: str, of: str, found: Found) -> Result:

@@ -27,9 +27,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a tool answers. Lines beyond the cap are dropped together with their spans, and counted."""
+    """What a tool answers. Lines beyond the cap are dropped together with their spans, and counted.
+
+    `missed`: where it could not look though the word is there, so that finding nothing proves nothing; else empty.
+    """
 
     lines: tuple[Line, ...]
+    missed: str = ""
     spans: tuple[Span, ...] = field(init=False)
     text: str = field(init=False)
 

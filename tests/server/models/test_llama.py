@@ -1,5 +1,6 @@
 """The embedded engine over the real SmolLM2: parity, grammar, reuse, cancelling. Not its wisdom."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,12 @@ def base(gguf_file: Path) -> Iterator[LlamaBase]:
     base = LlamaBase(gguf_file, EngineOptions(context=1_024, slots=2, threads=1))
     yield base
     base.engine.close()
+
+
+def test_a_base_that_nobody_holds_any_more_gives_its_memory_back(gguf_file: Path) -> None:
+    freed = LlamaBase(gguf_file, EngineOptions(context=512, threads=1)).engine.close
+    gc.collect()
+    assert not freed.alive
 
 
 @pytest.mark.parametrize("taught", [True, False])

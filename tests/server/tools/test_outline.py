@@ -211,6 +211,12 @@ async def test_a_name_without_definition_tells_where_the_word_stands(shop: Path)
     assert await lines(shop, "coupon") == ["no definition of 'coupon' in any spelling"]
 
 
+async def test_a_name_in_a_language_that_is_not_parsed_may_be_defined_there(tmp_path: Path) -> None:
+    write(tmp_path, {"queue.c": "int queue_push(int value) { return value; }\n", "notes.md": "queue_push, queue_pop\n"})
+    missed = [(await outline(tmp_path, name)).missed for name in ("queue_push", "queue_pop")]
+    assert missed == ["the word stands in queue.c, whose language is not parsed here", ""]
+
+
 async def test_many_definitions_are_counted(tmp_path: Path) -> None:
     write(tmp_path, {f"m{n:02}.py": "def run(): ...\n" for n in range(20)})
     shown = await lines(tmp_path, "run")

@@ -96,3 +96,4 @@ def test_a_line_that_had_to_be_cut_vouches_for_nothing() -> None:
 
 def test_escape_sequences_and_invisible_characters_are_taken_out() -> None:
     assert Result.of_text("a\x1b[31mb\u202ec\u200bd\r\x07e\nf").text == "abcde f"
+    assert Result.of_text("ok\U000e0154\ufe01\u3164\u115f\u034f").text == "ok"

@@ -11,15 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from skillstill.library.definition import Finding
-from skillstill.text import one_line
+from skillstill.text import UNSEEN, one_line
 
 NEAR = 200  # characters between two parts of one passage
 SHOWN = 160
-# Zero-width, bidirectional and invisible operators, soft hyphens, controls, tags, both ranges of variation selectors.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e01ef]"
-)
+_HIDDEN = re.compile(f"[{UNSEEN}]")
 _JOINERS = "\u200c\u200d"
 _MARKS = "\u200e\u200f\u061c"
 _FLAG = "\U0001f3f4"
