@@ -31,7 +31,7 @@ ARROWS = {
     "runs": set(),
     "runtime": {"agent", "chat", "confidence", "contract", "registry", "runs", "skill", "workspace"},
     "server": {"library", "registry", "runtime", "workspace"},
-    "clients": {"registry"},
+    "clients": {"registry", "workspace"},
     "library": {"registry", "tools"},
     "packs": {"chat", "contract", "library", "models", "registry", "releases", "skill", "trust"},
     "doctor": {"models", "registry", "runtime", "symbols", "tools"},

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from skillstill.clients import document
 from skillstill.clients.document import ABSENT, Place
 from skillstill.errors import ClientError, UsageError
+from skillstill.workspace import Workspace
 
 Scope = Literal["local", "project", "user"]
 SERVER = "skillstill"
@@ -24,6 +25,7 @@ START_SECONDS = 30  # a machine under load takes a few
 READ_AND_WRITE, OWNER_ONLY = 0o644, 0o600
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 _RESERVED = {"workspace"}  # Claude Code refuses it
+_WORKSPACE, _REGISTRY = "--workspace", "--registry"  # what may stand behind `serve` in an entry of ours
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,11 @@ class Client:
         *,
         name: str = SERVER,
         workspace: Path | None = None,
+        registry: Path | None = None,
         always_load: bool = True,
     ) -> str:
-        """What to type, and what to write for people who edit files. Raises ClientError or UsageError."""
-        place, command = self.place(scope, project, name), self._command(scope, workspace)
+        """What to type, and what to write for people who edit files. Raises what `command` raises."""
+        place, command = self.place(scope, project, name), self.command(scope, project, workspace, registry)
         words = self.typed(scope, name, command)
         typing = f"Type in {folder(project)}:\n\n{shlex.join(words)}\n\nOr add to" if words else "Add to"
         under = ", under " + " > ".join(place.keys[:-2]) if place.keys[:-2] else ""
@@ -93,12 +96,13 @@ class Client:
         *,
         name: str = SERVER,
         workspace: Path | None = None,
+        registry: Path | None = None,
         always_load: bool = True,
         force: bool = False,
     ) -> Change:
-        """Add this server, or bring its entry up to date. Raises ClientError or UsageError, the file left as it was."""
+        """Add this server, or bring its entry up to date. Raises what `command` raises, the file left as it was."""
         place = self.place(scope, project, name)
-        wanted = self.entry(self._command(scope, workspace), always_load=always_load)
+        wanted = self.entry(self.command(scope, project, workspace, registry), always_load=always_load)
         found = document.find(place)
         if found == wanted:
             return Change("unchanged", place)
@@ -134,47 +138,71 @@ class Client:
         except (OSError, RuntimeError) as error:
             raise ClientError(f"the configuration of {self.title} cannot be found: {error}") from error
 
-    def _command(self, scope: Scope, workspace: Path | None) -> tuple[str, ...]:
-        """What this client shall start. Raises ClientError or UsageError."""
+    def command(
+        self, scope: Scope, project: Path, workspace: Path | None = None, registry: Path | None = None
+    ) -> tuple[str, ...]:
+        """What this client shall start. Raises ClientError, or UsageError where that would not start."""
         opened = self.opened(scope)
         if opened is None and workspace is None:
             raise UsageError(
                 f"in this scope {self.title} does not say which folder is open: "
                 "name the one to serve by --workspace, or use --scope project"
             )
-        command = serving(workspace)
+        if workspace is None and scope != "user":
+            _served(project)  # there the client is open, and there it starts the server
+        command = serving(workspace, registry)
         if any(self.replaces in word for word in command):
             raise UsageError(
                 f"{self.title} would replace the {self.replaces} in {shlex.join(command)}: use another path"
             )
-        return command if workspace or not opened else (*command, "--workspace", opened)
+        return command if workspace or not opened else (*command, _WORKSPACE, opened)
 
     def _ours(self, found: Any) -> bool:
         """Whether `install`, or a person who typed what `snippet` says, can have written this."""
         match found:
-            case {"command": str(command), "args": ["serve"] | ["serve", "--workspace", str()], **others}:
-                known = others.keys() <= {"type", "env", *self.beside(True)}
+            case {"command": str(command), "args": ["serve", *options], **others}:
+                known = others.keys() <= {"type", "env", *self.beside(True)} and _are_ours(options)
                 return known and Path(command).name == "skillstill" and not others.get("env")
         return False
 
 
-def serving(workspace: Path | None = None) -> tuple[str, ...]:
-    """The command that serves a folder, or the one that it is started in. Raises ClientError or UsageError."""
-    return (str(_executable()), "serve", *(("--workspace", str(folder(workspace))) if workspace else ()))
+def serving(workspace: Path | None = None, registry: Path | None = None) -> tuple[str, ...]:
+    """The command that serves a folder, or the one that it is started in. Raises what `Client.command` raises."""
+    where = (_WORKSPACE, str(_served(workspace))) if workspace else ()
+    which = (_REGISTRY, str(_in_utf8(registry.expanduser().absolute()))) if registry else ()  # skills lie beside a link
+    return (str(_executable()), "serve", *where, *which)
+
+
+def _are_ours(options: Sequence[Any]) -> bool:
+    """Whether each is one that `serving` writes, once, with a text behind it."""
+    names = options[::2]
+    known = sorted(map(str, names)) in ([], [_WORKSPACE], [_REGISTRY], [_REGISTRY, _WORKSPACE])
+    return known and len(options) == 2 * len(names) and all(isinstance(option, str) for option in options)
+
+
+def _served(path: Path) -> Path:
+    """The folder's whole path, if a server starts there. Raises UsageError."""
+    return Workspace(folder(path)).root
 
 
 def folder(path: Path) -> Path:
     """The folder's whole path. Raises UsageError."""
     try:
-        found = path.expanduser().resolve(strict=True)
-        str(found).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UsageError(f"the name of this folder is not UTF-8, which clients need: {str(path)!r}") from error
+        found = _in_utf8(path.expanduser().resolve(strict=True))
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(f"no such folder: {path}") from error
     if not found.is_dir():
         raise UsageError(f"not a folder: {path}")
     return found
+
+
+def _in_utf8(path: Path) -> Path:
+    """Raises UsageError where it is not."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(f"the name of this path is not UTF-8, which clients need: {str(path)!r}") from error
+    return path
 
 
 def _executable() -> Path:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from skillstill.errors import UsageError
+from skillstill.options import RegistryFile
 from skillstill.text import clean
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def install(
         Path | None,
         typer.Option("--workspace", "-w", help="The folder to serve. Default: where the client is started or opened."),
     ] = None,
+    registry: RegistryFile = None,
     plugin: Plugin = None,
     force: Force = False,
 ) -> int:
@@ -48,12 +50,17 @@ def install(
     Example: skillstill install claude-code --scope user --write
     """
     if plugin:
-        return _write_plugin(client, plugin, force=force)
-    program, always = _program(client), _are_few()
+        return _write_plugin(client, plugin, workspace, registry, force=force)
+    program, always = _program(client), _are_few(registry)
     where = scope or program.scopes[0]
     if not write:
-        return _say(program.snippet(where, Path(), name=name, workspace=workspace, always_load=always))
-    _say(program.install(where, Path(), name=name, workspace=workspace, always_load=always, force=force))
+        said = program.snippet(where, Path(), name=name, workspace=workspace, registry=registry, always_load=always)
+        return _say(said)
+    _say(
+        program.install(
+            where, Path(), name=name, workspace=workspace, registry=registry, always_load=always, force=force
+        )
+    )
     return _say(program.asks) if where == "project" else 0
 
 
@@ -90,11 +97,11 @@ def bundle(
     return 0 if name else _say("No server.json: --name says under which name it shall be listed.")
 
 
-def _write_plugin(client: Name, folder: Path, *, force: bool) -> int:
+def _write_plugin(client: Name, folder: Path, workspace: Path | None, registry: Path | None, *, force: bool) -> int:
     from skillstill.clients.plugin import write
 
     _claude_code_only(client)
-    written = write(folder, force=force)
+    written = write(folder, workspace, registry, force=force)
     _say(written)
     added = f"/plugin marketplace add {written.folder.resolve()}"
     return _say(f"In Claude Code, type:\n\n{added}\n/plugin install skillstill@skillstill")
@@ -118,11 +125,11 @@ def _program(name: Name) -> "Client":
     }[name]
 
 
-def _are_few() -> bool:
-    """Whether all subagents shall be in the client's context, and none be searched for."""
+def _are_few(registry: Path | None) -> bool:
+    """Whether all subagents shall be in the client's context, and none be searched for. Raises RegistryError."""
     from skillstill.registry import FEW, Registry
 
-    return len(Registry(project=Path()).entries()) <= FEW
+    return len(Registry(registry, Path()).entries()) <= FEW
 
 
 def _say(what: object) -> int:

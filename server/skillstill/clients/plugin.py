@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skillstill.clients import generated
 from skillstill.clients.claude_code import CLAUDE_CODE
-from skillstill.clients.client import SERVER, serving
+from skillstill.clients.client import SERVER
 from skillstill.clients.generated import Summary, as_json
 from skillstill.registry import FEW, Entry, Registry
 from skillstill.text import one_line
@@ -28,10 +28,14 @@ RULES = """\
 """
 
 
-def write(folder: Path, *, force: bool = False) -> Summary:
-    """Write the plugin for what is served everywhere on this machine. Raises ClientError or RegistryError."""
-    entries = [listed.entry for listed in Registry().entries()]
-    return generated.write(folder.expanduser(), KIND, files(entries, serving()), force=force)
+def write(folder: Path, workspace: Path | None = None, registry: Path | None = None, *, force: bool = False) -> Summary:
+    """Write the plugin for what is served everywhere on this machine, from this `registry` first.
+
+    Raises ClientError, RegistryError or UsageError.
+    """
+    entries = [listed.entry for listed in Registry(registry).entries()]
+    command = CLAUDE_CODE.command("user", Path(), workspace, registry)
+    return generated.write(folder.expanduser(), KIND, files(entries, command), force=force)
 
 
 def remove(folder: Path) -> Summary:

@@ -17,7 +17,7 @@ from hypothesis import strategies as some
 from skillstill.clients import commands
 from skillstill.clients.claude_code import CLAUDE_CODE
 from skillstill.clients.client import Scope, serving
-from skillstill.errors import ClientError, SkillstillError, UsageError
+from skillstill.errors import ClientError, RegistryError, SkillstillError, UsageError
 from skillstill.registry import FEW, Document, bundled, read_registry, user_registry, write_registry
 from typer.testing import CliRunner
 
@@ -246,7 +246,10 @@ def test_a_git_file_that_means_nothing_is_no_reason_to_fail(project: Path, home:
     assert list(read(home / ".claude.json")["projects"]) == [str(project)]
 
 
-@pytest.mark.parametrize("args", [["serve"], ["serve", "--workspace", "/old"]])
+@pytest.mark.parametrize(
+    "args",
+    [["serve"], ["serve", "--workspace", "/old"], ["serve", "--registry", "/old.json", "--workspace", "/old"]],
+)
 @pytest.mark.parametrize("more", [{}, {"type": "stdio", "env": {}}, {"timeout": 1000, "alwaysLoad": False}])
 def test_an_older_entry_of_ours_is_brought_up_to_date(
     project: Path, mcp: Path, args: list[str], more: dict[str, Any]
@@ -265,6 +268,8 @@ def test_an_older_entry_of_ours_is_brought_up_to_date(
         {"type": "http", "url": "https://example.org"},
         {"command": "skillstill", "args": ["serve"], "env": {"SKILLSTILL_THREADS": "4"}},
         {"command": "skillstill", "args": ["serve", "--slots", "8"]},
+        {"command": "skillstill", "args": ["serve", "--workspace"]},
+        {"command": "skillstill", "args": ["serve", "--workspace", "/a", "--workspace", "/b"]},
         {"command": "skillstill", "args": ["serve"], "note": "mine"},
         {"command": "/opt/other", "args": ["serve"]},
     ],
@@ -395,6 +400,25 @@ def test_a_workspace_that_cannot_be_served_is_refused(project: Path, folder: str
     assert not (project / ".mcp.json").exists()
 
 
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("place", ["/", "~"])
+def test_a_workspace_that_no_server_would_start_in_is_refused(
+    project: Path, home: Path, scope: Scope, place: str
+) -> None:
+    for tell in (install, snippet):
+        with pytest.raises(UsageError, match="too wide for a workspace"):
+            tell(scope, project, workspace=Path(place))
+    assert not file_of(scope, project, home).exists()
+
+
+@pytest.mark.parametrize("scope", ["local", "project"])
+def test_the_home_folder_is_no_project_unless_another_folder_is_served(scope: Scope, project: Path, home: Path) -> None:
+    with pytest.raises(UsageError, match="too wide for a workspace"):
+        install(scope, home)
+    assert install(scope, home, workspace=project).did == "added"
+    assert install("user", home).did == "added"
+
+
 def test_without_the_installed_command_it_says_what_to_type(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(ClientError, match="type `pip install skillstill`"):
@@ -432,6 +456,23 @@ def test_the_commands_print_and_write_and_take_away(project: Path, mcp: Path, mo
     removed = typed("uninstall", "claude-code", "--scope", "project")
     assert removed.output == f"removed mcpServers > skillstill in {mcp}\n"
     assert [outcome.return_value for outcome in (printed, written, removed)] == [0, 0, 0]
+
+
+def test_a_registry_elsewhere_is_served_by_its_whole_path(
+    project: Path, home: Path, mcp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    write_registry(project / "registry.json", Document())
+    options = ["--scope", "project", "--registry", "registry.json"]
+    whole = ["--registry", str(project / "registry.json")]
+    assert shlex.join(whole) in typed("install", "claude-code", *options).output
+    typed("install", "claude-code", *options, "--write")
+    assert read(mcp)["mcpServers"]["skillstill"]["args"] == ["serve", *whole]
+    both = typed("install", "claude-code", *options, "--write", "-w", ".")
+    assert both.output.startswith("updated ")
+    assert read(mcp)["mcpServers"]["skillstill"]["args"] == ["serve", "--workspace", str(project), *whole]
+    assert typed("uninstall", "claude-code", "--scope", "project").output.startswith("removed ")
+    assert isinstance(typed("install", "claude-code", "--registry", "nowhere.json").exception, RegistryError)
 
 
 def test_the_command_counts_the_subagents(project: Path, mcp: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,17 @@ def test_what_somebody_changed_is_kept_unless_forced(folder: Path) -> None:
     assert (folder / "notes.md").exists()
 
 
+def test_a_registry_and_a_folder_that_are_named_are_what_it_serves(
+    folder: Path, entries: list[Entry], tmp_path: Path
+) -> None:
+    added = entries[0].model_copy(update={"name": "another", "skill": "skills/another"})
+    write_registry(tmp_path / "mine.json", Document(entries=(added,)))
+    plugin.write(folder, tmp_path, tmp_path / "mine.json")
+    server = json.loads(contents(folder)[".mcp.json"])["mcpServers"]["skillstill"]
+    assert server["args"] == ["serve", "--workspace", str(tmp_path), "--registry", str(tmp_path / "mine.json")]
+    assert "agents/another.md" in contents(folder)
+
+
 def test_taking_it_away_leaves_what_is_not_ours(folder: Path) -> None:
     plugin.write(folder)
     plugin.remove(folder)
