@@ -54,6 +54,15 @@ def test_a_clone_has_its_commit_and_is_gone_afterwards(repository: Path, scratch
     assert not list(scratch.iterdir())
 
 
+@pytest.mark.parametrize("ending", ["", "/", "/.git"])
+def test_a_skill_at_the_top_of_a_clone_is_called_like_the_repository(repository: Path, ending: str) -> None:
+    write(repository, {"SKILL.md": "---\ndescription: d\n---\nB"})
+    committed(repository)
+    with sources(f"file://{repository}{ending}") as (source,):
+        found = scan(source.place, source.name, source.commit, {}, source.tree_ids).definitions
+    assert [one.name for one in found if one.kind == "skill"] == ["repository"]
+
+
 def test_a_tree_of_another_clone_that_git_calls_the_same_is_not_read_again(repository: Path) -> None:
     with sources(f"file://{repository}") as (source,):
         first = scan(source.place, source.name, source.commit, {}, source.tree_ids)

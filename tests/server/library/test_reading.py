@@ -208,7 +208,7 @@ def test_a_definition_by_the_book_has_no_finding(tmp_path: Path) -> None:
     assert read(tmp_path, "good-one/SKILL.md", f"---\n{front}---\nBody").findings == ()
 
 
-AROUND = Surroundings("s", "", PurePosixPath("a/SKILL.md"), 0o644, Licence(), False, (), lambda _: False)
+AROUND = Surroundings("s", "", PurePosixPath("a/SKILL.md"), "a", 0o644, Licence(), False, (), lambda _: False)
 WORDS = (
     "---\n",
     "\n",

@@ -67,6 +67,15 @@ def test_one_file_alone_is_what_a_person_says_it_is(tmp_path: Path) -> None:
     assert refusals(scan(tmp_path / "notes.md", "source")) == {"notes.md": "no definition: it has no front matter"}
 
 
+@pytest.mark.parametrize("place", [".", "SKILL.md"])
+def test_a_skill_that_is_imported_alone_is_called_like_its_folder(tmp_path: Path, place: str) -> None:
+    for name, says in (("my-finder", "description: d"), ("other", "name: other\ndescription: d")):
+        write(tmp_path, {f"{name}/SKILL.md": f"---\n{says}\n---\nB"})
+        (found,) = scan(tmp_path / name / place, "source").definitions
+        assert (found.name, found.title) == (name, name)
+        assert not [finding for finding in found.findings if finding.text.startswith("name-differs")]
+
+
 def test_nothing_to_read_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(LibraryError, match=r"^expected a folder, a file or the address of a git repository, got "):
         scan(tmp_path / "nowhere", "source")
@@ -245,6 +254,13 @@ def test_whatever_a_definition_depends_on_makes_it_read_again(library: Path, cha
     assert {path: kind for path, kind in paths(again).items() if path.startswith("a/agents")} == {
         "gone": {}, "renamed": {"a/agents/c.md": "agent"}
     }.get(change, {"a/agents/a.md": "agent"})  # fmt: skip
+
+
+def test_a_source_that_is_called_otherwise_has_what_lies_at_its_top_read_again(library: Path) -> None:
+    write(library, {"SKILL.md": "---\ndescription: d\n---\nB"})
+    first = scan(library, "source")
+    again = scan(library.rename(library.with_name("shelf")), "source", unchanged=first.folders)
+    assert [(one.name, one.origin.path) for one in again.definitions] == [("shelf", "SKILL.md")]
 
 
 def test_what_is_reached_by_a_link_is_read_each_time(library: Path) -> None:

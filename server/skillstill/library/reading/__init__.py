@@ -53,11 +53,14 @@ def _text(raw: bytes) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a file cannot say of itself. `own_licence`: the licence lies in the very folder of the definition."""
+    """What a file cannot say of itself. `path` is relative to its source; `folder` is what the file's folder is called,
+    which a path at the source's top does not say. `own_licence`: the licence lies in the very folder of the definition.
+    """
 
     source: str
     commit: str
     path: PurePosixPath
+    folder: str
     mode: int
     licence: Licence
     own_licence: bool
@@ -72,11 +75,12 @@ def define(read: Read, kind: Kind, around: Surroundings) -> Definition:
     description, examples, repair = _description(fields, read.front.body)
     if not description and not read.front.body.strip():
         raise LibraryError("empty: neither a description nor a body")
-    title = _one_text(fields.get("name")) or stem(around.path)
+    called = stem(around.path, around.folder)
+    title = _one_text(fields.get("name")) or called
     repairs = [*read.repairs, *((repair,) if repair else ())]
     return Definition(
         kind=kind,
-        name=slug(title) or slug(stem(around.path)) or f"unnamed-{read.sha256[:8]}",
+        name=slug(title) or slug(called) or f"unnamed-{read.sha256[:8]}",
         title=title,
         description=description,
         examples=examples,
@@ -95,7 +99,7 @@ def define(read: Read, kind: Kind, around: Surroundings) -> Definition:
         licence=_licence(fields, around),
         findings=(
             *(Finding(kind="repaired", text=text) for text in repairs),
-            *lint(kind, read.front.fields, read.front.twice, read.front.body, around.path, around.there),
+            *lint(kind, read.front.fields, read.front.twice, read.front.body, called, around.there),
             *suspicions(read.text),
             *around.findings,
         ),

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from skillstill.library.definition import Finding, Kind
 from skillstill.library.reading.frontmatter import Fields
-from skillstill.library.reading.naming import LONGEST, slug, stem
+from skillstill.library.reading.naming import LONGEST, slug
 from skillstill.text import one_line
 
 SPECIFIED = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
@@ -29,16 +29,18 @@ def lint(
     fields: Fields | None,
     twice: tuple[str, ...],
     body: str,
-    path: PurePosixPath,
+    called: str,
     there: Callable[[str], bool],
 ) -> Iterator[Finding]:
-    """`fields` are None without front matter; `there` says whether a path from the file's folder leads to something."""
+    """`fields` are None without front matter; `called` is what it is by its place; `there` says whether a path from the
+    file's folder leads to something.
+    """
     if fields is None:
         yield _finding("no-front-matter", "expected a first line '---', fields, and a line '---'", 1)
     else:
         for key in twice:
             yield _finding("duplicate-field", key)
-        yield from _name(kind, fields.get("name"), path)
+        yield from _name(kind, fields.get("name"), called)
         yield from _description(fields.get("description"))
         if kind == "skill":
             yield from _specified(fields)
@@ -50,7 +52,7 @@ def _finding(rule: str, text: str, line: int = 0) -> Finding:
     return Finding(kind="lint", text=f"{rule}: {text}", line=line)
 
 
-def _name(kind: Kind, name: JsonValue, path: PurePosixPath) -> Iterator[Finding]:
+def _name(kind: Kind, name: JsonValue, called: str) -> Iterator[Finding]:
     if not name:
         if kind != "command":  # a command is called by its file
             yield _finding("name-missing", "expected a field `name`")
@@ -59,9 +61,9 @@ def _name(kind: Kind, name: JsonValue, path: PurePosixPath) -> Iterator[Finding]
         yield _finding(
             "name-invalid", f"expected 1-{LONGEST} of a-z, 0-9 and single hyphens, got {one_line(repr(name), 80)}"
         )
-    if name != (expected := stem(path)):
+    if name != called:
         yield _finding(
-            "name-differs", f"expected {expected!r}, as its {'folder' if kind == 'skill' else 'file'} is called"
+            "name-differs", f"expected {called!r}, as its {'folder' if kind == 'skill' else 'file'} is called"
         )
 
 

@@ -14,8 +14,8 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST].rstrip("-")
 
 
-def stem(path: PurePosixPath) -> str:
-    """What a file is called by its place: the folder of a SKILL.md, else its own name without the endings."""
+def stem(path: PurePosixPath, folder: str) -> str:
+    """What a file is called by its place: as the `folder` of a SKILL.md, else its own name without the endings."""
     if path.name.lower() == "skill.md":
-        return path.parent.name
+        return folder
     return re.sub(r"(\.(agent|prompt))?\.md$", "", path.name, flags=re.IGNORECASE)

@@ -1,11 +1,12 @@
 """A source, read: every definition in it, every refusal by name, and the digests that spare the next reading.
 
-A folder is remembered by a digest of all that its definitions depend on: what lies in it, the licence it stands under,
-whether a skill brings it along, and this reader's own version. One with a refusal in it is not remembered: it is read
-and told again each time.
+A folder is remembered by a digest of all that its definitions depend on: what lies in it, what it is called, the
+licence it stands under, whether a skill brings it along, and this reader's own version. One with a refusal in it is not
+remembered: it is read and told again each time.
 """
 
 import hashlib
+import os
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from skillstill.library.scanning.bundles import Bundle, bundled, holds_skill, mo
 from skillstill.library.scanning.contents import content
 from skillstill.library.scanning.trees import ROOT, Entry, Folder, tree
 
-READER = "1"  # a new one where this room reads the same bytes otherwise: then everything is read again
+READER = "2"  # a new one where this room reads the same bytes otherwise: then everything is read again
 LARGEST = 1_000_000  # bytes of one definition; the largest of 17 public libraries has 291 kB
 _FRONT = 4_000  # bytes in which a front matter begins that makes any file a definition
 
@@ -106,7 +107,7 @@ class _Scanner:
 
     def visit(self, folder: Folder, above: Licence, *, bundle: bool) -> bool:
         """Whether all in it was understood, so that it can be left alone while it is unchanged."""
-        digest = _digest(folder, above, bundle)
+        digest = _digest(folder, self._called(folder), above, bundle)
         if digest and self.known.get(str(folder.path)) == digest:
             self._leave(folder, digest)
             return True
@@ -171,6 +172,7 @@ class _Scanner:
             source=self.source,
             commit=self.commit,
             path=folder.path / entry.name,
+            folder=self._called(folder),
             mode=mode(entry),
             licence=licence,
             own_licence=bool(licence.where) and PurePosixPath(licence.where).parent == folder.path,
@@ -179,6 +181,9 @@ class _Scanner:
             findings=beside.findings,
         )
         return define(read, kind, around)
+
+    def _called(self, folder: Folder) -> str:
+        return os.fsencode(folder.path.name or self.root.name).decode("utf-8", "replace")
 
     def _there(self, folder: PurePosixPath, target: str) -> bool:
         path = PurePosixPath(posixpath.normpath(folder / unquote(target)))
@@ -209,10 +214,11 @@ def _begins(file: Path) -> bool:
     return b"---" in content(file, _FRONT)[:200]
 
 
-def _digest(folder: Folder, above: Licence, bundle: bool) -> str:
+def _digest(folder: Folder, called: str, above: Licence, bundle: bool) -> str:
     if not folder.digest:
         return ""
-    return hashlib.sha256(f"{READER}\n{bundle}\n{above.model_dump_json()}\n{folder.digest}".encode()).hexdigest()
+    said = f"{READER}\n{bundle}\n{above.model_dump_json()}\n{called}\n{folder.digest}"
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _licence_above(place: Path) -> Licence:

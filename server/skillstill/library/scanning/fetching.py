@@ -64,7 +64,7 @@ def sources(what: str) -> Iterator[tuple[Source, ...]]:
     """The sources that a person named. A clone is there inside the block alone. Raises LibraryError."""
     if _ADDRESS.fullmatch(what) and not Path(what).exists():
         with tempfile.TemporaryDirectory(prefix="skillstill-", ignore_cleanup_errors=True) as folder:
-            yield (_clone(what, Path(folder) / "clone"),)
+            yield (_clone(what, Path(folder) / _called(what)),)
     else:
         yield _local(Path(what).expanduser())
 
@@ -116,6 +116,12 @@ def _text(file: Path) -> str:
 def public(address: str) -> str:
     """An address without the name and password in it, and without the ending that may as well be left out."""
     return _USER.sub("", address).rstrip("/").removesuffix(".git")
+
+
+def _called(address: str) -> str:
+    """As git calls the folder of a clone, for a skill at its top is called like it."""
+    parts = [part for part in re.split(r"[/:]", public(address)) if part.strip(".")]
+    return re.sub(r"[^\w.-]", "-", parts[-1])[:100]
 
 
 def _clone(address: str, folder: Path) -> Source:
