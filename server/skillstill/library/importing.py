@@ -1,13 +1,13 @@
 """From a source to the library: read, shown to a person where it is suspicious, and only then kept."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
 from skillstill.errors import LibraryError
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.catalogue.blobs import Blobs
-from skillstill.library.definition import Definition
+from skillstill.library.definition import UNSAFE, Definition
 from skillstill.library.reading.licences import SHARE_ALIKE
 from skillstill.library.scanning import Scan, scan
 from skillstill.library.scanning.fetching import Source
@@ -17,7 +17,11 @@ Accept = Callable[[Sequence[Definition]], bool]
 
 
 class Summary(Frozen):
-    """What came of one source, counted. `error` where it could not be read at all."""
+    """What came of one source, counted. `error` where it could not be read at all.
+
+    findings   what was repaired and which rules are broken, each with its path; `repaired` and `lint` count it
+    refusals   what `refused` counts, each with its path
+    """
 
     source: str
     commit: str = ""
@@ -30,6 +34,7 @@ class Summary(Frozen):
     unchanged_folders: int = 0
     repaired: Mapping[str, int] = {}
     lint: Mapping[str, int] = {}
+    findings: tuple[tuple[str, str], ...] = ()
     suspicious: int = 0
     refused: Mapping[str, int] = {}
     refusals: tuple[tuple[str, str], ...] = ()
@@ -78,6 +83,7 @@ def summary(found: Scan, seconds: float) -> Summary:
         unchanged_folders=len(found.unchanged),
         repaired=_rules(every, "repaired"),
         lint=_rules(every, "lint"),
+        findings=tuple(_reported(every)),
         suspicious=sum(bool(one.suspicions) for one in every),
         refused=_counted(refused.reason for refused in found.refused),
         refusals=tuple((refused.path, refused.reason) for refused in found.refused),
@@ -92,6 +98,13 @@ def _rules(every: Iterable[Definition], kind: str) -> Mapping[str, int]:
     """How many definitions break each rule, however often."""
     rules = ({f.text.partition(":")[0] for f in one.findings if f.kind == kind} for one in every)
     return _counted(rule for found in rules for rule in found)
+
+
+def _reported(every: Iterable[Definition]) -> Iterator[tuple[str, str]]:
+    for one in every:
+        for found in one.findings:
+            if found.kind not in UNSAFE:  # those a person has been shown
+                yield one.origin.path, f"{found.kind}: {found.text}"
 
 
 def _counted(names: Iterable[str]) -> Mapping[str, int]:

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from skillstill.errors import LibraryError
+from skillstill.errors import LibraryError, UsageError
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.definition import Definition
 from skillstill.library.scanning import scan
 
 
 def definitions_of(skill: str) -> Sequence[Definition]:
-    """At least one. Raises LibraryError where there is neither such a path with one in it nor such a name."""
+    """At least one. Raises LibraryError where there is neither such a path with one in it nor such a name, UsageError
+    where nothing is named.
+    """
+    if not skill.strip():  # as a path, it would be the current folder
+        raise UsageError("expected a folder with a SKILL.md, an agent file or an imported name, got nothing")
     path = Path(skill).expanduser()
     if not path.exists():
         return [Catalogue().get(skill)]

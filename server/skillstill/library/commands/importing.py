@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 FAILED = 1
 SHOWN = 20  # suspicious definitions and refusals that are shown in full
+FINDINGS = 8  # repairs and broken rules: a report, and a large library has thousands
 
 
 def import_(
-    what: Annotated[str, typer.Argument(metavar="PATH|GIT_URL", help="A folder, a file, a folder of repositories.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH|GIT_URL", help="A folder, a file, a folder of repositories, or a repository's address."
+        ),
+    ],
     accept_suspicious: Annotated[
         bool, typer.Option("--accept-suspicious", help="Keep what holds hidden characters or speaks to a model.")
     ] = False,
@@ -74,15 +80,15 @@ def export_skill(
 
 def _accepted(seen: "Sequence[Definition]", accept: bool, json: bool) -> bool:
     """Shown first, always; then by the flag, or by a person at a terminal."""
+    asked = not (accept or json) and sys.stdin.isatty() and sys.stdout.isatty()
+    fate = "none of them kept yet" if asked else "none of them kept; --accept-suspicious keeps them"
     if not json:
-        _show(seen)
-    if accept or json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return accept
-    return typer.confirm(f"Keep these {len(seen)} as well?", default=False)
+        _show(seen, "kept, as --accept-suspicious says" if accept else fate)
+    return typer.confirm(f"Keep these {len(seen)} as well?", default=False) if asked else accept
 
 
-def _show(seen: "Sequence[Definition]") -> None:
-    typer.echo(f"{len(seen)} suspicious, none of them kept yet:")
+def _show(seen: "Sequence[Definition]", fate: str) -> None:
+    typer.echo(f"{len(seen)} suspicious, {fate}:")
     for one in seen[:SHOWN]:
         for finding in one.suspicions[:3]:
             typer.echo(f"  {_said(one.origin.path)}:{finding.line}: {finding.kind}: {_said(finding.text)}")
@@ -95,13 +101,24 @@ def _tell(one: "Summary") -> None:
         typer.echo(f"{_said(one.source)}: {_said(one.error)}")
         return
     at = f" at {one.commit[:12]}" if one.commit else ""
-    typer.echo(f"{_said(one.source)}{at}: {_many(one.kinds) or 'nothing new to read'} in {one.seconds:.1f} s")
+    typer.echo(f"{_said(one.source)}{at}: {_many(one.kinds) or _nothing(one)} in {one.seconds:.1f} s")
     typer.echo(f"  {one.new} new, {one.changed} changed, {one.known} as they were, {one.gone} gone")
     _tell_counts(one)
-    for path, reason in one.refusals[:SHOWN]:
-        typer.echo(f"  {_said(path)}: {_said(reason)}")
-    if len(one.refusals) > SHOWN:
-        typer.echo(f"  and {len(one.refusals) - SHOWN} more, all of them with --json")
+    _tell_first(one.findings, FINDINGS)
+    _tell_first(one.refusals, SHOWN)
+
+
+def _nothing(one: "Summary") -> str:
+    if one.known:
+        return "nothing new to read"
+    return "nothing that could be kept" if one.refusals else "no skill, subagent or command found"
+
+
+def _tell_first(told: Sequence[tuple[str, str]], shown: int) -> None:
+    for place, why in told[:shown]:
+        typer.echo(f"  {_said(place)}: {_said(why)}")
+    if len(told) > shown:
+        typer.echo(f"  and {len(told) - shown} more, all of them with --json")
 
 
 def _tell_counts(one: "Summary") -> None:

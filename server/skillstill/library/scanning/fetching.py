@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skillstill.errors import LibraryError
+from skillstill.errors import LibraryError, UsageError
 from skillstill.text import one_line
 
 SECONDS, BYTES, FILES = 600, 2_000_000_000, 200_000  # of one clone
@@ -61,7 +61,9 @@ class Source:
 
 @contextmanager
 def sources(what: str) -> Iterator[tuple[Source, ...]]:
-    """The sources that a person named. A clone is there inside the block alone. Raises LibraryError."""
+    """The sources that a person named. A clone is there inside the block alone. Raises LibraryError and UsageError."""
+    if not what.strip():  # as a path, it would be the current folder
+        raise UsageError("expected a folder, a file or the address of a git repository, got nothing")
     if _ADDRESS.fullmatch(what) and not Path(what).exists():
         with tempfile.TemporaryDirectory(prefix="skillstill-", ignore_cleanup_errors=True) as folder:
             yield (_clone(what, Path(folder) / _called(what)),)
