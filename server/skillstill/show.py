@@ -89,6 +89,8 @@ def entries(registry: Registry, *, as_json: bool) -> None:
         for one in listed:
             _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
             _out.print(Text(f"  {one.entry.description}\n  base {one.entry.base.source}\n  from {one.origin}"))
+            if measured := one.entry.measured:
+                _out.print(Text(f"  measured: {measured.figures}"))
             if claim := one.entry.claimed:
                 _out.print(Text(f"  {claim.verified}: claimed by its pack, not measured here"))
     for one in listed:

@@ -140,7 +140,9 @@ def test_list_names_each_subagent_with_its_state_and_origin(skillstill: Run) -> 
     out = skillstill("list").out
     assert "explore  released" in out
     assert f"from {ROOT / 'registry.json'}" in out
-    assert json.loads(skillstill("list", "--json").out)[0]["name"] == "explore"
+    first = json.loads(skillstill("list", "--json").out)[0]
+    assert first["name"] == "explore"
+    assert f"  measured: {first['measured']['success']:.0%} of {first['measured']['n']} verified, " in out
 
 
 def test_a_projects_own_registry_counts_once_it_is_trusted(skillstill: Run, project: Path) -> None:

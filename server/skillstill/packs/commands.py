@@ -43,14 +43,22 @@ def pack(
 
 
 def unpack(
-    file: Annotated[Path, typer.Argument(help="A file that `skillstill pack` made.")], as_: As = "", json: Json = False
+    file: Annotated[Path, typer.Argument(help="A file that `skillstill pack` made; with --remove, its name here.")],
+    as_: As = "",
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Take away what was unpacked under this name, its folder too.")
+    ] = False,
+    json: Json = False,
 ) -> int:
     """Verify a pack and add it to your subagents. Nothing of it is executed, and its figures count as claims.
 
-    Example: skillstill unpack explore.skillstill --as their-explore
+    Example: skillstill unpack explore.skillstill --as their-explore, and skillstill unpack --remove their-explore
     """
-    from skillstill.packs import unpacking
+    from skillstill.packs import removing, unpacking
 
+    if remove:
+        folder = removing.remove(str(file))
+        return _json({"folder": str(folder)}) if json else _say(f"removed {file}: {folder}")
     return _unpacked(unpacking.unpack(file.expanduser(), as_), str(file), json)
 
 

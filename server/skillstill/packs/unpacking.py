@@ -1,7 +1,7 @@
 """A pack becomes a release of this user: judged in a folder aside, then placed at once, registered last.
 
 Nothing of it runs: texts are parsed, the adapter's head is read as bytes. Whoever is killed on the way leaves a folder
-that nothing names, which the next unpacking takes away.
+that nothing names, which the next unpacking or removing takes away.
 """
 
 import fcntl
@@ -51,7 +51,7 @@ def unpack(file: Path, name: str = "") -> Unpacked:
 
     Raises PackError, which says which member or what does not fit; UsageError where the name is taken or is none.
     """
-    with read_archive(file) as (manifest, archive), _alone() as packs:
+    with read_archive(file) as (manifest, archive), alone() as packs:
         chosen = _free_name(manifest, name, file)
         aside = Path(tempfile.mkdtemp(dir=packs, prefix=ASIDE))
         try:
@@ -65,8 +65,8 @@ def unpack(file: Path, name: str = "") -> Unpacked:
 
 
 @contextmanager
-def _alone() -> Iterator[Path]:
-    """The folder of all packs, which no other unpacking changes meanwhile. Raises PackError."""
+def alone() -> Iterator[Path]:
+    """The folder of all packs, which nobody else changes meanwhile. Raises PackError."""
     packs = data_folder() / PACKS
     try:
         packs.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -10,9 +10,11 @@ import pytest
 from mcp import Client
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.registry import Registry, read_registry, user_registry
+from skillstill.releases import register
 from skillstill.runtime import Runtime
 from skillstill.server import build
 from skillstill.storage import data_folder
+from skillstill.trust import trusted
 
 from tests.scenes import ScriptedModels, bundled_and, write
 from tests.server.packs.conftest import Skillstill, everything, placed
@@ -121,6 +123,34 @@ def test_a_registry_that_cannot_be_read_is_kept_and_nothing_is_placed(packed: Pa
     assert said.code == 1
     assert "registry.json" in said.err
     assert placed() == {"registry.json": b"{"}
+
+
+def test_it_is_taken_away_with_its_folder_and_the_trust_in_it(packed: Path, skillstill: Skillstill) -> None:
+    skillstill("unpack", packed)
+    skillstill("unpack", packed, "--as", "settings-2")
+    folder = data_folder() / "packs" / "settings"
+    skillstill("trust", folder)
+    said = skillstill("unpack", "--remove", "settings")
+    assert (said.code, said.out, said.err) == (0, f"removed settings: {folder}\n", "")
+    assert sorted(path.name for path in folder.parent.iterdir()) == [".lock", "settings-2"]
+    assert [entry.name for entry in read_registry(user_registry()).entries] == ["settings-2"]
+    assert skillstill("unpack", packed).code == 0
+    assert not trusted(folder), "who unpacks it again looks at it again"
+    assert json.loads(skillstill("unpack", "settings", "--remove", "--json").out) == {"folder": str(folder)}
+
+
+@pytest.mark.parametrize("name", ["explore", "mine", "nobody", "../packs", "settings.skillstill"])
+def test_only_what_a_pack_brought_is_taken_away(packed: Path, skillstill: Skillstill, name: str) -> None:
+    skillstill("unpack", packed)
+    write(data_folder(), {"skills/mine/SKILL.md": "---\nname: mine\n---\nMine."})
+    register(
+        user_registry(), Registry().entry("explore").entry.model_copy(update={"name": "mine", "skill": "skills/mine"})
+    )
+    before = placed()
+    said = skillstill("unpack", "--remove", name)
+    assert said.code == 64
+    assert said.err.startswith(f"skillstill: no pack brought a subagent {name!r}: ")
+    assert placed() == before
 
 
 def test_json_is_one_value_for_a_program(packed: Path, skillstill: Skillstill) -> None:
