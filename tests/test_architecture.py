@@ -10,7 +10,7 @@ from tests.scenes import ROOT
 
 SERVER = ROOT / "server" / "skillstill"
 TRAINING = ROOT / "training" / "skillstill_training"
-LEAVES = {"types", "errors", "text", "packages", "storage", "options"}
+LEAVES = {"types", "errors", "text", "packages", "storage", "options", "hosts"}
 # Each room and the rooms it may open. `cli` opens everything lazily but the insides of the others.
 ARROWS = {
     "workspace": set(),

@@ -1,6 +1,6 @@
 """The command line: it parses, calls and prints.
 
-Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage, 130 interrupted.
+Exit codes: 0 answered or done, 2 escalate or no release, 1 failed, 64 wrong usage, 130 interrupted.
 Only typer is loaded here; each command imports what it needs, so that `--help` stays fast and `run` never loads mcp.
 """
 
@@ -15,10 +15,22 @@ import typer
 
 from skillstill.clients.commands import bundle, install, uninstall
 from skillstill.errors import SkillstillError, UsageError
+from skillstill.hosts import leads_here
 from skillstill.library.commands.assessing import assess
 from skillstill.library.commands.importing import export_skill, import_
 from skillstill.library.commands.searching import search
-from skillstill.options import Json, RegistryFile
+from skillstill.options import (
+    Base,
+    Endpoint,
+    GpuLayers,
+    Json,
+    Offline,
+    Project,
+    RegistryFile,
+    Threads,
+    Traces,
+    Workspace,
+)
 from skillstill.packs.commands import pack, pull, push, unpack
 
 if TYPE_CHECKING:
@@ -32,7 +44,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Small local models as subagents: run one here, or serve them all as MCP tools.",
-    epilog="Exit codes: 0 answered, 2 escalate, 1 failed, 64 wrong usage, 130 interrupted.",
+    epilog="Exit codes: 0 answered or done, 2 escalate or no release, 1 failed, 64 wrong usage, 130 interrupted.",
 )
 for _own in (assess, bundle, install, pack, pull, push, search, uninstall, unpack):
     app.command()(_own)
@@ -40,32 +52,6 @@ app.command("import")(import_)
 app.command("export-skill")(export_skill)
 for _command in entry_points(group="skillstill.commands"):  # the pipeline's, which the runtime does not know
     app.command(_command.name)(_command.load())
-
-Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
-Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch nothing from a hub.")]
-GpuLayers = Annotated[
-    str,
-    typer.Option(
-        "--gpu-layers", envvar="SKILLSTILL_GPU_LAYERS", help="Layers on the graphics processor: auto or a number."
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", min=1, envvar="SKILLSTILL_THREADS", help="Default: the cores free at the start."),
-]
-Base = Annotated[
-    Path | None,
-    typer.Option("--base", help="Another ChatML GGUF file for entries that are untrained.", show_default=False),
-]
-Endpoint = Annotated[
-    str | None,
-    typer.Option(
-        "--endpoint",
-        envvar="SKILLSTILL_ENDPOINT",
-        help="An OpenAI-compatible server instead of llama.cpp here, as URL#MODEL; its key: SKILLSTILL_ENDPOINT_KEY.",
-    ),
-]
-Traces = Annotated[bool, typer.Option("--trace/--no-trace", help="Keep a trace of the run for `show`, for 30 days.")]
 
 
 def _say_version(wanted: bool) -> None:
@@ -111,7 +97,7 @@ def run(
     models = _models(endpoint, offline, gpu_layers, threads, slots=1)
     runtime = _runtime(registry, project, models, base, trace)
     show.untrusted(runtime.registry)
-    text = sys.stdin.read() if prompt == "-" else prompt
+    text = _read_all() if prompt == "-" else prompt
     with show.steps_on_terminal() as on_step:
         finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step))
     show.report(finished, as_json=json)
@@ -133,7 +119,7 @@ def serve(
         typer.Option(min=0, max=65_535, help="Serve streamable HTTP on this port (0: a free one) instead."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; others than loopback need a token.")
+        str, typer.Option(help="The address to listen on; off loopback a token and --allowed-host are needed.")
     ] = "127.0.0.1",
     allowed_host: Annotated[list[str] | None, typer.Option(help="A name that clients call this machine by.")] = None,
     log_json: Annotated[bool, typer.Option("--log-json", help="Log one JSON object a line.")] = False,
@@ -163,7 +149,7 @@ def serve(
 
 
 @app.command("list")
-def list_(workspace: Workspace = Path(), registry: RegistryFile = None, json: Json = False) -> int:
+def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """List the subagents, their state and the registry that each comes from."""
     from skillstill import show
     from skillstill.registry import Registry
@@ -189,7 +175,7 @@ def show_(
 
 
 @app.command()
-def doctor(workspace: Workspace = Path(), registry: RegistryFile = None, json: Json = False) -> int:
+def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """Try everything that a run needs on this machine, and say what to type where something is missing."""
     from skillstill import doctor, show
     from skillstill.registry import Registry
@@ -202,7 +188,7 @@ def doctor(workspace: Workspace = Path(), registry: RegistryFile = None, json: J
 @app.command()
 def rollback(
     subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
-    workspace: Workspace = Path(),
+    workspace: Project = Path(),
     registry: RegistryFile = None,
     offline: Offline = False,
 ) -> int:
@@ -274,6 +260,13 @@ def _complain(sentence: str, code: int) -> int:
     return code
 
 
+def _read_all() -> str:
+    """What stands on standard input, in whatever locale; bytes that are not UTF-8 are left for the runtime to name."""
+    if not sys.stdin:
+        raise UsageError("the prompt is -, but standard input is closed")
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+
+
 def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":
     from skillstill.models.sources import given
     from skillstill.registry import Registry
@@ -286,6 +279,8 @@ def _models(endpoint: str | None, offline: bool, gpu_layers: str, threads: int |
     from skillstill.models.pool import LocalModels, LocalOptions, RemoteModels
 
     if endpoint:
+        if offline and not leads_here(endpoint):
+            raise UsageError("--offline uses no endpoint off this machine, which would be sent what the tools show")
         return RemoteModels(endpoint, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
     if gpu_layers != "auto" and not gpu_layers.isdecimal():
         raise UsageError(f"--gpu-layers is `auto` or a number, not {gpu_layers!r}")

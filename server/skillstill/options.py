@@ -1,4 +1,4 @@
-"""Options that several rooms' commands take, worded once. Only typer is loaded here, as in `cli`."""
+"""Options that several commands take, worded once. Only typer is loaded here, as in `cli`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,3 +9,35 @@ RegistryFile = Annotated[
     Path | None, typer.Option("--registry", help="A registry.json that comes first, like SKILLSTILL_REGISTRY.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
+Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
+Project = Annotated[Path, typer.Option("--workspace", "-w", help="The folder whose own subagents count, too.")]
+Offline = Annotated[
+    bool,
+    typer.Option(
+        "--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch nothing from a hub, use no endpoint off this machine."
+    ),
+]
+GpuLayers = Annotated[
+    str,
+    typer.Option(
+        "--gpu-layers", envvar="SKILLSTILL_GPU_LAYERS", help="Layers on the graphics processor: auto or a number."
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, envvar="SKILLSTILL_THREADS", help="Default: the cores free at the start."),
+]
+Base = Annotated[
+    Path | None,
+    typer.Option("--base", help="Another ChatML GGUF file for entries that are untrained.", show_default=False),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        envvar="SKILLSTILL_ENDPOINT",
+        help="An OpenAI-compatible server instead of llama.cpp here, as URL#MODEL; its key: SKILLSTILL_ENDPOINT_KEY. "
+        "It is sent the prompt and all that the tools show.",
+    ),
+]
+Traces = Annotated[bool, typer.Option("--trace/--no-trace", help="Keep a trace of the run for `show`, for 30 days.")]

@@ -56,7 +56,8 @@ def readable() -> Iterator[Trace]:
 
 
 def stored() -> Sequence[Path]:
-    """The files of all traces, oldest first."""
+    """The files of all traces, oldest first; what is older than KEEP_DAYS is gone by then."""
+    _forget_old()
     return sorted(folder().glob("*.jsonl"))
 
 

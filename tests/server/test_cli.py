@@ -77,6 +77,37 @@ def test_a_prompt_can_come_from_standard_input(skillstill: Run, monkeypatch: pyt
         assert skillstill("run", "explore", "-").code == 64, "this file is longer than a prompt may be"
 
 
+def test_standard_input_that_is_not_utf_8_or_closed_is_one_sentence(
+    skillstill: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "latin").write_bytes(b"caf\xe9?")
+    with (tmp_path / "latin").open(encoding="utf-8") as given:
+        monkeypatch.setattr(sys, "stdin", given)
+        latin = skillstill("run", "explore", "-")
+    monkeypatch.setattr(sys, "stdin", None)
+    closed = skillstill("run", "explore", "-")
+    assert (latin.code, latin.err) == (64, "skillstill: the prompt is not UTF-8 text\n")
+    assert (closed.code, closed.err) == (64, "skillstill: the prompt is -, but standard input is closed\n")
+
+
+@pytest.mark.parametrize("command", [["run", "explore", "Where?"], ["serve"]])
+@pytest.mark.parametrize(
+    "address",
+    ["https://models.example.org/v1#m", "http://10.0.0.2:8080", "http://[bad", "http://127.0.0.1.example.org"],
+)
+def test_offline_uses_no_endpoint_on_another_machine(skillstill: Run, command: list[str], address: str) -> None:
+    outcome = skillstill(*command, "--offline", "--endpoint", address)
+    assert (outcome.code, outcome.out) == (64, "")
+    assert outcome.err.startswith("skillstill: --offline uses no endpoint off this machine")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_offline_uses_an_endpoint_on_this_one(skillstill: Run, host: str) -> None:
+    outcome = skillstill("run", "explore", "Where?", "--offline", "--endpoint", f"http://{host}:9")
+    assert outcome.code == 1, "nobody listens there, but it was asked"
+    assert outcome.err == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

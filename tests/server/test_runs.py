@@ -142,6 +142,16 @@ def test_traces_are_dropped_after_thirty_days() -> None:
     assert list(runs.stored()) == [young, newest]
 
 
+def test_what_is_older_is_neither_listed_nor_found_though_no_run_came_since() -> None:
+    old, young = later("aaaa1111", days=0), later("aabb2222", days=1)
+    aged(old, 30.1)
+    assert [trace.run for trace in runs.readable()] == ["aabb2222"]
+    aged(young, 30.1)
+    with pytest.raises(UnknownName, match=r"^no run is stored yet: "):
+        runs.load("last")
+    assert not old.exists()
+
+
 def test_what_a_killed_process_left_is_dropped_too() -> None:
     part = runs.folder() / "20260102T030405000006-aaaa1111.jsonlx1y2z3.part"
     later("aabb2222", days=0)

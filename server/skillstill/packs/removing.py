@@ -1,4 +1,4 @@
-"""A pack that was unpacked, taken away again: out of the registry first, so that it never names a folder that is gone."""
+"""A pack that was unpacked, taken away again: from the registry first, which so never names a folder that is gone."""
 
 import shutil
 from pathlib import Path

@@ -7,7 +7,6 @@ CONNECTIONS bounds their number.
 """
 
 import asyncio
-import ipaddress
 import re
 import secrets
 import socket
@@ -28,6 +27,7 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.types import ASGIApp
 
 from skillstill.errors import UsageError
+from skillstill.hosts import is_loopback
 from skillstill.server.guards import Clock, HangUps, RateLimit
 
 PATH = "/mcp"
@@ -59,10 +59,7 @@ class HttpOptions:
 
     @property
     def loopback(self) -> bool:
-        try:
-            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
 
 def check(options: HttpOptions) -> None:

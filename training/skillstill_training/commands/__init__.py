@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Skill = Annotated[str, typer.Argument(help="A skill folder, or the name of a bundled skill.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are kept.")]
 Run = Annotated[Path | None, typer.Option("--run", help="The run folder. Default: the newest one of the skill.")]
-Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch no workspace.")]
+Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch no workspace, no model.")]
 Rates = Annotated[str, typer.Option("--price", help="USD for a million tokens, IN/OUT.")]
 
 

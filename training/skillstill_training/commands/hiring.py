@@ -1,6 +1,5 @@
 """A model teacher from first contact to traces: measured before it is paid, held to its budget, told of its score."""
 
-import ipaddress
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +7,7 @@ from urllib.parse import urlsplit
 
 from anyio import to_thread
 from skillstill.errors import UsageError
+from skillstill.hosts import leads_here
 from skillstill.models.remote import Endpoint
 from skillstill.skill import load_skill
 
@@ -92,13 +92,6 @@ async def _score(
 
 def check_sending(endpoint: Endpoint, allowed: bool) -> None:
     """Raises UsageError where the content of the user's own folders would leave this machine unasked."""
-    host = urlsplit(endpoint.url).hostname or ""
-    if not (allowed or _is_loopback(host)):
+    if not (allowed or leads_here(endpoint.url)):
+        host = urlsplit(endpoint.url).hostname
         raise UsageError(f"{host} would be sent what is in the recorded folders: say --send if that is meant")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -34,6 +34,10 @@ RegistryFile = Annotated[
     Path | None,
     typer.Option("--registry", help="Where to register.", show_default="the registry.json around the skill"),
 ]
+Among = Annotated[
+    Path | None,
+    typer.Option("--registry", help="Where --wrong is looked for.", show_default="the registry.json around the skill"),
+]
 
 
 def sft(
@@ -108,7 +112,7 @@ def evaluate(
     base: Base = None,
     larger: Larger = None,
     wrong: Wrong = None,
-    registry: RegistryFile = None,
+    registry: Among = None,
     offline: Offline = False,
     json: Json = False,
 ) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillstill.options import Json, RegistryFile
+from skillstill.options import Json, Project, RegistryFile
 from skillstill.text import clean
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def search(
     task: Annotated[str, typer.Argument(help="What you need, in a few words or a sentence.")],
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many to show of each.")] = 5,
-    workspace: Annotated[
-        Path, typer.Option("--workspace", "-w", help="The folder whose own subagents count, too.")
-    ] = Path(),
+    workspace: Project = Path(),
     registry: RegistryFile = None,
     json: Json = False,
 ) -> int:
