@@ -25,7 +25,7 @@ REBUILD = (
     'CMAKE_ARGS="-DGGML_NATIVE=OFF" pip install --force-reinstall --no-deps --no-cache-dir '
     "--no-binary llama-cpp-python llama-cpp-python==0.3.36"
 )
-REINSTALL = "pip install --force-reinstall skillstill"
+REINSTALL = "pip install --force-reinstall .  # in the checkout of skillstill"
 
 
 class Check(Frozen):

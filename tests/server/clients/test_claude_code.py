@@ -421,7 +421,7 @@ def test_the_home_folder_is_no_project_unless_another_folder_is_served(scope: Sc
 
 def test_without_the_installed_command_it_says_what_to_type(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
-    with pytest.raises(ClientError, match="type `pip install skillstill`"):
+    with pytest.raises(ClientError, match=r"type `pip install \.` in its checkout"):
         snippet("local", project)
 
 
