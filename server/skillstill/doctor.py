@@ -70,8 +70,7 @@ def _environment() -> Iterator[Check]:
 
 def _entry(listed: Listed) -> Iterator[Check]:
     name, entry = listed.entry.name, listed.entry
-    skill = _try(f"{name}: skill", f"look at {listed.origin.parent / entry.skill}", lambda: _skill(listed))
-    yield skill
+    yield _try(f"{name}: skill", "", lambda: _skill(listed))  # its error names the file, or what to do
     base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself
     yield base
     if adapter := entry.adapter:
