@@ -1,6 +1,7 @@
 """One process's subagents: a name and a prompt in, a trace out, stored."""
 
 import logging
+import shlex
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +19,7 @@ from skillstill.workspace import Workspace
 PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
 UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
 CALL = 200  # characters of a call that an answer rests on: a query, mostly
-EVALUATE = "skillstill evaluate"
+EVALUATE = ("skillstill", "evaluate")
 log = logging.getLogger(__name__)
 
 
@@ -129,7 +130,8 @@ def outdated(listed: Listed) -> str:
         same = provenance_hash(listed.skill_folder, entry.goals_hash) == entry.provenance_hash
     except OSError as error:
         return f"{listed.skill_folder} cannot be read: {error.strerror}"
-    return "" if same else f"its skill, goals or checks changed since it was measured: type `{EVALUATE} {entry.name}`"
+    command = shlex.join([*EVALUATE, str(listed.skill_folder)])  # a name would find bundled skills alone
+    return "" if same else f"its skill, goals or checks changed since it was measured: type `{command}`"
 
 
 def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> agent.Brief:

@@ -103,7 +103,9 @@ def test_a_release_whose_skill_changed_should_be_measured_again_but_serves(tmp_p
     same = released(tmp_path, **kept).entry("explore")
     assert outdated(same) == ""
     changed = Listed(same.entry.model_copy(update={"goals_hash": "2" * 64}), same.origin)
-    assert "changed since it was measured: type `skillstill evaluate explore`" in outdated(changed)
+    assert f"changed since it was measured: type `skillstill evaluate {ROOT / 'skills' / 'explore'}`" in outdated(
+        changed
+    )
     check_fresh(changed, changed.skill())
 
 
