@@ -179,7 +179,7 @@ def test_a_verdict_is_a_paragraph_with_what_did_not_hold(train: Train, workshop:
     workshop.stock = (-0.1, 0.2)
     ending = train(Watch())
     told = paragraph(ending.verdict, "settings", ending.scorecard, ending.why)
-    assert told.startswith("settings: not better than its base: what was learned is worth nothing over the stock model")
+    assert told.startswith("settings: not better than its base: nothing shows that it is better than the stock model")
     assert "Verified success 80.0% (95 %: 70.0% to 90.0%) on 100 goals, 3.1 s each." in told
     assert "stock: +5.0 points (-10.0 to +20.0, 60 goals) against the stock base" in told
     assert not registry_of(settings).exists()

@@ -10,13 +10,14 @@ import xml.etree.ElementTree as ET
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from skillstill.errors import StageError
 from skillstill.types import Message, ModelFile, Receipt, Report, Status, ToolCall, Trace
 from skillstill.types import Span as Place
 from skillstill_training.checks import Locations
+from skillstill_training.commands.release_telling import paragraph
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import write_lines, write_text
@@ -33,6 +34,7 @@ from skillstill_training.scorecard import (
     Scorecard,
     Selective,
     Trained,
+    Verdict,
 )
 
 HOSTILE = "</style><script>document.title='stung'</script><img src=x onerror=\"alert('1')\"><!-- &amp; \u202e"
@@ -167,20 +169,27 @@ def lines_of(page: str, id: str) -> dict[str, str]:
 
 def test_the_verdict_and_its_gates_are_told_in_words(folder: RunFolder) -> None:
     said = words_of(written(folder, scorecard()))
-    assert "Released: it passed every gate. It solves 71% of 520 test goals (95% interval 66% to 76%)" in said
+    assert "Released: every gate held, and the registry names it. It solves 71% of 520 test goals (95% interval 66% to 76%)" in said
     assert "Gates all 2 passed ✓ passed stock base 54 to 64 points above it: wanted more than 0." in said
 
 
 def test_a_gate_that_failed_comes_first(folder: RunFolder) -> None:
     gates = (*scorecard().gates, Gate(name="floor", passed=False, told="9 points below the plain script."))
     said = words_of(written(folder, scorecard(gates=gates, verdict="better as a plain script")))
-    assert "Not released: a plain script does this at least as well." in said
+    assert "Better as a plain script: a script without a model does it as well; nothing is registered." in said
     assert "Gates 1 of 3 did not pass ✗ failed floor 9 points below the plain script." in said
+
+
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+def test_a_report_has_a_sentence_for_each_verdict_and_a_terminal_the_same(folder: RunFolder, verdict: Verdict) -> None:
+    card = scorecard(verdict=verdict)
+    said = words_of(written(folder, card)).partition(" It solves")[0]
+    assert said.endswith(paragraph(verdict, "", card).removeprefix(f": {verdict}").partition(" Verified")[0])
 
 
 def test_a_run_that_nobody_published_has_no_verdict(folder: RunFolder) -> None:
     said = words_of(written(folder, scorecard(gates=(), verdict=None)))
-    assert "Not judged yet: this run was measured, and not published." in said
+    assert "Not judged yet: measured, and not published." in said
     assert "No gate was judged." in said
 
 

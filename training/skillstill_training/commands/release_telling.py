@@ -4,7 +4,7 @@ import json
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.text import Text
 
 from skillstill_training.folder import RunFolder
+from skillstill_training.report.words import MEANS
 from skillstill_training.scorecard import Gate, Scorecard, Trained, Verdict
 
 if TYPE_CHECKING:  # the first two take the extra `training`, which telling of a measure does without
@@ -22,14 +23,6 @@ if TYPE_CHECKING:  # the first two take the extra `training`, which telling of a
 
 EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
 WIDTH = 100
-MEANS: Mapping[Verdict, str] = {
-    "released": "every gate held, and the registry names it",
-    "not better than its base": "what was learned is worth nothing over the stock model; nothing is registered",
-    "better as a plain script": "a script without a model does it as well; nothing is registered",
-    "not verifiable": "no machine can check its answers, so nobody knows what it is worth; nothing is registered",
-    "parity failed": "what would ship is not what was trained; nothing is registered",
-    "not good enough": "a gate did not hold; nothing is registered",
-}
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 

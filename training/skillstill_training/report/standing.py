@@ -1,28 +1,20 @@
 """The top of the report: the verdict in a sentence, the figures that it rests on, the gates one by one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from skillstill_training.folder import RunFolder
 from skillstill_training.page.table import many, text
-from skillstill_training.report.words import NAMES, duration, percent, within
-from skillstill_training.scorecard import Gate, Scorecard, Verdict
-
-VERDICTS: Mapping[Verdict, str] = {
-    "released": "Released: it passed every gate.",
-    "not better than its base": "Not released: nothing shows that it is better than its own base.",
-    "better as a plain script": "Not released: a plain script does this at least as well.",
-    "not verifiable": "Not released: no machine can tell whether its answers are right.",
-    "parity failed": "Not released: the file that would ship does not compute what was trained.",
-}
+from skillstill_training.report.words import MEANS, NAMES, duration, percent, within
+from skillstill_training.scorecard import Gate, Scorecard
 
 
 def standing(card: Scorecard, folder: RunFolder) -> str:
     """The heading, what came of it, the figures, the gates."""
     kind = "" if not card.verdict else "kept" if card.verdict == "released" else "dropped"
-    said = VERDICTS[card.verdict] if card.verdict else "Not judged yet: this run was measured, and not published."
+    said = f"{card.verdict}: {MEANS[card.verdict]}" if card.verdict else "not judged yet: measured, and not published"
     return (
         f"<header><p class=over>skillstill · run {text(folder.path.name)} · report</p><h1>{text(card.skill)}</h1>"
-        f'<p class="lead outcome"><strong class="{kind}">{said}</strong> {text(_sentence(card))}</p></header>'
+        f'<p class="lead outcome"><strong class="{kind}">{said[0].upper()}{said[1:]}.</strong> {text(_sentence(card))}</p></header>'
         f"<dl class=figures>{''.join(_figures(card, folder))}</dl>{_gates(card)}"
     )
 

@@ -1,8 +1,17 @@
-"""Figures as a reader wants them: a share, an interval, a duration, a count of many."""
+"""Verdicts and figures as a reader wants them: a share, an interval, a duration, a count of many."""
 
 from collections.abc import Callable, Mapping
 
-from skillstill_training.scorecard import Arm, Interval
+from skillstill_training.scorecard import Arm, Interval, Verdict
+
+MEANS: Mapping[Verdict, str] = {
+    "released": "every gate held, and the registry names it",
+    "not better than its base": "nothing shows that it is better than the stock model; nothing is registered",
+    "better as a plain script": "a script without a model does it as well; nothing is registered",
+    "not verifiable": "a check or a comparison that it needs is missing or too small; nothing is registered",
+    "parity failed": "what would ship is not what was trained; nothing is registered",
+    "not good enough": "a gate did not hold; nothing is registered",
+}
 
 NAMES: Mapping[Arm, str] = {
     "ours": "ours",
