@@ -47,6 +47,17 @@ async def test_too_few_abstentions_are_refused(settings: Path, folder: RunFolder
         make_dataset(settings, await traced(settings, folder), DatasetPlan(abstain=0.9))
 
 
+async def test_what_is_refused_can_be_looked_at_and_nobody_trains_on_it(settings: Path, folder: RunFolder) -> None:
+    await traced(settings, folder)
+    with pytest.raises(GateError):
+        make_dataset(settings, folder, DatasetPlan(abstain=0.9))
+    assert not folder.dataset.exists()
+    assert read_lines(folder.refused, Sample)
+    make_dataset(settings, folder)
+    assert folder.dataset.exists()
+    assert not folder.refused.exists()
+
+
 async def test_no_wording_has_more_than_its_share(settings: Path, folder: RunFolder) -> None:
     dataset = make_dataset(settings, await traced(settings, folder), DatasetPlan(cap=0.15))
     wordings = Counter((sample.family, sample.wording) for sample in dataset.samples)

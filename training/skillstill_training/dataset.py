@@ -33,7 +33,7 @@ class Dataset:
 
 
 def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None = None) -> Dataset:
-    """Choose, gate and write. Raises StageError; GateError names the measure, and the file is there to look at."""
+    """Choose, gate and write. Raises StageError; GateError names the measure, and nobody trains on it."""
     recipe = folder.recipe()
     plan = plan or recipe.dataset
     goals = {goal.id: goal for goal in folder.frozen_goals()}
@@ -48,9 +48,10 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
         *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, tested, dropped)),
     )
-    write_lines(folder.dataset, samples)
+    write_lines(folder.refused, samples)  # before the gate: whoever is refused can look at what was chosen
     cells = _cells(samples, goals)
     _check(samples, goals, cells, plan)
+    folder.refused.replace(folder.dataset)
     undeclared = tuple(cell for cell in cells if not any(fnmatchcase(cell, pattern) for pattern in plan.cells))
     return Dataset(samples, dropped, cells, undeclared)
 

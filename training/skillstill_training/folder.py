@@ -59,6 +59,11 @@ class RunFolder:
         return self.path / "3-dataset.jsonl"
 
     @property
+    def refused(self) -> Path:
+        """A dataset that its gate has not let through."""
+        return self.path / "3-refused.jsonl"
+
+    @property
     def adapter(self) -> Path:
         """A folder: the PEFT adapter that training chose, its checkpoints, the course of the loss."""
         return self.path / "4-adapter"
