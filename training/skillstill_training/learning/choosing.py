@@ -22,6 +22,7 @@ from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.material import roots_of
 from skillstill_training.measuring.arms import Arm, Contest
 from skillstill_training.measuring.chosen import Chosen
+from skillstill_training.measuring.loop import loop_hash
 from skillstill_training.measuring.resampling import success
 from skillstill_training.recipe import EvaluatePlan
 from skillstill_training.scorecard import Outcome
@@ -50,12 +51,14 @@ def step_of(checkpoint: Path) -> int:
 class Trials:
     """Fixed validation goals, drawn evenly over families, and the loop that a checkpoint is tried in."""
 
-    def __init__(self, skill_folder: Path, folder: RunFolder, base: Path, episodes: int) -> None:
+    def __init__(
+        self, skill_folder: Path, folder: RunFolder, base: Path, episodes: int, *, offline: bool = False
+    ) -> None:
         families = {family.name: family for family in load_families(skill_folder)}
         held_out = {name for name, family in families.items() if family.held_out}
         trained = [goal for goal in folder.frozen_goals() if goal.family not in held_out]
         self.goals: Sequence[Goal] = Chosen.of(trained, held_out, EvaluatePlan(calibration=episodes)).validation
-        self.roots = roots_of(skill_folder, {goal.workspace for goal in self.goals})
+        self.roots = roots_of(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout = Layout.of(base)
         self.contest = partial(
             Contest,
@@ -71,8 +74,11 @@ class Trials:
         return max((self.tried(one, told) for one in checkpoints), key=lambda choice: (choice.success, choice.step))
 
     def tried(self, checkpoint: Path, told: OnTried) -> Choice:
-        """What became of the goals lies beside the checkpoint: there a person reads why it failed."""
-        file = checkpoint / "episodes.jsonl"
+        """What became of the goals lies beside the checkpoint: there a person reads why it failed.
+
+        Under another name with another loop, in which they might have come to something else.
+        """
+        file = checkpoint / f"episodes.{loop_hash()[:12]}.jsonl"
         if not file.exists():
             with TemporaryDirectory() as work:
                 adapter = Path(work, "adapter.gguf")

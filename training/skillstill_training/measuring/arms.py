@@ -27,6 +27,7 @@ from skillstill_training.floor import Answer, floor_hash, load_floor
 from skillstill_training.goal import Goal
 from skillstill_training.hashes import files_sha256
 from skillstill_training.measuring.chosen import unseen
+from skillstill_training.measuring.loop import loop_hash
 from skillstill_training.scorecard import Arm as Name
 from skillstill_training.scorecard import Outcome
 from skillstill_training.skillcode import code_files
@@ -98,7 +99,7 @@ class ModelArm:
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
         limits = self.skill.subagent.limits.model_dump_json()
-        return _key(contract, spoken(taught=self.spec.taught).name, self.told or "", limits)
+        return _key(loop_hash(), contract, spoken(taught=self.spec.taught).name, self.told or "", limits)
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         """Raises BaseError and ModelError where the model cannot be loaded."""
@@ -120,7 +121,7 @@ class PlanArm:
     @classmethod
     def of(cls, folder: Path, skill: Skill, families: Families) -> "PlanArm":
         code = files_sha256(folder, (str(file.relative_to(folder)) for file in code_files(folder)))
-        return cls(skill, families, _key(code, serving_hash(skill, skill.subagent.base, None)))
+        return cls(skill, families, _key(loop_hash(), code, serving_hash(skill, skill.subagent.base, None)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         try:
