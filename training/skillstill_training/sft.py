@@ -11,22 +11,21 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
-from skillstill.types import Frozen
 
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import read_lines, write_text
-from skillstill_training.learning.choosing import Trials, step_of
-from skillstill_training.learning.history import History, OnProgress, Progress
+from skillstill_training.learning.choosing import Trials
+from skillstill_training.learning.history import COURSE, History, OnProgress, Progress
+from skillstill_training.learning.resuming import cut_course, whole_checkpoints
 from skillstill_training.learning.rows import Row, Vocabulary, drawn, fitting
-from skillstill_training.learning.student import student_folder
 from skillstill_training.recipe import TrainPlan
 from skillstill_training.report import draw_curves
 from skillstill_training.samples import Sample
 from skillstill_training.scorecard import Trained
+from skillstill_training.started import Started, started_file, trained_file, whole
 
 __all__ = ["Progress", "make_adapter"]
 
@@ -34,36 +33,34 @@ ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
 
 
-class Started(Frozen):
-    """What a training depends on: one that depends on anything else starts anew."""
-
-    plan: TrainPlan
-    seed: int
-    dataset: str
-    base: str
-
-
 def make_adapter(
-    skill_folder: Path, folder: RunFolder, base: Path, plan: TrainPlan, on_progress: OnProgress = lambda progress: None
+    skill_folder: Path,
+    folder: RunFolder,
+    base: Path,
+    plan: TrainPlan,
+    on_progress: OnProgress = lambda progress: None,
+    *,
+    offline: bool = False,
 ) -> Trained:
     """Leave `4-adapter/`: the chosen adapter in PEFT's format, the course of the training, and a picture of it.
 
     A data curve comes after it, and can be asked for later. Raises StageError; GateError where a mask lets through what
     is not the model's own, or where no row fits.
     """
-    seed = folder.recipe().seed
-    alone = plan.model_copy(update={"curve": ()})
-    started = Started(plan=alone, seed=seed, dataset=file_sha256(folder.dataset), base=file_sha256(base))
-    trained = _done(folder.adapter, started)
-    if trained and trained.data_curve.keys() >= set(plan.curve):
+    started = Started.of(folder, file_sha256(base), plan)
+    trained, seed = started.left(folder.adapter), started.seed
+    if trained and whole(trained, plan):
         return trained
     _begin(folder.adapter, started)
+    if not trained:
+        cut_course(folder.adapter)
     dropped: Counter[str] = Counter()
     rows = _rows(folder, base, plan, dropped)
     chosen = drawn(rows, plan.tokens, seed, plan.traces, plan.openings)
     tokens = sum(len(row.tokens) for row in chosen)
-    history = History(folder.adapter / "history.jsonl", tokens, dropped, on_progress)
-    course = _Course(folder, base, alone, seed, Trials(skill_folder, folder, base, plan.episodes), history)
+    history = History(folder.adapter / COURSE, tokens, dropped, on_progress)
+    trials = Trials(skill_folder, folder, base, plan.episodes, offline=offline)
+    course = _Course(folder, base, started.plan, seed, trials, history)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
         success = course.point(traces, drawn(rows, plan.tokens, seed, traces, plan.openings))
@@ -87,7 +84,7 @@ class _Course:
         """The training that ships: its best checkpoint becomes the adapter."""
         adapter = self.folder.adapter
         self._tune(rows, adapter, self.plan, self.history.logged)
-        choice = self.trials.best(_checkpoints(adapter), self.history.tried)
+        choice = self.trials.best(whole_checkpoints(adapter), self.history.tried)
         for name in ADAPTER_FILES:
             shutil.copyfile(choice.checkpoint / name, adapter / name)
         traces = sum(row.whole for row in rows)
@@ -108,10 +105,10 @@ class _Course:
         """Of the data curve: the success of a training on these rows alone, with a schedule of its own."""
         target = self.folder.adapter / f"curve-{traces}"
         self._tune(rows, target, self.plan.model_copy(update={"checkpoints": 1}), self.history.watched)
-        return self.trials.best(_checkpoints(target), self.history.watched_trial).success
+        return self.trials.best(whole_checkpoints(target), self.history.watched_trial).success
 
     def note(self, trained: Trained) -> None:
-        write_text(self.folder.adapter / "trained.json", trained.model_dump_json(indent=1) + "\n")
+        write_text(trained_file(self.folder.adapter), trained.model_dump_json(indent=1) + "\n")
 
     def _tune(self, rows: Sequence[Row], target: Path, plan: TrainPlan, on_log: OnLog) -> None:
         """Raises StageError where the extra is not installed."""
@@ -119,7 +116,7 @@ class _Course:
             from skillstill_training.learning.tuning import tune  # imports torch, which takes seconds and an extra
         except ImportError as error:
             raise StageError(f"training needs {error.name}: type `pip install 'skillstill[training]'`") from error
-        tune(rows, student_folder(self.base), target, plan, self.seed, on_log)
+        tune(rows, self.base, target, plan, self.seed, on_log)
 
 
 def _rows(folder: RunFolder, base: Path, plan: TrainPlan, dropped: Counter[str]) -> Sequence[Row]:
@@ -135,32 +132,15 @@ def _rows(folder: RunFolder, base: Path, plan: TrainPlan, dropped: Counter[str])
     return rows
 
 
-def _checkpoints(folder: Path) -> Sequence[Path]:
-    return sorted(folder.glob("checkpoint-*"), key=step_of)
-
-
 def _begin(adapter: Path, started: Started) -> None:
     """An empty folder, or that of the same training where it was interrupted; another training's is put aside."""
-    file = adapter / "started.json"
-    if _read(file, Started) != started:
+    if not started.begun(adapter):
         if adapter.exists():
             adapter.rename(_aside(adapter))
-        write_text(file, started.model_dump_json(indent=1) + "\n")
+        write_text(started_file(adapter), started.model_dump_json(indent=1) + "\n")
 
 
 def _aside(adapter: Path) -> Path:
     """A name for an earlier training, for an hour of work is not deleted because somebody edits a recipe."""
     numbers = (adapter.with_name(f"{adapter.name}-{number}") for number in count(1))
     return next(free for free in numbers if not free.exists())
-
-
-def _done(adapter: Path, started: Started) -> Trained | None:
-    same = _read(adapter / "started.json", Started) == started
-    return _read(adapter / "trained.json", Trained) if same else None
-
-
-def _read(file: Path, kind: type[Any]) -> Any:
-    try:
-        return kind.model_validate_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValidationError):
-        return None

@@ -9,6 +9,8 @@ from typing import Any
 
 from skillstill_training.learning.choosing import Choice
 
+COURSE = "history.jsonl"
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

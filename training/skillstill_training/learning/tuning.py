@@ -11,26 +11,27 @@ from skillstill.errors import StageError
 from skillstill.models.engine import free_cores
 
 from skillstill_training.learning.attention import register_attention
+from skillstill_training.learning.resuming import whole_checkpoints
 from skillstill_training.learning.rows import IGNORED, Row
-from skillstill_training.learning.student import load_student, load_tokenizer, quietly
+from skillstill_training.learning.student import load_student, load_tokenizer, quietly, student_folder
 from skillstill_training.recipe import TrainPlan
 
 PROBES = 8  # products of two matrices, to see which number format is faster here
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
 
 
-def tune(rows: Sequence[Row], student: Path, target: Path, plan: TrainPlan, seed: int, on_log: OnLog) -> None:
+def tune(rows: Sequence[Row], base: Path, target: Path, plan: TrainPlan, seed: int, on_log: OnLog) -> None:
     """Train and leave `checkpoint-STEP` folders in `target`; goes on from the last one there. Raises StageError."""
     from peft.helpers import disable_input_dtype_casting
     from transformers import PrinterCallback
 
     with quietly(), _enough_memory():
-        trainer = _trainer(rows, student, target, plan, seed)
+        trainer = _trainer(rows, student_folder(base), target, plan, seed)
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(_listener(on_log))
         # Autocast converts what it must; PEFT's own conversion to float32 before it costs an eighth of a step.
         with disable_input_dtype_casting(trainer.model):
-            trainer.train(resume_from_checkpoint=any(target.glob("checkpoint-*")) or None)
+            trainer.train(resume_from_checkpoint=bool(whole_checkpoints(target)) or None)
 
 
 def _trainer(rows: Sequence[Row], student: Path, target: Path, plan: TrainPlan, seed: int) -> Any:
@@ -131,7 +132,7 @@ def _enough_memory() -> Iterator[None]:
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or "memory" in str(error):
             raise StageError(
-                "out of memory while training: lower `longest` or `batch` in [train] of recipe.toml, then type the "
-                "same command again"
+                "out of memory while training: lower `longest` or `batch` in [train] of recipe.toml, or name a smaller "
+                "base with --base, then type the same command again"
             ) from error
         raise

@@ -1,0 +1,58 @@
+"""What a training depends on and what it left: the same is asked by who trains and by who finds that done already."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+from skillstill.types import Frozen
+
+from skillstill_training.folder import RunFolder
+from skillstill_training.hashes import file_sha256
+from skillstill_training.recipe import TrainPlan
+from skillstill_training.scorecard import Trained
+
+Value = TypeVar("Value", bound=Frozen)
+
+
+class Started(Frozen):
+    """What a training depends on: one that depends on anything else starts anew. A data curve comes after it."""
+
+    plan: TrainPlan
+    seed: int
+    dataset: str
+    base: str
+
+    @classmethod
+    def of(cls, folder: RunFolder, base: str, plan: TrainPlan) -> "Started":
+        """`base`: its hash."""
+        alone = plan.model_copy(update={"curve": ()})
+        return cls(plan=alone, seed=folder.recipe().seed, dataset=file_sha256(folder.dataset), base=base)
+
+    def begun(self, adapter: Path) -> bool:
+        """Whether this is the training that the folder holds."""
+        return _read(started_file(adapter), Started) == self
+
+    def left(self, adapter: Path) -> Trained | None:
+        """What it came to; None where it has not ended."""
+        return _read(trained_file(adapter), Trained) if self.begun(adapter) else None
+
+
+def started_file(adapter: Path) -> Path:
+    return adapter / "started.json"
+
+
+def trained_file(adapter: Path) -> Path:
+    """What training writes last."""
+    return adapter / "trained.json"
+
+
+def whole(trained: Trained | None, plan: TrainPlan) -> bool:
+    """Whether nothing is left to be trained, no point of the data curve either."""
+    return trained is not None and trained.data_curve.keys() >= set(plan.curve)
+
+
+def _read(file: Path, kind: type[Value]) -> Value | None:
+    try:
+        return kind.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        return None
