@@ -16,13 +16,6 @@ tokens = 9000
 longest = 512
 checkpoints = 2
 episodes = 4
-
-[evaluate]
-arms = ["floor", "stock", "ours"]
-per_family = 4
-seen = 1
-paired = 3
-calibration = 12
 """
 
 

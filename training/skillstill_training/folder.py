@@ -1,7 +1,11 @@
 """The folder of one run of the pipeline, `runs/<skill>/<stamp>/`: where each stage finds and leaves its files."""
 
+import fcntl
 import hashlib
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -77,6 +81,11 @@ class RunFolder:
         return self.path / "7-outcomes" / f"{split}.{arm}.jsonl"
 
     @property
+    def looks(self) -> Path:
+        """A line for each look at the test set."""
+        return self.path / "looks.jsonl"
+
+    @property
     def scorecard(self) -> Path:
         return self.path / "7-scorecard.json"
 
@@ -90,10 +99,13 @@ class RunFolder:
 
     @classmethod
     def new(cls, runs: Path, skill: str) -> "RunFolder":
-        """One that does not exist yet, named by the time: by the first second from now on that no other has."""
+        """A new one, named by the time: by the first second from now on that no other has. Raises StageError."""
         now = datetime.now(UTC)
         stamps = ((now + timedelta(seconds=later)).strftime("%Y%m%dT%H%M%S") for later in count())
-        return cls(next(path for stamp in stamps if not (path := runs / skill / stamp).exists()))
+        try:
+            return cls(next(path for stamp in stamps if _made(path := runs / skill / stamp)))
+        except OSError as error:
+            raise StageError(f"{runs / skill} cannot be written: {error.strerror}") from error
 
     @classmethod
     def latest(cls, runs: Path, skill: str) -> "RunFolder":
@@ -102,6 +114,25 @@ class RunFolder:
         if not found:
             raise StageError(f"no frozen goals in {runs / skill}: type `skillstill goals {skill}` first")
         return cls(found[-1])
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps other commands out of this run meanwhile; a folder that nothing came into is left to nobody.
+
+        Raises StageError where another one is at work there.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise StageError(f"{self.path} cannot be opened: {error.strerror}") from error
+        try:
+            _lock(descriptor, self.path)
+            yield
+        finally:
+            with suppress(OSError):
+                self.path.rmdir()
+            os.close(descriptor)
 
     def save_recipe(self, recipe: Recipe) -> None:
         write_text(self.path / "recipe.json", recipe.model_dump_json(indent=1) + "\n")
@@ -112,6 +143,17 @@ class RunFolder:
             return Recipe.model_validate_json((self.path / "recipe.json").read_text(encoding="utf-8"))
         except (OSError, ValidationError) as error:
             raise StageError(f"{self.path / 'recipe.json'} cannot be read: make the goals again") from error
+
+    def follow(self, today: Recipe) -> Recipe:
+        """The recipe that this run goes by: of today's, what it says of training and measuring is taken over.
+
+        Not where it would make other goals or another dataset: then the run's own stays. Raises StageError.
+        """
+        if (self.path / "recipe.json").exists() and (mine := self.recipe()) != today:
+            if not mine.makes_what(today):
+                return mine
+            self.save_recipe(today)
+        return today
 
     def freeze(self, skill: Path) -> None:
         """From here on, success cannot drift: later stages hold the goals and their judges to these hashes."""
@@ -129,6 +171,23 @@ class RunFolder:
         if judges_hash() != frozen.judges:
             raise GateError("the code that judges answers has changed since these goals were frozen: make them again")
         return tuple(read_lines(self.goals, Goal))
+
+
+def _made(path: Path) -> bool:
+    """Whether it could be made; not where it was there."""
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    """Raises StageError."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise StageError(f"another command is at work in {path}: wait until it is done, or end it first") from error
 
 
 def judges_hash() -> str:

@@ -125,6 +125,7 @@ class EvaluatePlan(Frozen):
     per_family    test goals in wordings from another hand that ours and the floor are asked, of each family
     seen          beside them, in training wordings
     paired        of these goals, those that the other arms are asked: they are slow, and a difference needs pairs
+    workspaces    of the test that a difference must come from: fewer say little of any other one
     calibration   validation goals that the confidence is calibrated on, and without which there is none
     """
 
@@ -132,6 +133,7 @@ class EvaluatePlan(Frozen):
     per_family: Annotated[int, Field(ge=1)] = 40
     seen: Count = 10
     paired: Annotated[int, Field(ge=1)] = 60
+    workspaces: Annotated[int, Field(ge=1)] = 8
     calibration: Annotated[int, Field(ge=1)] = 400
 
 
@@ -144,6 +146,10 @@ class Recipe(Frozen):
     dataset: DatasetPlan = DatasetPlan()
     train: TrainPlan = TrainPlan()
     evaluate: EvaluatePlan = EvaluatePlan()
+
+    def makes_what(self, other: "Recipe") -> bool:
+        """Whether the other one makes the same goals and the same dataset."""
+        return self.model_copy(update={"train": other.train, "evaluate": other.evaluate}) == other
 
     def changed(self, seed: int | None = None, few: int | None = None) -> "Recipe":
         """With another seed, or with only a `few` goals of each family, whose mix is then free."""
