@@ -78,6 +78,19 @@ def test_what_it_borrows_is_refused_when_it_has_changed_since(design: Run, logs:
         prepare(load_sources(folder)[0], folder, offline=True)
 
 
+@pytest.mark.parametrize(("text", "own", "workspaces"), [(EXPLORER, True, 1), (LOGS, False, 8)])
+def test_it_asks_for_as_many_validation_goals_as_a_confidence_takes(
+    design: Run, tmp_path: Path, text: str, own: bool, workspaces: int
+) -> None:
+    folder = tmp_path / "designed"
+    design(text, "-o", str(folder), *(projects(tmp_path / "src") if own else ()), "--few", "0")
+    recipe = load_recipe(folder)
+    trained = [family.name for family in load_families(folder) if not family.held_out]
+    assert sum(recipe.goals.wanted(name, "validation") for name in trained) >= recipe.evaluate.calibration == 400
+    assert all(recipe.goals.wanted(name, "train") for name in trained)
+    assert recipe.evaluate.workspaces == workspaces, "of three folders, the last is the test's"
+
+
 def test_families_that_yield_nothing_in_the_user_s_folders_are_dropped_and_told(design: Run, tmp_path: Path) -> None:
     folder = tmp_path / "code-tracer"
     text = EXPLORER.replace("- Follow", "- In Rust and in Go too, follow")

@@ -1,8 +1,7 @@
 """The files of a designed skill's folder, as texts by their paths; and the folder, written whole or not at all."""
 
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,12 @@ from skillstill.types import Frozen
 
 from skillstill_training.borrowing import code_pin, floor_pin, lender
 from skillstill_training.design import soft, tomltext
+from skillstill_training.design.counting import counted, measured_in
 from skillstill_training.design.drafting import Design
 from skillstill_training.design.notes import design_md
 from skillstill_training.design.skill_text import skill_md, subagent_toml
 from skillstill_training.families import load_families, load_wordings
 from skillstill_training.floor import freeze_floor
-from skillstill_training.goal import SPLITS
 from skillstill_training.jsonl import write_text
 from skillstill_training.material import Source
 from skillstill_training.proposed import FILE as PROPOSED
@@ -134,17 +133,19 @@ def _listed(words: Iterable[str]) -> str:
 def _recipe(design: Design) -> str:
     lent = _lent_recipe(design)
     names = {one.name for one in design.families}
-    goals = {name: counts for name, counts in lent.get("goals", {}).get("families", {}).items() if name in names}
-    goals |= dict(_proposed_counts(design))
+    every, goals = counted(design, lent.get("goals", {}).get("families", {}))
+    few = measured_in(design)
     dataset = lent.get("dataset", {})
     cells = {cell: least for cell, least in dataset.get("cells", {}).items() if cell.partition("/")[0] in names}
     intents = {name: intent for name, intent in dataset.get("intents", {}).items() if name in names}
     tables = {
+        "goals": {"per_family": every} if every else {},
         "goals.families": goals,
         "dataset.cells": cells,
         "dataset.intents": intents,
         "constructed": lent.get("constructed", {}),
         "train": lent.get("train", {}),
+        "evaluate": {"workspaces": few} if few else {},
     }
     shares = SHARES if design.families else SHARES + NO_ABSENT
     return "\n".join([shares, *(f"[{name}]\n{tomltext.table(fields)}" for name, fields in tables.items() if fields)])
@@ -155,12 +156,6 @@ def _lent_recipe(design: Design) -> Mapping[str, Any]:
     if design.workspaces or not design.lender:
         return {}
     return tomllib.loads((lender(design.lender) / "recipe.toml").read_text(encoding="utf-8"))
-
-
-def _proposed_counts(design: Design) -> Iterator[tuple[str, Mapping[str, int]]]:
-    counts = Counter((one.family, one.split) for one in design.proposed)
-    for name in dict.fromkeys(one.family for one in design.proposed):
-        yield name, {split: counts[name, split] for split in SPLITS}
 
 
 def _lines(values: Iterable[Frozen]) -> str:

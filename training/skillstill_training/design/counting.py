@@ -1,0 +1,42 @@
+"""How many goals of each family a designed skill asks for, and how large its comparisons can be."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from skillstill_training.design.drafting import Design
+from skillstill_training.goal import SPLITS, Split
+from skillstill_training.recipe import EvaluatePlan, GoalPlan
+
+Counts = Mapping[str, Mapping[Split, int]]
+
+
+def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
+    """For all families, and for those that differ: those of the lender, but enough to calibrate a confidence on.
+
+    Of what was proposed there is no more than that: the borrowed families make up for it.
+    """
+    trained = [one.name for one in design.families if not one.held_out]
+    proposed = dict(_proposed(design))
+    plan = GoalPlan(families={name: lent[name] for name in [one.name for one in design.families] if name in lent})
+    lacking = EvaluatePlan().calibration - sum(one["validation"] for one in proposed.values())
+    if not trained or sum(plan.wanted(name, "validation") for name in trained) >= lacking:
+        return {}, {**plan.families, **proposed}
+    least = -(-lacking // len(trained))
+    raised = {name: {**one, **_raised(one, least)} for name, one in plan.families.items()}
+    return {**plan.per_family, **_raised(plan.per_family, least)}, {**raised, **proposed}
+
+
+def measured_in(design: Design) -> int | None:
+    """The workspaces that a difference can come from, where they are fewer than are wanted by default."""
+    tested = sum(one.split == "test" for one in design.workspaces)
+    return tested if 0 < tested < EvaluatePlan().workspaces else None
+
+
+def _raised(counts: Mapping[Split, int], least: int) -> Mapping[Split, int]:
+    return {"validation": max(counts["validation"], least)} if "validation" in counts else {}
+
+
+def _proposed(design: Design) -> Iterator[tuple[str, Mapping[Split, int]]]:
+    counts = Counter((one.family, one.split) for one in design.proposed)
+    for name in dict.fromkeys(one.family for one in design.proposed):
+        yield name, {split: counts[name, split] for split in SPLITS}
