@@ -5,14 +5,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from skillstill.contract import serving_hash
 from skillstill.errors import GateError, ModelError, StageError
+from skillstill.skill import load_skill
 from skillstill.types import Decision, Message, Model, ModelFile, ModelSpec, ToolSchema, Usage
-from skillstill_training.evaluate import Look, evaluate
+from skillstill_training.evaluate import evaluate
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.goals import make_goals
 from skillstill_training.jsonl import read_lines
+from skillstill_training.looks import Look
 from skillstill_training.measuring.asking import Progress
 from skillstill_training.plan import PlannedModel
 from skillstill_training.recipe import EvaluatePlan
@@ -104,6 +107,7 @@ async def test_every_arm_is_scored_ours_and_the_floor_on_all_goals_the_slow_ones
         "beyond": 3, "direct": 3, "linked": 3,
     }  # fmt: skip
     assert Scorecard.model_validate_json(scene[1].scorecard.read_text(encoding="utf-8")) == scorecard
+    assert scorecard.contract == serving_hash(load_skill(scene[0]), scorecard.base, OURS)
     assert (scorecard.gates, scorecard.verdict, scorecard.trained.traces) == ((), None, 48)
 
 
@@ -124,6 +128,7 @@ async def test_a_difference_is_taken_on_the_goals_that_both_were_asked(scene: Sc
     assert {other for other, _ in found} == {"floor", "stock", "larger", "wrong", "teacher"}
     assert found["floor", "all"].n == 24
     assert found["floor", "hard"].n == 8
+    assert {one.workspaces for one in found.values()} == {1}
     assert found["stock", "all"].n == 9
     assert found["stock", "all"].points.value > 0 >= found["teacher", "all"].points.value
 
@@ -214,7 +219,7 @@ async def test_each_look_at_the_test_set_is_logged_once(scene: Scene) -> None:
     await measured(scene)
     await measured(scene)
     await measured(scene, OTHER, arms=("floor",))
-    looks = read_lines(scene[1].path / "looks.jsonl", Look)
+    looks = read_lines(scene[1].looks, Look)
     assert [(len(look.arms), look.adapter) for look in looks] == [(6, OURS.sha256), (2, OTHER.sha256)]
 
 
@@ -276,7 +281,8 @@ async def test_a_run_that_fails_is_an_outcome_and_is_tried_again_the_next_time(
 async def test_too_few_validation_goals_are_said_before_anyone_looks_at_a_test(scene: Scene) -> None:
     with pytest.raises(GateError, match="at least 400 validation goals, here are 18"):
         await measured(scene, plan=EvaluatePlan())
-    assert not (scene[1].path / "looks.jsonl").exists()
+    assert not scene[1].looks.exists()
+    assert not scene[2].leased, "nobody was asked"
 
 
 async def test_without_a_trained_adapter_one_is_told_to_train_it(scene: Scene) -> None:

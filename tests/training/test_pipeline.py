@@ -14,7 +14,10 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from skillstill.contract import serving_hash
+from skillstill.errors import GateError, StageError, UsageError
 from skillstill.registry import Registry
+from skillstill.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill_training import pipeline
 from skillstill_training.commands.release_telling import paragraph
@@ -24,9 +27,10 @@ from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
 from skillstill_training.pipeline import Ending, Order, Tell, resumed, train_skill
 from skillstill_training.publish import registry_of
-from skillstill_training.recipe import TrainPlan
-from skillstill_training.scorecard import Gate, Scorecard
-from skillstill_training.shipping.shipped import Proof, proof_file
+from skillstill_training.recipe import TrainPlan, load_recipe
+from skillstill_training.scorecard import Gate, Proof, Scorecard
+from skillstill_training.shipping.shipped import proof_file
+from skillstill_training.started import Started, started_file, trained_file
 
 from tests.training.test_publish import scorecard
 
@@ -57,23 +61,33 @@ class Workshop:
         self.plans: list[TrainPlan] = []
         self.fails: dict[str, BaseException] = {}
         self.parity = True
+        self.offline = False
         self.stock = (0.5, 0.7)
 
-    def make_adapter(self, skill: Path, folder: RunFolder, base: Path, plan: TrainPlan, on_progress: Any) -> None:
+    def make_adapter(
+        self, skill: Path, folder: RunFolder, base: Path, plan: TrainPlan, on_progress: Any, *, offline: bool
+    ) -> None:
         self.plans.append(plan)
+        self.offline = offline
         on_progress(SimpleNamespace(step=1, steps=1, note="loss 0.1"))
         self._fail("training")
-        write_text(pipeline.trained_file(folder), "{}")
+        started = Started.of(folder, file_sha256(base), plan)
+        write_text(started_file(folder.adapter), started.model_dump_json())
+        write_text(trained_file(folder.adapter), scorecard().trained.model_dump_json())
 
     def ship(self, folder: RunFolder, base: Path, *, name: str) -> None:
         self._fail("export")
         folder.exported.write_bytes(b"GGUF of " + name.encode())
         gate = Gate(name="parity", passed=self.parity, told="KL 0.54")
-        write_text(proof_file(folder), Proof(adapter=file_sha256(folder.exported), gate=gate).model_dump_json())
+        proof = Proof(adapter=file_sha256(folder.exported), base=file_sha256(base), gate=gate)
+        write_text(proof_file(folder), proof.model_dump_json())
 
-    async def evaluate(self, skill: Path, folder: RunFolder, adapter: ModelFile, **_: Any) -> Scorecard:
+    async def evaluate(
+        self, skill: Path, folder: RunFolder, adapter: ModelFile, *, base: ModelFile, **_: Any
+    ) -> Scorecard:
         self._fail("evaluate")
-        card = scorecard(stock=self.stock).model_copy(update={"adapter": adapter, "goals": file_sha256(folder.goals)})
+        files = {"base": base, "adapter": adapter, "contract": serving_hash(load_skill(skill), base, adapter)}
+        card = scorecard(stock=self.stock).model_copy(update={"goals": file_sha256(folder.goals), **files})
         write_text(folder.scorecard, card.model_dump_json())
         return card
 
@@ -97,7 +111,9 @@ def workshop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
 def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
     def run(watch: Watch, **changes: Any) -> Ending:
         order = Order(teach=_teach(settings, "constructed", True), registry=registry_of(settings), **changes)
-        return train_skill(settings, resumed(tmp_path / "runs", settings), order, watch)
+        folder = resumed(tmp_path / "runs", settings)
+        with folder.alone():
+            return train_skill(settings, folder, order, watch)
 
     return run
 
@@ -160,9 +176,74 @@ def test_another_recipe_is_another_run_even_in_the_same_second(
     assert resumed(tmp_path / "runs", settings) != before
 
 
-def test_a_budget_caps_what_is_learned(train: Train, workshop: Workshop) -> None:
+def test_a_budget_caps_what_is_learned_and_without_it_more_is(train: Train, workshop: Workshop) -> None:
     train(Watch(), minutes=2)
-    assert workshop.plans[0].tokens == 2 * pipeline.TOKENS_A_MINUTE
+    train(watch := Watch())
+    assert [plan.tokens for plan in workshop.plans] == [2 * pipeline.TOKENS_A_MINUTE, TrainPlan().tokens]
+    assert watch.left_out == STAGES[:3]
+
+
+def test_a_recipe_that_says_otherwise_only_how_to_train_and_measure_is_the_same_run(
+    train: Train, workshop: Workshop, settings: Path, tmp_path: Path
+) -> None:
+    train(Watch())
+    before = resumed(tmp_path / "runs", settings)
+    recipe = settings / "recipe.toml"
+    recipe.write_text(recipe.read_text("utf-8").replace("paired = 3", "paired = 4") + "[train]\nbatch = 2\n", "utf-8")
+    train(watch := Watch())
+    assert resumed(tmp_path / "runs", settings) == before
+    assert (watch.left_out, workshop.plans[-1].batch) == (STAGES[:3], 2)
+    assert before.recipe() == load_recipe(settings)
+
+
+def test_offline_it_is_trained_offline(train: Train, workshop: Workshop) -> None:
+    train(Watch(), offline=True)
+    assert workshop.offline
+
+
+def test_what_was_compared_with_torch_on_another_base_is_exported_again(
+    train: Train, workshop: Workshop, settings: Path, tmp_path: Path
+) -> None:
+    train(Watch())
+    (tmp_path / "other.gguf").write_bytes(b"GGUF")
+    workshop.ship(resumed(tmp_path / "runs", settings), tmp_path / "other.gguf", name="settings")
+    train(watch := Watch())
+    assert watch.done == STAGES[-2:]
+
+
+@pytest.mark.parametrize(
+    ("arm", "said"),
+    [
+        ("larger", "name its GGUF file with --larger, or leave `larger` out of [evaluate] arms in recipe.toml"),
+        ("wrong", "no other release is on this base: name one with --wrong, or leave `wrong` out of [evaluate] arms"),
+        ("floor", "has no floor: write floor.py with `answer(prompt, root)`"),
+    ],
+)
+def test_an_arm_that_cannot_be_had_is_said_before_anything_is_done(
+    train: Train, settings: Path, arm: str, said: str
+) -> None:
+    recipe = settings / "recipe.toml"
+    recipe.write_text(recipe.read_text("utf-8").replace('"ours"]', f'"ours", "{arm}"]'), encoding="utf-8")
+    (settings / "floor.sha256").unlink() if arm == "floor" else None
+    with pytest.raises(StageError) as error:
+        train(watch := Watch())
+    assert said in str(error.value)
+    assert not watch.done
+
+
+@pytest.mark.parametrize("option", ["larger", "wrong"])
+def test_a_file_that_is_not_there_is_said_before_anything_is_done(train: Train, tmp_path: Path, option: str) -> None:
+    with pytest.raises(UsageError, match=r"no\.gguf does not exist"):
+        train(watch := Watch(), **{option: tmp_path / "no.gguf"})
+    assert not watch.done
+
+
+def test_too_few_validation_goals_are_said_before_a_teacher_is_asked(train: Train, settings: Path) -> None:
+    recipe = settings / "recipe.toml"
+    recipe.write_text(recipe.read_text("utf-8").replace("calibration = 12", "calibration = 19"), encoding="utf-8")
+    with pytest.raises(GateError, match="on at least 19 validation goals, here are 18: make more of them"):
+        train(watch := Watch())
+    assert watch.done == STAGES[:1]
 
 
 def test_what_would_ship_otherwise_than_trained_is_not_even_measured(
@@ -191,4 +272,4 @@ def test_a_skill_without_goals_is_not_verifiable(train: Train, settings: Path, t
     assert ending.verdict == "not verifiable"
     assert ending.why.endswith("has no goals.py: nothing could check an answer")
     assert not watch.done
-    assert not (tmp_path / "runs").exists()
+    assert not list((tmp_path / "runs" / "settings").iterdir())

@@ -12,21 +12,24 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import GateError, StageError
 from skillstill.registry import Registry, read_registry
 from skillstill.runtime import check_fresh, outdated
+from skillstill.skill import load_skill
 from skillstill.storage import write_atomically
 from skillstill.types import ModelFile
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.hashes import file_sha256
+from skillstill_training.looks import note_look
 from skillstill_training.measuring.judging import judged
 from skillstill_training.publish import publish, registry_of
+from skillstill_training.recipe import EvaluatePlan, load_recipe
 from skillstill_training.scorecard import (
-    ARMS,
     Arm,
     ArmScore,
     Count,
     Difference,
     Gate,
     Interval,
+    Proof,
     Scorecard,
     Selective,
     Trained,
@@ -34,6 +37,7 @@ from skillstill_training.scorecard import (
 
 pytestmark = pytest.mark.anyio
 PARITY = Gate(name="parity", passed=True, told="torch and llama.cpp say the same")
+PROOF = Proof(adapter="2" * 64, base="1" * 64, gate=PARITY)
 BASE = ModelFile(source="file:elsewhere.gguf", sha256="1" * 64)
 CALIBRATION = Calibration(means=(0.0,), scales=(1.0,), weights=(1.0,), bias=0.0, threshold=0.9, goals=400)
 
@@ -59,8 +63,9 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
     bounds |= {name: changes.pop(name) for name in tuple(changes) if name in bounds}
     found = {name: (low + high) / 2 for name, (low, high) in bounds.items()}
     arms = [arm("ours", 0.8, **changes.pop("ours", {})), *(arm(one, 0.8 - found[one]) for one in bounds)]
+    size = {"n": changes.pop("n", 60), "workspaces": changes.pop("workspaces", 8)}
     differences = [
-        Difference(other=one, on=on, n=60, points=between(found[one], *bounds[one]))
+        Difference(other=one, on=on, points=between(found[one], *bounds[one]), **size)
         for one in bounds
         for on in ("all", "unseen")
     ]
@@ -75,7 +80,13 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
         arms=tuple(one for one in arms if one.arm not in without),
         differences=tuple(one for one in differences if one.other not in without),
         selective=Selective(
-            calibrated_on=400, threshold=0.9, coverage=0.6, accuracy=0.96, escalated=40, rightly=0.7, curve=()
+            calibrated_on=changes.pop("calibrated_on", 400),
+            threshold=0.9,
+            coverage=0.6,
+            accuracy=0.96,
+            escalated=40,
+            rightly=0.7,
+            curve=(),
         ),
         calibration=CALIBRATION,
         causes=(),
@@ -102,35 +113,47 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
         ({"without": ["larger"]}, "not verifiable", ["larger"]),
         ({"without": ["floor"]}, "not verifiable", ["floor"]),
         ({"without": ["wrong"]}, "not verifiable", ["wrong"]),
+        ({"n": 59}, "not verifiable", ["stock", "larger", "floor", "wrong"]),
+        ({"workspaces": 7}, "not verifiable", ["stock", "larger", "floor", "wrong"]),
+        ({"n": 59, "ours": {"misused": 0.02}}, "not good enough", ["stock", "larger", "floor", "wrong", "misuse"]),
+        ({"calibrated_on": 399}, "not verifiable", ["confidence"]),
         ({"without": ["wrong"], "floor": (-0.2, -0.01)}, "better as a plain script", ["floor", "wrong"]),
     ],
 )
 def test_each_verdict_has_its_reason(changes: dict[str, Any], verdict: str, failed: list[str]) -> None:
-    found = judged(scorecard(**changes), PARITY, ARMS)
+    found = judged(scorecard(**changes), [PARITY], EvaluatePlan())
     assert found.verdict == verdict
     assert [gate.name for gate in found.gates if not gate.passed] == failed
 
 
 def test_a_gate_tells_what_came_and_what_was_expected() -> None:
-    gates = {gate.name: gate.told for gate in judged(scorecard(), PARITY, ARMS).gates}
+    gates = {gate.name: gate.told for gate in judged(scorecard(), [PARITY], EvaluatePlan()).gates}
     assert gates["stock"] == "+60.0 points (+50.0 to +70.0, 60 goals) against the stock base; expected a lower bound above 0"  # fmt: skip # noqa: E501
     assert gates["wrong"].startswith("15.0% with another skill's adapter, 80.0% with ours on the same goals")
     assert gates["cells"] == "something solved in each of 2 cells"
 
 
 def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
-    found = judged(scorecard(without=["larger", "wrong"]), PARITY, ("floor", "stock", "ours"))
+    found = judged(scorecard(without=["larger", "wrong"]), [PARITY], EvaluatePlan(arms=("floor", "stock", "ours")))
     assert found.verdict == "released"
     told = next(gate.told for gate in found.gates if gate.name == "larger")
     assert told == "not run: the larger stock model; the recipe does not ask for it"
 
 
+def test_a_recipe_may_want_less_and_never_more_than_is_enough() -> None:
+    small = scorecard(n=9, workspaces=2, calibrated_on=18)
+    assert judged(small, [PARITY], EvaluatePlan(paired=9, workspaces=2, calibration=18)).verdict == "released"
+    told = {gate.name: gate.told for gate in judged(small, [PARITY], EvaluatePlan(paired=200, calibration=900)).gates}
+    assert told["stock"] == "9 goals in 2 workspaces against the stock base; expected at least 60 in 8"
+    assert told["confidence"] == "the confidence comes from 18 validation goals; expected at least 400"
+
+
 @pytest.mark.parametrize("masks", [0, 900])
 def test_masks_and_parity_come_before_all_figures(masks: int) -> None:
     all_learned = Trained(traces=1, tokens=900, learned_tokens=masks, seconds=1, seed=1, loss=0.1)
-    assert judged(scorecard(trained=all_learned, stock=(-1, 0)), PARITY, ARMS).verdict == "parity failed"
+    assert judged(scorecard(trained=all_learned, stock=(-1, 0)), [PARITY], EvaluatePlan()).verdict == "parity failed"
     broken = Gate(name="parity", passed=False, told="KL 0.54")
-    assert judged(scorecard(stock=(-1, 0)), broken, ARMS).verdict == "parity failed"
+    assert judged(scorecard(stock=(-1, 0)), [broken], EvaluatePlan()).verdict == "parity failed"
 
 
 @pytest.fixture
@@ -138,20 +161,21 @@ async def evaluated(settings: Path, folder: RunFolder) -> RunFolder:
     """A run whose scorecard deserves a release."""
     await make_goals(settings, folder)
     folder.exported.write_bytes(b"GGUF, an adapter")
-    _evaluated(folder)
+    _evaluated(settings, folder)
     return folder
 
 
-def _evaluated(folder: RunFolder, **changes: Any) -> None:
+def _evaluated(settings: Path, folder: RunFolder, **changes: Any) -> None:
     adapter = ModelFile(source="file:6-adapter.gguf", sha256=file_sha256(folder.exported))
     card = scorecard(**changes).model_copy(update={"adapter": adapter, "goals": file_sha256(folder.goals)})
-    write_atomically(folder.scorecard, card.model_dump_json())
+    contract = serving_hash(load_skill(settings), card.base, adapter)
+    write_atomically(folder.scorecard, card.model_copy(update={"contract": contract}).model_dump_json())
 
 
 async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: RunFolder) -> None:
     registry = registry_of(settings)
     assert registry == settings.parent / "registry.json"
-    assert publish(settings, evaluated, registry, PARITY).verdict == "released"
+    assert publish(settings, evaluated, registry, PROOF).verdict == "released"
     listed = Registry(registry).entry("settings")
     entry, skill = listed.entry, listed.skill()
     assert (entry.state, entry.skill, entry.base, entry.calibration) == ("released", "settings", BASE, CALIBRATION)
@@ -168,7 +192,7 @@ async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: R
 async def test_the_scorecard_with_its_verdict_lies_in_the_run_and_beside_the_adapter(
     settings: Path, evaluated: RunFolder
 ) -> None:
-    released = publish(settings, evaluated, registry_of(settings), PARITY)
+    released = publish(settings, evaluated, registry_of(settings), PROOF)
     beside = next(file for file in (settings / "releases").glob("*.json"))
     for file in (evaluated.scorecard, beside):
         assert Scorecard.model_validate_json(file.read_text("utf-8")) == released
@@ -183,10 +207,10 @@ async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_bac
     old |= {"skill": "settings", "base": BASE.model_dump(), "search_hint": "keys"}
     registry.write_text(json.dumps({"version": 1, "entries": [old]}), encoding="utf-8")
     before = read_registry(registry)
-    publish(settings, evaluated, registry, PARITY)
+    publish(settings, evaluated, registry, PROOF)
     entry = read_registry(registry).entries[0]
     assert (entry.title, entry.description, entry.search_hint) == ("Ours", "As we say it.", "keys")
-    publish(settings, evaluated, registry, PARITY)
+    publish(settings, evaluated, registry, PROOF)
     assert read_registry(registry).entries[0] == entry, "published once more, it is the same release"
     releases.rollback(registry, "settings")
     assert read_registry(registry) == before
@@ -205,9 +229,10 @@ async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_bac
 async def test_without_a_release_nothing_is_registered(
     settings: Path, evaluated: RunFolder, changes: dict[str, Any], parity: bool, verdict: str
 ) -> None:
-    _evaluated(evaluated, **changes)
+    _evaluated(settings, evaluated, **changes)
     before = sorted(settings.parent.rglob("*"))
-    found = publish(settings, evaluated, registry_of(settings), PARITY.model_copy(update={"passed": parity}))
+    proof = PROOF.model_copy(update={"gate": PARITY.model_copy(update={"passed": parity})})
+    found = publish(settings, evaluated, registry_of(settings), proof)
     assert found.verdict == verdict
     assert sorted(settings.parent.rglob("*")) == before
     assert Scorecard.model_validate_json(evaluated.scorecard.read_text("utf-8")) == found
@@ -218,10 +243,10 @@ async def test_who_is_killed_before_the_registry_has_released_nothing(
     settings: Path, evaluated: RunFolder, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     registry = registry_of(settings)
-    publish(settings, evaluated, registry, PARITY)
+    publish(settings, evaluated, registry, PROOF)
     before = registry.read_bytes()
     evaluated.exported.write_bytes(b"GGUF, a better adapter")
-    _evaluated(evaluated)
+    _evaluated(settings, evaluated)
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
@@ -229,9 +254,9 @@ async def test_who_is_killed_before_the_registry_has_released_nothing(
     with monkeypatch.context() as patched:
         patched.setattr(at, killed)
         with pytest.raises(KeyboardInterrupt):
-            publish(settings, evaluated, registry, PARITY)
+            publish(settings, evaluated, registry, PROOF)
     assert registry.read_bytes() == before
-    assert publish(settings, evaluated, registry, PARITY).verdict == "released"
+    assert publish(settings, evaluated, registry, PROOF).verdict == "released"
     entry = Registry(registry).entry("settings").entry
     assert entry.adapter
     assert entry.adapter.sha256 == file_sha256(evaluated.exported)
@@ -241,19 +266,62 @@ async def test_what_was_measured_on_something_else_is_refused(settings: Path, ev
     registry = registry_of(settings)
     evaluated.exported.write_bytes(b"GGUF, another adapter")
     with pytest.raises(StageError, match="was measured on other goals or another adapter: evaluate again"):
-        publish(settings, evaluated, registry, PARITY)
+        publish(settings, evaluated, registry, PROOF)
     evaluated.scorecard.unlink()
     with pytest.raises(StageError, match="is missing: type `skillstill evaluate settings` first"):
-        publish(settings, evaluated, registry, PARITY)
+        publish(settings, evaluated, registry, PROOF)
     evaluated.goals.write_text("", encoding="utf-8")
     with pytest.raises(GateError, match="was changed after it was frozen"):
-        publish(settings, evaluated, registry, PARITY)
+        publish(settings, evaluated, registry, PROOF)
     assert not registry.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('system = "settings"', 'system = "keys"'), ('tools = ["search"]', 'tools = ["search", "read"]')]
+)
+async def test_what_would_be_served_otherwise_than_it_was_measured_is_refused(
+    settings: Path, evaluated: RunFolder, old: str, new: str
+) -> None:
+    subagent = settings / "subagent.toml"
+    subagent.write_text(subagent.read_text("utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(StageError, match="changed since; type `skillstill evaluate settings` again"):
+        publish(settings, evaluated, registry_of(settings), PROOF)
+    assert not registry_of(settings).exists()
+
+
+async def test_a_proof_on_another_base_is_none(settings: Path, evaluated: RunFolder) -> None:
+    with pytest.raises(StageError, match="on another base than it was measured on: type `skillstill export settings`"):
+        publish(settings, evaluated, registry_of(settings), PROOF.model_copy(update={"base": "9" * 64}))
+    earlier = PROOF.model_copy(update={"base": ""})
+    assert publish(settings, evaluated, registry_of(settings), earlier).verdict == "released"
+
+
+async def test_a_run_of_a_few_goals_is_held_to_the_recipe_of_the_skill(settings: Path, evaluated: RunFolder) -> None:
+    evaluated.save_recipe(load_recipe(settings).changed(few=2))
+    _evaluated(settings, evaluated, calibrated_on=2)
+    found = publish(settings, evaluated, registry_of(settings), PROOF)
+    assert (found.verdict, registry_of(settings).exists()) == ("not verifiable", False)
+
+
+async def test_test_goals_that_another_adapter_was_measured_on_release_none(
+    settings: Path, evaluated: RunFolder, tmp_path: Path
+) -> None:
+    beside = RunFolder(evaluated.path.with_name("2"))
+    write_atomically(beside.goals, evaluated.goals.read_bytes())
+    ours = Scorecard.model_validate_json(evaluated.scorecard.read_text("utf-8")).adapter
+    note_look(evaluated, ("ours",), ours)
+    note_look(beside, ("floor", "ours"), ours)
+    assert publish(settings, evaluated, registry_of(settings), PROOF).verdict == "released"
+    note_look(beside, ("ours",), BASE)
+    found = publish(settings, evaluated, registry_of(settings), PROOF)
+    told = [gate.told for gate in found.gates if not gate.passed]
+    assert (found.verdict, len(told)) == ("not good enough", 1)
+    assert told[0].startswith("these test goals have been looked at with another adapter: change `seed` in recipe.toml")
 
 
 async def test_a_skill_outside_its_registry_s_folder_is_one_sentence(
     settings: Path, evaluated: RunFolder, tmp_path: Path
 ) -> None:
     with pytest.raises(StageError, match="the folder of its registry: name one with --registry"):
-        publish(settings, evaluated, tmp_path / "elsewhere" / "registry.json", PARITY)
+        publish(settings, evaluated, tmp_path / "elsewhere" / "registry.json", PROOF)
     assert not (settings / "releases").exists()

@@ -20,7 +20,9 @@ from skillstill_training.checks import Locations
 from skillstill_training.commands.release_telling import paragraph
 from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
+from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_lines, write_text
+from skillstill_training.looks import note_look
 from skillstill_training.report import draw_curves, write_report
 from skillstill_training.scorecard import (
     ArmScore,
@@ -169,7 +171,10 @@ def lines_of(page: str, id: str) -> dict[str, str]:
 
 def test_the_verdict_and_its_gates_are_told_in_words(folder: RunFolder) -> None:
     said = words_of(written(folder, scorecard()))
-    assert "Released: every gate held, and the registry names it. It solves 71% of 520 test goals (95% interval 66% to 76%)" in said
+    assert (
+        "Released: every gate held, and the registry names it. It solves 71% of 520 test goals (95% interval 66% to "
+        in said
+    )
     assert "Gates all 2 passed ✓ passed stock base 54 to 64 points above it: wanted more than 0." in said
 
 
@@ -185,6 +190,28 @@ def test_a_report_has_a_sentence_for_each_verdict_and_a_terminal_the_same(folder
     card = scorecard(verdict=verdict)
     said = words_of(written(folder, card)).partition(" It solves")[0]
     assert said.endswith(paragraph(verdict, "", card).removeprefix(f": {verdict}").partition(" Verified")[0])
+
+
+def test_what_the_confidence_is_worth_is_what_was_measured_not_what_was_wanted(folder: RunFolder) -> None:
+    said = words_of(written(folder, scorecard(selective=scorecard().selective.model_copy(update={"accuracy": 0.91}))))
+    assert "answered surely 61% of these, right 91%" in said
+
+
+def test_it_tells_how_often_the_test_was_looked_at(folder: RunFolder) -> None:
+    assert "looks at them 0 " in words_of(written(folder, scorecard()))
+    write_text(folder.goals, "")
+    card = scorecard(goals=file_sha256(folder.goals))
+    for run, adapter in ((folder, ADAPTER), (RunFolder(folder.path.with_name("2")), BASE)):
+        write_text(run.goals, "")
+        note_look(run, ("ours",), adapter)
+    assert "looks at them 2 " in words_of(written(folder, card))
+
+
+def test_it_says_what_to_type_to_repeat_it_with_the_larger_model(folder: RunFolder) -> None:
+    arms = (arm("ours", 0.7), arm("larger", 0.3, label="Qwen2.5-0.5B, told the skill"))
+    said = words_of(written(folder, scorecard(arms=arms)))
+    assert "scripts/train-skill skills/explore --larger Qwen2.5-0.5B.gguf # or stage by stage" in said
+    assert "skillstill evaluate explore --larger Qwen2.5-0.5B.gguf skillstill publish explore" in said
 
 
 def test_a_run_that_nobody_published_has_no_verdict(folder: RunFolder) -> None:

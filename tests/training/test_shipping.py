@@ -12,9 +12,9 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
-from skillstill_training.scorecard import Gate
+from skillstill_training.scorecard import Gate, Proof
 from skillstill_training.shipping import merge_into, prompts_of
-from skillstill_training.shipping.shipped import Proof, parity_of, proof_file
+from skillstill_training.shipping.shipped import proof_file, proof_of
 from skillstill_training.traces import make_traces
 
 from tests.training.test_traces import constructed
@@ -39,14 +39,15 @@ async def test_prompts_are_conversations_up_to_a_turn_of_the_model(settings: Pat
 
 def test_a_proof_holds_for_one_adapter(folder: RunFolder) -> None:
     with pytest.raises(StageError, match=r"6-parity\.json cannot be read: type `skillstill export SKILL` first"):
-        parity_of(folder)
+        proof_of(folder)
     folder.path.mkdir(parents=True)
     folder.exported.write_bytes(b"GGUF")
-    write_text(proof_file(folder), Proof(adapter=file_sha256(folder.exported), gate=GATE).model_dump_json())
-    assert parity_of(folder) == GATE
+    proof = Proof(adapter=file_sha256(folder.exported), gate=GATE)
+    write_text(proof_file(folder), proof.model_dump_json(exclude={"base"}))  # as they were before they named one
+    assert proof_of(folder) == proof
     folder.exported.write_bytes(b"GGUF, another")
     with pytest.raises(StageError, match="is not the adapter that was compared with torch: export it again"):
-        parity_of(folder)
+        proof_of(folder)
 
 
 def test_a_kind_that_nobody_knows_is_told_the_known_ones(folder: RunFolder, tmp_path: Path) -> None:

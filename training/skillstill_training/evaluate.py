@@ -6,25 +6,27 @@ Broken off, the same command goes on; another adapter starts anew. Each look at 
 import os
 import platform
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from anyio import to_thread
 from pydantic import ValidationError
 from skillstill.confidence import Calibration
+from skillstill.contract import serving_hash
 from skillstill.errors import StageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.skill import load_skill
-from skillstill.types import Frozen, ModelFile, Models
+from skillstill.types import ModelFile, Models
 
 from skillstill_training.families import load_families
 from skillstill_training.folder import RunFolder
+from skillstill_training.goal import Goal
 from skillstill_training.hashes import file_sha256
-from skillstill_training.jsonl import Appender, read_lines, write_text
+from skillstill_training.jsonl import write_text
+from skillstill_training.looks import note_look
 from skillstill_training.material import roots_of
 from skillstill_training.measuring.arms import Arm, Contest
 from skillstill_training.measuring.asking import OnProgress, ask
-from skillstill_training.measuring.calibrating import calibrate, selective
+from skillstill_training.measuring.calibrating import calibrate, check_enough, selective
 from skillstill_training.measuring.chosen import Chosen
 from skillstill_training.measuring.scoring import causes, differences, score
 from skillstill_training.recipe import EvaluatePlan
@@ -32,15 +34,6 @@ from skillstill_training.scorecard import ARMS, Outcome, Scorecard, Trained
 from skillstill_training.scorecard import Arm as Name
 
 Arms = Mapping[Name, Arm]
-
-
-class Look(Frozen):
-    """One look at the test set: who was measured there. A recipe that is changed after it gets a fresh test set."""
-
-    date: datetime
-    arms: tuple[Name, ...]
-    adapter: str
-    goals: str
 
 
 async def evaluate(
@@ -72,18 +65,24 @@ async def evaluate(
     contest = Contest(skill_folder, skill, families, models, base, adapter, larger, wrong)
     entered = _entered(contest, plan.arms if arms is None else arms)
     chosen = Chosen.of(goals, {name for name, family in families.items() if family.held_out}, plan)
+    check_validation(goals, plan)
     asked = {goal.workspace for goal in (*chosen.validation, *chosen.test)}
     roots = await to_thread.run_sync(roots_of, skill_folder, asked, offline)
 
     validated = await ask(entered["ours"], "validation", chosen.validation, roots, folder, on_progress)
     calibration = calibrate(validated, least=plan.calibration)
-    _note_look(folder, entered, adapter)
+    note_look(folder, tuple(entered), adapter)
     solved = {
         name: await ask(arm, "test", chosen.for_arm(name), roots, folder, on_progress) for name, arm in entered.items()
     }
     scorecard = _summed_up(contest, entered, solved, calibration, file_sha256(folder.goals), trained)
     write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
+
+
+def check_validation(goals: Sequence[Goal], plan: EvaluatePlan) -> None:
+    """Raises GateError where a confidence would be calibrated on too few of them: known before anyone is asked."""
+    check_enough(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
 def _entered(contest: Contest, names: Collection[Name]) -> Arms:
@@ -107,6 +106,7 @@ def _summed_up(
         base=contest.base,
         adapter=contest.adapter,
         dialect=next((one.trace.dialect for one in ours if one.trace), ""),
+        contract=serving_hash(contest.skill, contest.base, contest.adapter),
         goals=goals,
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
         trained=trained,
@@ -125,13 +125,3 @@ def _trained(folder: RunFolder) -> Trained:
         return Trained.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
         raise StageError(f"{file} cannot be read: train the adapter first (`skillstill sft SKILL`)") from error
-
-
-def _note_look(folder: RunFolder, entered: Arms, adapter: ModelFile) -> None:
-    """Before the look is taken, for one that is broken off has been one too; going on with it is not another."""
-    file = folder.path / "looks.jsonl"
-    look = Look(date=datetime.now(UTC), arms=tuple(entered), adapter=adapter.sha256, goals=file_sha256(folder.goals))
-    earlier = read_lines(file, Look) if file.exists() else ()
-    if not (earlier and earlier[-1].model_copy(update={"date": look.date}) == look):
-        with Appender(file) as log:
-            log.append([look])

@@ -1,11 +1,12 @@
 """The whole way, `skillstill train SKILL`: from a skill folder to a release, or to the reason why there is none.
 
 What the stages leave in the run folder is all the state there is. A stage whose artifact is younger than what it was
-made from is left out, so the same command goes on where a kill or a budget ended it; an evaluation keeps its rows by
-what they depend on, and publishing twice is publishing once.
+made from is left out, so the same command goes on where a kill or a budget ended it; a training counts where its plan
+and its base are those that are asked for, an evaluation keeps its rows by what they depend on, and publishing twice is
+publishing once. What would be missing at the end is said at the beginning.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -15,20 +16,21 @@ from typing import Protocol
 import anyio
 from skillstill.errors import StageError
 from skillstill.models.sources import given, locate
-from skillstill.registry import Registry
 from skillstill.skill import load_skill
 from skillstill.types import ModelFile
 
 from skillstill_training.dataset import make_dataset
-from skillstill_training.evaluate import evaluate
+from skillstill_training.evaluate import check_validation, evaluate
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import Listener, make_goals
 from skillstill_training.jsonl import write_text
 from skillstill_training.publish import publish
 from skillstill_training.recipe import TrainPlan, load_recipe
 from skillstill_training.report import write_report
+from skillstill_training.rivals import Rivals, check_arms, rivals_of
 from skillstill_training.scorecard import Scorecard, Verdict
-from skillstill_training.shipping.shipped import parity_of, proof_file
+from skillstill_training.shipping.shipped import proof_file, proof_of
+from skillstill_training.started import Started, trained_file, whole
 from skillstill_training.teachers.batch import Progress as TraceProgress
 
 TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere
@@ -58,15 +60,6 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
-    """A larger stock model; a wrong adapter, by default that of some other release on the same base."""
-
-    larger: ModelFile | None
-    registry: Path
-    wrong: ModelFile | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Ending:
     """The verdict, and the page that tells why; without goals there is no page, and `why` says it all."""
 
@@ -80,37 +73,45 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: Order, screen: Scr
     """Whatever is not there yet, from goals to verdict. Raises StageError, BaseError and ModelError."""
     if not (skill_folder / "goals.py").is_file():
         return Ending("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
+    recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
     base = given(order.base) if order.base else load_skill(skill_folder).subagent.base
+    rivals = rivals_of(order.larger, order.wrong, order.registry, name, base)
+    check_arms(skill_folder, recipe.evaluate.arms, rivals)
+    plan = within(recipe.train, order.minutes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
-    stage("goals", _frozen(folder), (), lambda tell: _make_goals(skill_folder, folder, order, tell))
-    stage("traces", folder.traces, (folder.goals,), lambda tell: order.teach(folder, partial(_solved, tell)))
-    stage("dataset", folder.dataset, (folder.traces,), lambda _: make_dataset(skill_folder, folder))
+    stage("goals", _frozen(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
+    check_validation(folder.frozen_goals(), recipe.evaluate)
+    stage(
+        "traces",
+        _fresh(folder.traces, folder.goals),
+        lambda tell: order.teach(folder, partial(_solved, tell)),
+    )
+    stage("dataset", _fresh(folder.dataset, folder.traces), lambda _: make_dataset(skill_folder, folder))
+    note_base(folder, base)
     stage(
         "training",
-        trained_file(folder),
-        (folder.dataset, noted_base(folder, base)),
-        lambda tell: _train(skill_folder, folder, weights, order, tell),
+        _learned(folder, base, plan),
+        lambda tell: _train(skill_folder, folder, weights, plan, order, tell),
     )
-    stage("export", proof_file(folder), (trained_file(folder),), lambda _: _ship(skill_folder, folder, weights))
-    if not (parity := parity_of(folder)).passed:  # measuring it would take an hour and change nothing
-        return Ending("parity failed", why=parity.told)
-    larger, wrong = (given(file) if file else None for file in (order.larger, order.wrong))
-    rivals = Rivals(larger, order.registry, wrong)
+    stage("export", _proven(folder, base), lambda _: _ship(skill_folder, folder, weights))
+    proof = proof_of(folder)
+    if not proof.gate.passed:  # measuring it would take an hour and change nothing
+        return Ending("parity failed", why=proof.gate.told)
     with screen.stage("evaluate") as tell:
         measure(skill_folder, folder, base, rivals, tell, offline=order.offline)
-    scorecard = publish(skill_folder, folder, order.registry, parity)
+    scorecard = publish(skill_folder, folder, order.registry, proof)
     assert scorecard.verdict
     return Ending(scorecard.verdict, scorecard, write_report(folder))
 
 
 def resumed(runs: Path, skill_folder: Path) -> RunFolder:
-    """The newest run of this skill by its recipe as it is now, if its goals still hold; else a new one."""
+    """The newest run of this skill, if its goals still hold and today's recipe makes the same ones; else a new one."""
     name = skill_folder.absolute().name
     try:
         latest = RunFolder.latest(runs, name)
         latest.frozen_goals()
-        same = latest.recipe() == load_recipe(skill_folder)
+        same = latest.recipe().makes_what(load_recipe(skill_folder))
     except StageError:  # none yet, or one that nothing can go on from
         same = False
     return latest if same else RunFolder.new(runs, name)
@@ -119,8 +120,9 @@ def resumed(runs: Path, skill_folder: Path) -> RunFolder:
 def measure(
     skill_folder: Path, folder: RunFolder, base: ModelFile, rivals: Rivals, tell: Tell, *, offline: bool = False
 ) -> Scorecard:
-    """What the exported adapter is worth against its rivals. Raises UsageError where there is none yet."""
-    name = load_skill(skill_folder).name
+    """What the exported adapter is worth against its rivals. Raises StageError where there is none yet."""
+    if not folder.exported.exists():
+        raise StageError(f"{folder.exported} is missing: type `skillstill export {skill_folder.name}` first")
     work = partial(
         evaluate,
         skill_folder,
@@ -128,18 +130,11 @@ def measure(
         given(folder.exported),
         base=base,
         larger=rivals.larger,
-        wrong=rivals.wrong or _another(rivals.registry, name, base),
+        wrong=rivals.wrong,
         offline=offline,
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)
-
-
-def _another(registry: Path, name: str, base: ModelFile) -> ModelFile | None:
-    """The adapter of some other release on this base. Raises RegistryError."""
-    entries = (listed.entry for listed in Registry(registry if registry.exists() else None).entries())
-    fit = (one.adapter for one in entries if one.name != name and one.base.sha256 == base.sha256 and one.adapter)
-    return next(fit, None)
 
 
 def within(plan: TrainPlan, minutes: int | None) -> TrainPlan:
@@ -149,29 +144,46 @@ def within(plan: TrainPlan, minutes: int | None) -> TrainPlan:
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
 
 
-def noted_base(folder: RunFolder, base: ModelFile) -> Path:
-    """A file of the run that says which base it trains, and is as old as that decision."""
-    file, text = folder.path / "base.json", base.model_dump_json(indent=1) + "\n"
-    if not file.exists() or file.read_text(encoding="utf-8") != text:
-        write_text(file, text)
-    return file
+def note_base(folder: RunFolder, base: ModelFile) -> None:
+    """Beside what will be trained on it, so that later stages need not be told."""
+    write_text(_base_file(folder), base.model_dump_json(indent=1) + "\n")
 
 
-def trained_file(folder: RunFolder) -> Path:
-    """What training writes last."""
-    return folder.adapter / "trained.json"
+def noted_base(folder: RunFolder) -> ModelFile | None:
+    """Which base this run is trained on; None before that. Raises StageError."""
+    file = _base_file(folder)
+    try:
+        return ModelFile.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else None
+    except (OSError, ValueError) as error:
+        raise StageError(f"{file} cannot be read: name the base with --base") from error
 
 
-def _stage(screen: Screen, name: str, made: Path, of: Sequence[Path], work: Callable[[Tell], object]) -> None:
-    if _fresh(made, of):
+def _base_file(folder: RunFolder) -> Path:
+    return folder.path / "base.json"
+
+
+def _stage(screen: Screen, name: str, there: bool, work: Callable[[Tell], object]) -> None:
+    if there:
         screen.kept(name)
         return
     with screen.stage(name) as tell:
         work(tell)
 
 
-def _fresh(made: Path, of: Sequence[Path]) -> bool:
-    return made.exists() and all(made.stat().st_mtime_ns >= source.stat().st_mtime_ns for source in of)
+def _fresh(made: Path, source: Path) -> bool:
+    return made.exists() and made.stat().st_mtime_ns >= source.stat().st_mtime_ns
+
+
+def _learned(folder: RunFolder, base: ModelFile, plan: TrainPlan) -> bool:
+    """Whether what was trained is of this dataset, this base and this plan, and of no less."""
+    fresh = _fresh(trained_file(folder.adapter), folder.dataset)
+    return fresh and whole(Started.of(folder, base.sha256, plan).left(folder.adapter), plan)
+
+
+def _proven(folder: RunFolder, base: ModelFile) -> bool:
+    """Whether that was exported, and compared with torch on this base."""
+    fresh = _fresh(proof_file(folder), trained_file(folder.adapter))
+    return fresh and proof_of(folder).base in {"", base.sha256}
 
 
 def _frozen(folder: RunFolder) -> Path:
@@ -190,11 +202,17 @@ def _solved(tell: Tell, progress: TraceProgress) -> None:
     tell(progress.done, progress.goals, f"{progress.kept} kept")
 
 
-def _train(skill_folder: Path, folder: RunFolder, weights: Path, order: Order, tell: Tell) -> None:
+def _train(skill_folder: Path, folder: RunFolder, weights: Path, plan: TrainPlan, order: Order, tell: Tell) -> None:
     from skillstill_training.sft import make_adapter  # of the extra `training`, which measuring does without
 
-    plan = within(folder.recipe().train, order.minutes)
-    make_adapter(skill_folder, folder, weights, plan, lambda one: tell(one.step, one.steps, one.note))
+    make_adapter(
+        skill_folder,
+        folder,
+        weights,
+        plan,
+        lambda one: tell(one.step, one.steps, one.note),
+        offline=order.offline,
+    )
 
 
 def _ship(skill_folder: Path, folder: RunFolder, weights: Path) -> None:

@@ -18,20 +18,27 @@ from skillstill.types import ModelFile
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
+from skillstill_training.looks import unseen_before
 from skillstill_training.measuring.judging import judged
-from skillstill_training.scorecard import Gate, Scorecard
+from skillstill_training.recipe import load_recipe
+from skillstill_training.scorecard import Proof, Scorecard
 
 TITLE = 80  # characters of an entry's title
 
 
-def publish(skill_folder: Path, folder: RunFolder, registry: Path, parity: Gate) -> Scorecard:
+def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: Proof) -> Scorecard:
     """The scorecard with gates and verdict, written where it stood; registered only where all gates hold.
 
-    Raises StageError where it was measured on other goals or another adapter, GateError where those were changed.
+    Raises StageError where what was measured, or proven, is not what would be served; GateError where the goals were
+    changed.
     """
-    scorecard = judged(_measured(skill_folder, folder), parity, folder.recipe().evaluate.arms)
+    skill, measured = load_skill(skill_folder), _measured(skill_folder, folder)
+    _check_served(skill, measured, proof)
+    known = (proof.gate, unseen_before(folder, measured))
+    # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
+    scorecard = judged(measured, known, load_recipe(skill_folder).evaluate)
     if scorecard.verdict == "released":
-        _release(load_skill(skill_folder), skill_folder, folder, registry, scorecard)
+        _release(skill, skill_folder, folder, registry, scorecard)
     write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
 
@@ -56,6 +63,20 @@ def _measured(skill_folder: Path, folder: RunFolder) -> Scorecard:
     if not same:
         raise StageError(f"{folder.scorecard} was measured on other goals or another adapter: evaluate again")
     return scorecard
+
+
+def _check_served(skill: Skill, scorecard: Scorecard, proof: Proof) -> None:
+    """Raises StageError."""
+    if scorecard.contract != serving_hash(skill, scorecard.base, scorecard.adapter):
+        raise StageError(
+            f"{skill.name} would not be served as it was measured: its system line, opening, tools or dialect have "
+            f"changed since; type `skillstill evaluate {skill.name}` again"
+        )
+    if proof.base not in {"", scorecard.base.sha256}:
+        raise StageError(
+            f"the adapter was compared with torch on another base than it was measured on: type `skillstill export "
+            f"{skill.name}` and `skillstill evaluate {skill.name}` again, with the same --base"
+        )
 
 
 def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path, scorecard: Scorecard) -> None:

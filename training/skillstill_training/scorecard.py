@@ -89,7 +89,7 @@ class ArmScore(Frozen):
 
 
 class Difference(Frozen):
-    """Ours less another arm on the `n` goals that both were asked, each family with the same weight.
+    """Ours less another arm on the `n` goals that both were asked, in so many workspaces, each family of one weight.
 
     on   all of them, those in wordings from another hand, or those of hard families
     """
@@ -97,6 +97,7 @@ class Difference(Frozen):
     other: Arm
     on: Literal["all", "unseen", "hard"]
     n: int
+    workspaces: int = 0
     points: Interval
 
 
@@ -144,6 +145,14 @@ class Gate(Frozen):
     measured: bool = True
 
 
+class Proof(Frozen):
+    """The parity gate of the adapter with this hash on the base with that one; earlier proofs name no base."""
+
+    adapter: str
+    base: str = ""
+    gate: Gate
+
+
 class Trained(Frozen):
     """What the adapter learned from. `data_curve`: success on validation goals after so many traces."""
 
@@ -157,12 +166,16 @@ class Trained(Frozen):
 
 
 class Scorecard(Frozen):
-    """All that a release is worth, measured on the file that ships."""
+    """All that a release is worth, measured on the file that ships.
+
+    contract    the serving hash at that time; earlier ones have none, and are told but no longer published
+    """
 
     skill: str
     base: ModelFile
     adapter: ModelFile
     dialect: str
+    contract: str = ""
     goals: str
     machine: str
     trained: Trained

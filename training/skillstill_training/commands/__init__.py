@@ -48,7 +48,7 @@ def goals(
 
     folder = skill_folder(skill)
     run = RunFolder.new(runs, folder.absolute().name)
-    with telling.drawing() as listener:
+    with run.alone(), telling.drawing() as listener:
         made = anyio.run(
             lambda: make_goals(folder, run, recipe=_recipe(folder, seed, few), offline=offline, listener=listener)
         )
@@ -102,7 +102,7 @@ def traces(
         terms = Terms(samples, *costs, least, probe, at_once)
         goals = _recorded(recorded, agent or folder.absolute().name)
         work = hired(folder, where, teacher, terms, goals, limit, send, offline)
-    with telling.solving() as on_progress:
+    with where.alone(), telling.solving() as on_progress:
         progress = anyio.run(work, on_progress)
     telling.traces_made(progress, where, as_json=json)
     return 0
@@ -118,7 +118,9 @@ def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json
 
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
-    telling.dataset_made(make_dataset(folder, where), where, as_json=json)
+    with where.alone():
+        made = make_dataset(folder, where)
+    telling.dataset_made(made, where, as_json=json)
     return 0
 
 
@@ -238,7 +240,7 @@ def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
 def run_folder(run: Path | None, runs: Path, skill: Path) -> "RunFolder":
     from skillstill_training.folder import RunFolder
 
-    return RunFolder(run) if run else RunFolder.latest(runs, skill.absolute().name)
+    return RunFolder(run.resolve()) if run else RunFolder.latest(runs, skill.absolute().name)
 
 
 def _recipe(skill: Path, seed: int | None, few: int | None) -> "Recipe":

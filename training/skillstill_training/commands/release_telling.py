@@ -1,16 +1,19 @@
 """What a person sees on the way to a release: one screen for all stages, then the verdict in a paragraph."""
 
 import json
+import shlex
 import sys
 import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
+from skillstill.registry import Registry
 
 from skillstill_training.folder import RunFolder
 from skillstill_training.report.words import MEANS
@@ -72,25 +75,28 @@ def stages() -> Iterator[StageScreen]:
         yield StageScreen(rows)
 
 
-def ended(ending: "Ending", skill: str, *, as_json: bool) -> None:
-    """The verdict in one paragraph, and where it is told in full."""
+def ended(ending: "Ending", skill: str, registry: Path, *, as_json: bool) -> None:
+    """The verdict in one paragraph, where it is told in full, and how a release is called."""
     if as_json:
         return _json({"verdict": ending.verdict, "report": ending.report and str(ending.report), "why": ending.why}
                      | _gates(ending.scorecard))  # fmt: skip
     _out.print(Text(textwrap.fill(paragraph(ending.verdict, skill, ending.scorecard, ending.why), WIDTH)))
     if ending.report:
         _out.print(Text(str(ending.report)))
+    if ending.scorecard:
+        _tell_registered(ending.scorecard, registry)
     return None
 
 
-def judged(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
-    """Every gate with its sentence, then the verdict."""
+def judged(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: bool) -> None:
+    """Every gate with its sentence, then the verdict, and how a release is called."""
     if as_json:
         return _json({"folder": str(folder.path), "verdict": scorecard.verdict} | _gates(scorecard))
     for gate in scorecard.gates:
         _out.print(_gate(gate))
     assert scorecard.verdict
-    return _out.print(Text(textwrap.fill(paragraph(scorecard.verdict, scorecard.skill, scorecard), WIDTH)))
+    _out.print(Text(textwrap.fill(paragraph(scorecard.verdict, scorecard.skill, scorecard), WIDTH)))
+    return _tell_registered(scorecard, registry)
 
 
 def measured(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
@@ -145,6 +151,18 @@ def paragraph(verdict: Verdict, skill: str, scorecard: Scorecard | None, why: st
     failed = [gate for gate in scorecard.gates if not gate.passed] if scorecard else []
     parts += [f"{gate.name}: {gate.told}." for gate in failed]
     return " ".join([*parts, f"{why}." if why else ""]).strip()
+
+
+def call_of(name: str, registry: Path) -> str:
+    """What to type for a release; the registry is named where none of the usual ones leads to it."""
+    found = [one.origin.resolve() for one in Registry().entries() if one.entry.name == name]
+    option = "" if found == [registry.resolve()] else f" --registry {shlex.quote(str(registry))}"
+    return f'skillstill run {name}{option} "..."'
+
+
+def _tell_registered(scorecard: Scorecard, registry: Path) -> None:
+    if scorecard.verdict == "released":
+        _out.print(Text(f"registered in {registry}: {call_of(scorecard.skill, registry)}"))
 
 
 def _gate(gate: Gate) -> Text:

@@ -20,6 +20,10 @@ RELEASED, HELD_BACK = 0, 2  # exit codes
 Base = Annotated[
     Path | None, typer.Option("--base", help="Another base, a ChatML GGUF file.", show_default="the skill's own")
 ]
+TrainedBase = Annotated[
+    Path | None,
+    typer.Option("--base", help="Another base, a ChatML GGUF file.", show_default="the one that was trained on"),
+]
 Larger = Annotated[
     Path | None, typer.Option("--larger", help="A several times larger stock model to compare with, a GGUF file.")
 ]
@@ -58,17 +62,19 @@ def sft(
     from skillstill.models.sources import locate
 
     from skillstill_training.commands import release_telling
-    from skillstill_training.pipeline import noted_base, within
+    from skillstill_training.pipeline import note_base, within
+    from skillstill_training.recipe import load_recipe
     from skillstill_training.sft import make_adapter
 
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
     file = _base(base, folder)
-    noted_base(where, file)
-    plan = within(where.recipe().train, minutes)
-    with release_telling.stages() as screen, screen.stage("training") as tell:
+    weights = locate(file, offline=offline)
+    with where.alone(), release_telling.stages() as screen, screen.stage("training") as tell:
+        note_base(where, file)
+        plan = within(where.follow(load_recipe(folder)).train, minutes)
         trained = make_adapter(
-            folder, where, locate(file, offline=offline), plan, lambda one: tell(one.step, one.steps, one.note)
+            folder, where, weights, plan, lambda one: tell(one.step, one.steps, one.note), offline=offline
         )
     release_telling.trained(trained, where, as_json=json)
     return 0
@@ -78,7 +84,7 @@ def export(
     skill: Skill,
     runs: Runs = Path("runs"),
     run: Run = None,
-    base: Base = None,
+    base: TrainedBase = None,
     merged: Annotated[
         str, typer.Option(help="Write a merged model of this kind too: F16, Q8_0 or Q4_K_M.", show_default=False)
     ] = "",
@@ -98,9 +104,10 @@ def export(
 
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
-    weights = locate(_base(base, folder), offline=offline)
-    exported, parity = ship(where, weights, name=folder.absolute().name)
-    whole = merge_into(where, weights, merged) if merged else None
+    weights = locate(_trained_base(base, where, folder), offline=offline)
+    with where.alone():
+        exported, parity = ship(where, weights, name=folder.absolute().name)
+        whole = merge_into(where, weights, merged) if merged else None
     release_telling.exported(exported, parity, whole, as_json=json)
     return 0 if parity.passed else HELD_BACK
 
@@ -109,7 +116,7 @@ def evaluate(
     skill: Skill,
     runs: Runs = Path("runs"),
     run: Run = None,
-    base: Base = None,
+    base: TrainedBase = None,
     larger: Larger = None,
     wrong: Wrong = None,
     registry: Among = None,
@@ -120,21 +127,19 @@ def evaluate(
 
     Example: skillstill evaluate explore --larger Qwen2.5-0.5B-Instruct-Q4_K_M.gguf
     """
-    from skillstill.models.sources import given
-
     from skillstill_training.commands import release_telling
-    from skillstill_training.pipeline import Rivals, measure
+    from skillstill_training.pipeline import measure
     from skillstill_training.publish import registry_of
+    from skillstill_training.recipe import load_recipe
+    from skillstill_training.rivals import rivals_of
 
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
-    rivals = Rivals(
-        larger=given(larger) if larger else None,
-        wrong=given(wrong) if wrong else None,
-        registry=registry or registry_of(folder),
-    )
-    with release_telling.stages() as screen, screen.stage("evaluate") as tell:
-        scorecard = measure(folder, where, _base(base, folder), rivals, tell, offline=offline)
+    file = _trained_base(base, where, folder)
+    rivals = rivals_of(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
+    with where.alone(), release_telling.stages() as screen, screen.stage("evaluate") as tell:
+        where.follow(load_recipe(folder))
+        scorecard = measure(folder, where, file, rivals, tell, offline=offline)
     release_telling.measured(scorecard, where, as_json=json)
     return 0
 
@@ -148,12 +153,13 @@ def publish(
     """
     from skillstill_training.commands import release_telling
     from skillstill_training.publish import publish, registry_of
-    from skillstill_training.shipping.shipped import parity_of
+    from skillstill_training.shipping.shipped import proof_of
 
     folder = skill_folder(skill)
-    where = run_folder(run, runs, folder)
-    scorecard = publish(folder, where, registry or registry_of(folder), parity_of(where))
-    release_telling.judged(scorecard, where, as_json=json)
+    where, into = run_folder(run, runs, folder), registry or registry_of(folder)
+    with where.alone():
+        scorecard = publish(folder, where, into, proof_of(where))
+    release_telling.judged(scorecard, where, into, as_json=json)
     return RELEASED if scorecard.verdict == "released" else HELD_BACK
 
 
@@ -201,7 +207,7 @@ def train(
     from skillstill_training.publish import registry_of
 
     folder = skill_folder(skill)
-    where = RunFolder(run) if run else resumed(runs, folder)
+    where = RunFolder(run.resolve()) if run else resumed(runs, folder)
     order = Order(
         teach=_teach(folder, teacher, offline),
         registry=registry or registry_of(folder),
@@ -211,9 +217,9 @@ def train(
         minutes=minutes,
         offline=offline,
     )
-    with release_telling.stages() as screen:
+    with where.alone(), release_telling.stages() as screen:
         ending = train_skill(folder, where, order, screen)
-    release_telling.ended(ending, folder.absolute().name, as_json=json)
+    release_telling.ended(ending, folder.absolute().name, order.registry, as_json=json)
     return RELEASED if ending.verdict == "released" else HELD_BACK
 
 
@@ -233,6 +239,14 @@ def _base(given_base: Path | None, skill: Path) -> "ModelFile":
     from skillstill.skill import load_skill
 
     return given(given_base) if given_base else load_skill(skill).subagent.base
+
+
+def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
+    """The one that the run was trained on, where nobody names another. Raises UsageError, SkillError and StageError."""
+    from skillstill_training.pipeline import noted_base
+
+    noted = None if given_base else noted_base(run)
+    return noted or _base(given_base, skill)
 
 
 def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":

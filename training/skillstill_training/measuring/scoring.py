@@ -52,9 +52,8 @@ def differences(solved: Mapping[Arm, Outcomes], hard: Collection[str]) -> Iterat
         for on, part in parts.items():
             both = [one for one in part if one.goal in asked]
             if both and other != "ours":
-                yield Difference.model_validate(
-                    {"other": other, "on": on, "n": len(both), "points": gain(both, theirs)}
-                )
+                told = {"other": other, "on": on, "n": len(both), "workspaces": len({one.workspace for one in both})}
+                yield Difference.model_validate(told | {"points": gain(both, theirs)})
 
 
 def causes(outcomes: Outcomes) -> Iterator[Cause]:

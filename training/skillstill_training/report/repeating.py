@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from skillstill_training.folder import RunFolder
+from skillstill_training.looks import looks_at
 from skillstill_training.page.table import text
 from skillstill_training.report.words import duration
 from skillstill_training.scorecard import Scorecard
@@ -24,8 +25,15 @@ def repeating(card: Scorecard, folder: RunFolder) -> str:
 
 def _commands(card: Scorecard) -> str:
     skill = text(card.skill)
-    stages = "\n".join(f"skillstill {stage} {skill}" for stage in STAGES)
-    return f"scripts/train-skill skills/{skill}\n\n# or stage by stage\n{stages}"
+    options = {"evaluate": _larger(card)}
+    stages = "\n".join(f"skillstill {stage} {skill}{options.get(stage, '')}" for stage in STAGES)
+    return f"scripts/train-skill skills/{skill}{_larger(card)}\n\n# or stage by stage\n{stages}"
+
+
+def _larger(card: Scorecard) -> str:
+    """The option without which the comparison with it is not made."""
+    found = card.arm("larger")
+    return f" --larger {text(found.label.partition(',')[0])}.gguf" if found else ""
 
 
 def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
@@ -34,6 +42,7 @@ def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
     yield "adapter", f"{text(card.adapter.source)} {_code(card.adapter.sha256)}"
     yield "dialect", text(card.dialect)
     yield "goals", _code(card.goals)
+    yield "looks at them", str(sum(1 for _ in looks_at(folder, card.goals)))
     for name, value in _frozen(folder).items():
         yield f"{text(name)}, frozen", _code(value)
     yield "seed", str(trained.seed)

@@ -11,12 +11,18 @@ from skillstill_training.scorecard import Gate, Scorecard
 def standing(card: Scorecard, folder: RunFolder) -> str:
     """The heading, what came of it, the figures, the gates."""
     kind = "" if not card.verdict else "kept" if card.verdict == "released" else "dropped"
-    said = f"{card.verdict}: {MEANS[card.verdict]}" if card.verdict else "not judged yet: measured, and not published"
     return (
         f"<header><p class=over>skillstill · run {text(folder.path.name)} · report</p><h1>{text(card.skill)}</h1>"
-        f'<p class="lead outcome"><strong class="{kind}">{said[0].upper()}{said[1:]}.</strong> {text(_sentence(card))}</p></header>'
+        f'<p class="lead outcome"><strong class="{kind}">{_verdict(card)}</strong> {text(_sentence(card))}</p></header>'
         f"<dl class=figures>{''.join(_figures(card, folder))}</dl>{_gates(card)}"
     )
+
+
+def _verdict(card: Scorecard) -> str:
+    """As a terminal says it, but as a sentence of its own."""
+    if not card.verdict:
+        return "Not judged yet: measured, and not published."
+    return f"{card.verdict.capitalize()}: {MEANS[card.verdict]}."
 
 
 def _sentence(card: Scorecard) -> str:
@@ -30,7 +36,10 @@ def _sentence(card: Scorecard) -> str:
 
 
 def _figures(card: Scorecard, folder: RunFolder) -> Iterator[str]:
-    figures = {f"coverage at {percent(card.selective.target)} right": percent(card.selective.coverage)}
+    sure = card.selective
+    figures = {"answered surely": percent(sure.coverage)}
+    if sure.coverage:
+        figures["of these, right"] = percent(sure.accuracy)
     if ours := card.arm("ours"):
         figures = {"success": percent(ours.success.value), **figures}
         figures["a goal"] = duration(ours.seconds)

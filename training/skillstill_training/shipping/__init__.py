@@ -9,14 +9,15 @@ from skillstill.models.engine import Engine, EngineOptions
 
 from skillstill_training.folder import RunFolder
 from skillstill_training.gguf.likeness import Prompts
+from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import read_lines, write_text
 from skillstill_training.learning.student import student_folder
 from skillstill_training.samples import Sample
-from skillstill_training.scorecard import Gate
+from skillstill_training.scorecard import Gate, Proof
 from skillstill_training.shipping.export import Exported, export_adapter
 from skillstill_training.shipping.merging import Merged, MergeKind, merge
 from skillstill_training.shipping.parity import PROMPTS, check_parity
-from skillstill_training.shipping.shipped import Proof, proof_file
+from skillstill_training.shipping.shipped import proof_file
 
 
 def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
@@ -24,9 +25,10 @@ def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
     proof_file(folder).unlink(missing_ok=True)  # of an earlier adapter
     prompts = prompts_of(folder, base)
     exported = export_adapter(folder, base, name=name, prompts=prompts)
-    proof = Proof(adapter=exported.sha256, gate=check_parity(student_folder(base), folder, base, prompts))
+    gate = check_parity(student_folder(base), folder, base, prompts)
+    proof = Proof(adapter=exported.sha256, base=file_sha256(base), gate=gate)
     write_text(proof_file(folder), proof.model_dump_json(indent=1) + "\n")
-    return exported, proof.gate
+    return exported, gate
 
 
 def merge_into(folder: RunFolder, base: Path, kind: str) -> Merged:

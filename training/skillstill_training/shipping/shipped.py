@@ -4,25 +4,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from skillstill.errors import StageError
-from skillstill.types import Frozen
 
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
-from skillstill_training.scorecard import Gate
-
-
-class Proof(Frozen):
-    """The parity gate of the adapter with this hash."""
-
-    adapter: str
-    gate: Gate
+from skillstill_training.scorecard import Proof
 
 
 def proof_file(folder: RunFolder) -> Path:
     return folder.path / "6-parity.json"
 
 
-def parity_of(folder: RunFolder) -> Gate:
+def proof_of(folder: RunFolder) -> Proof:
     """What was found of the exported adapter. Raises StageError where that was another one, or none."""
     try:
         proof = Proof.model_validate_json(proof_file(folder).read_text(encoding="utf-8"))
@@ -31,4 +23,4 @@ def parity_of(folder: RunFolder) -> Gate:
         raise StageError(f"{proof_file(folder)} cannot be read: type `skillstill export SKILL` first") from error
     if not same:
         raise StageError(f"{folder.exported} is not the adapter that was compared with torch: export it again")
-    return proof.gate
+    return proof
