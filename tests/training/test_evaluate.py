@@ -198,6 +198,14 @@ async def test_another_adapter_is_asked_anew_and_nobody_else_is(scene: Scene) ->
     assert not any(one.passed for one in rows(scene[1], "ours") if one.family == "linked")
 
 
+async def test_another_loop_is_asked_anew(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    await measured(scene)
+    before = len(scene[2].leased)
+    monkeypatch.setattr("skillstill_training.measuring.arms.loop_hash", lambda: "otherwise")
+    await measured(scene)
+    assert len(scene[2].leased) == 2 * before
+
+
 async def test_stock_models_are_told_the_skill_and_a_tuned_one_its_line(scene: Scene) -> None:
     await measured(scene)
     told = {
