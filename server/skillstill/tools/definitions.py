@@ -1,14 +1,14 @@
 """Where a workspace defines a name: as it stands, else in any spelling."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from anyio import to_thread
 
 from skillstill.symbols import Symbol, language_of
-from skillstill.tools.ripgrep import files_with_spelling, files_with_word
+from skillstill.tools.callees import HEAD
+from skillstill.tools.ripgrep import Case, files_with_word, matching_lines
 from skillstill.tools.sources import symbols_of
 from skillstill.workspace import Workspace
 
@@ -33,11 +33,12 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Names are the `same` where this makes the same of both; `files` are those in which one can stand."""
+    """Names are the `same` where this makes the same of both; the `pattern` of one matches wherever it can stand."""
 
     remark: str
     same: Callable[[str], str]
-    files: Callable[[Workspace, str], Awaitable[list[str]]]
+    pattern: Callable[[str], str]
+    case: Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class Found:
     files: Sequence[str]
     sources: int
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the sources with the word were parsed."""
+        return self.sources <= PARSED
+
     def ending_in(self, ending: str) -> list[Definition]:
         wanted = "." + self.spelling.same(ending)
         return [one for one in self.named if ("." + self.spelling.same(one.name)).endswith(wanted)]
@@ -59,29 +65,44 @@ def letters(name: str) -> str:
     return re.sub(r"[\s_-]", "", name).casefold()
 
 
-async def _with_letters(workspace: Workspace, word: str) -> list[str]:
-    return await files_with_spelling(workspace, letters(word)) if letters(word) else []
+def _underscored(name: str) -> str:
+    return "_*".join(map(re.escape, letters(name)))
 
 
-AS_IT_STANDS = Spelling("", str, partial(files_with_word, case="--case-sensitive"))
+AS_IT_STANDS = Spelling("", str, re.escape, "--case-sensitive")
 SPELLINGS = (
     AS_IT_STANDS,
-    Spelling("in other case", str.casefold, partial(files_with_word, case="--ignore-case")),
-    Spelling("in another spelling", letters, _with_letters),
+    Spelling("in other case", str.casefold, re.escape, "--ignore-case"),
+    Spelling("in another spelling", letters, _underscored, "--ignore-case"),
 )
 
 
 async def definitions(workspace: Workspace, word: str, spellings: Sequence[Spelling] = SPELLINGS) -> Found:
-    """Of a name without an owner, in any file."""
+    """Of a name without an owner, in any file. No other spelling is tried where files with the word stay unread."""
     found = Found(AS_IT_STANDS, (), (), 0)
     for spelling in spellings:
-        files = await spelling.files(workspace, word)
-        sources = [path for path in files if language_of(path)]
-        named = await to_thread.run_sync(_defined, workspace, sources[:PARSED], word, spelling.same)
-        found = Found(spelling, named, files, len(sources))
-        if named:
+        found = await _spelled(workspace, word, spelling)
+        if found.named or not found.is_whole:
             break
     return found
+
+
+async def _spelled(workspace: Workspace, word: str, spelling: Spelling) -> Found:
+    pattern = spelling.pattern(word)
+    files = await files_with_word(workspace, pattern, spelling.case) if pattern else []
+    sources = [path for path in files if language_of(path)]
+    if len(sources) > PARSED:
+        hits = await matching_lines(workspace, _definition_of(pattern), workspace.root, spelling.case)
+        likely = {hit.path for hit in hits.found}
+        sources.sort(key=lambda path: path not in likely)
+    named = await to_thread.run_sync(_defined, workspace, sources[:PARSED], word, spelling.same)
+    return Found(spelling, named, files, len(sources))
+
+
+def _definition_of(pattern: str) -> str:
+    """Matches lines that look as if they defined the name: in which files to try first."""
+    words = rf"\b(?:type|trait|const|let|var|mod)\s+{pattern}\b"
+    return rf"{HEAD}{pattern}\b|{words}|^{pattern}\s*[:=]|\b{pattern}\(.*\{{\s*$"
 
 
 def last(name: str) -> str:

@@ -42,6 +42,8 @@ async def _called(workspace: Workspace, owner: str) -> Definition | None:
         found = await definitions(workspace, last(owner), (spelling,))
         if classes := _classes(found, owner):
             return _only(classes)
+        if not found.is_whole:
+            break
     return None
 
 

@@ -111,9 +111,9 @@ async def _of_name(workspace: Workspace, name: str, of: str, target: str) -> Res
         return await _of_name(workspace, name[before.end() :], of, target)
     if target in {path.name for path in workspace.root.iterdir()}:
         return await to_thread.run_sync(_of_file, workspace, target)
-    where = f" in the first {PARSED} of {found.sources} files with the word" if found.sources > PARSED else ""
+    where = " in any spelling" if found.is_whole else f" in {PARSED} of {found.sources} files with the word"
     occurs = f"; the word stands in {len(found.files)} files: use search" if found.files else ""
-    text = f"no definition of {name!r} in any spelling{where}{occurs}"
+    text = f"no definition of {name!r}{where}{occurs}"
     return Result((Line(text),), missed=_missed(found))
 
 
@@ -122,7 +122,7 @@ def _missed(found: Found) -> str:
     foreign = [path for path in found.files if unread(path)]
     if foreign:
         return f"the word stands in {foreign[0]}, whose language is not parsed here"
-    return f"only {PARSED} of {found.sources} files with the word were parsed" if found.sources > PARSED else ""
+    return "" if found.is_whole else f"only {PARSED} of {found.sources} files with the word were parsed"
 
 
 async def _told(workspace: Workspace, name: str, of: str, found: Found) -> Result:

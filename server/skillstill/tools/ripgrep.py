@@ -76,16 +76,9 @@ async def matching_files(workspace: Workspace, glob: str, option: Literal["--glo
     return [path for path in named if path in visible]
 
 
-async def files_with_word(workspace: Workspace, word: str, case: Case) -> list[str]:
-    """Paths of the files in which the word stands by itself, sorted."""
-    options = ("--files-with-matches", "--null", "--fixed-strings", "--word-regexp", case)
-    return await _names(workspace, *options, f"--regexp={word}", "--", ".")
-
-
-async def files_with_spelling(workspace: Workspace, letters: str) -> list[str]:
-    """Paths of the files in which a word of these letters stands by itself, in any case and underscored at will."""
-    pattern = "_*".join(map(re.escape, letters))
-    options = ("--files-with-matches", "--null", "--word-regexp", "--ignore-case")
+async def files_with_word(workspace: Workspace, pattern: str, case: Case) -> list[str]:
+    """Paths of the files in which a word that matches stands by itself, sorted."""
+    options = ("--files-with-matches", "--null", "--word-regexp", case)
     return await _names(workspace, *options, f"--regexp={pattern}", "--", ".")
 
 

@@ -12,6 +12,7 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.text import one_line
+from skillstill.tools.callees import DEFINED
 from skillstill.tools.described import described, is_description
 from skillstill.tools.files import FilePath, settle
 from skillstill.tools.listing import left_out, place
@@ -87,13 +88,18 @@ def _definitions(workspace: Workspace, pattern: str, hits: Sequence[Hit], case: 
     same = str if case == "--case-sensitive" else str.casefold
     words = {same(word) for word in re.findall(r"\w+", re.sub(r"\\[a-zA-Z]", " ", pattern))}
     telling = [hit for hit in hits if language_of(hit.path) and not words.isdisjoint(_words(same(hit.text)))]
+    likely = sorted(telling, key=lambda hit: not _looks_like_a_definition(hit.text))  # where too many are to be parsed
     places = {
         (path, symbol.line)
-        for path in islice(dict.fromkeys(hit.path for hit in telling), PARSED)
+        for path in islice(dict.fromkeys(hit.path for hit in likely), PARSED)
         for symbol in symbols_of(workspace, path)
         if same(symbol.name.rpartition(".")[2]) in words
     }
     return [hit for hit in telling if (hit.path, hit.line) in places]
+
+
+def _looks_like_a_definition(text: str) -> bool:
+    return DEFINED.match(text) is not None or text.rstrip().endswith("{")
 
 
 def _words(text: str) -> Sequence[str]:
