@@ -1,7 +1,8 @@
 """The logs of a workspace: which files are logs, and their entries. An entry is a line and the lines that belong to it.
 
-A line belongs to the entry before where it is indented or blank, or where its file's other lines tell time or level
-and it does not: stack traces, statements of several lines. Such a line may be one that a program printed by itself.
+A line belongs to the entry before where it is indented or blank, or where its file's first lines tell time or level,
+or one above it time, and it does not: stack traces, statements of several lines. Such a line may be one that a program
+printed by itself.
 """
 
 import re
@@ -150,7 +151,7 @@ def _entries(log: Log, clock: Clock) -> Iterator[Entry]:
     time: datetime | None = None
     for number, text in enumerate(_lines(log.data), 1):
         reading = None if not text or text[0].isspace() else read_line(text)
-        if held and reading is None and (not text or text[0].isspace() or log.has_entries_of_lines):
+        if held and reading is None and (not text or text[0].isspace() or time or log.has_entries_of_lines):
             if text.strip():
                 last, tail = number, tail if text[0].isspace() else text
             continue

@@ -63,8 +63,9 @@ class Clock:
             self.example = self.example or moment
 
     def settled(self, moment: datetime) -> datetime:
-        """The time without a zone: as a clock in `zone` shows it."""
+        """The time without a zone: as a clock in `zone` shows it. Never in that of this machine."""
         if moment.tzinfo is not None:
+            self.zone = self.zone or moment.tzinfo
             return moment.astimezone(self.zone).replace(tzinfo=None)
         if self.day is None or moment.year not in (NO_YEAR, NO_DATE):
             return moment
