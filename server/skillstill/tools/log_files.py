@@ -7,7 +7,7 @@ printed by itself.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BytesIO
 from itertools import islice
@@ -28,10 +28,10 @@ MAX_FILES = 500
 SNIFFED = 20  # lines by which a file is known for a log
 TASTED = 300  # files without a log's name that are looked into, where none has one
 _NAMED = re.compile(
-    r"(?:^|/)(?:[^/]+\.(?:log|out|jsonl|err)(?:[.-][\w.-]*)?|[^/]+[._-]log(?:\.\d+)?|(?:syslog|messages)(?:\.\d+)?)$"
-    r"|(?:^|/)logs?/",
+    r"(?:^|/)(?:[^/]+\.(?:log|out|jsonl|err)(?:[.-][\w.-]*)?|[^/]+[._-]log(?:\.\d+)?|(?:syslog|messages)(?:\.\d+)?)$",
     re.IGNORECASE,
 )
+_AMONG_LOGS = re.compile(r"(?:^|/)logs?/", re.IGNORECASE)
 _PACKED = re.compile(r"\.(?:gz|xz|bz2|zst|zip|tar|tgz)$", re.IGNORECASE)
 _MAYBE = ("", ".txt", ".json", ".ndjson", ".logs", ".trace")  # other files that may hold a log
 
@@ -68,7 +68,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """The logs under a path, their times on one clock, and the files that could not be read."""
+    """The logs under a path, their times on one clock, and the files that were not read."""
 
     name: str
     files: tuple[Log, ...]
@@ -82,23 +82,32 @@ class Logs:
 
 
 async def logs_under(workspace: Workspace, path: str) -> Logs:
-    """Raises Refusal, also where a single file cannot be read."""
+    """Logs by their names and folders; where there are none, files that read like logs.
+
+    Raises Refusal, also where a single file cannot be read.
+    """
     real = workspace.resolve(await settle(workspace, path))
     name = workspace.relative(real)
     if not real.is_dir():
         return await to_thread.run_sync(_opened, workspace, name, [name], True)
-    visible = [file for file in await visible_files(workspace, name) if not _PACKED.search(file)]
-    if named := [file for file in visible if _NAMED.search(file)]:
-        return await to_thread.run_sync(_opened, workspace, name, named[:MAX_FILES], False)
-    maybe = [file for file in visible if PurePosixPath(file).suffix.lower() in _MAYBE]
-    return await to_thread.run_sync(_tasted, workspace, name, maybe[:TASTED])
+    visible = await visible_files(workspace, name)
+    packed = [file for file in visible if _PACKED.search(file) and _is_called_a_log(_PACKED.sub("", file))]
+    plain = [file for file in visible if not _PACKED.search(file)]
+    named = await to_thread.run_sync(_opened, workspace, name, [*filter(_is_called_a_log, plain)], False)
+    maybe = [file for file in plain if PurePosixPath(file).suffix.lower() in _MAYBE]
+    logs = named if named.files else await to_thread.run_sync(_tasted, workspace, name, maybe[:TASTED])
+    return replace(logs, left=(*named.left, *packed))
+
+
+def _is_called_a_log(path: str) -> bool:
+    return _NAMED.search(path) is not None or _AMONG_LOGS.search(path) is not None
 
 
 def _opened(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) -> Logs:
     logs: list[Log] = []
-    left: list[str] = []
+    left = [*paths[MAX_FILES:]]
     room = MAX_LOGS
-    for path in paths:
+    for path in paths[:MAX_FILES]:
         from_thread.check_cancelled()
         try:
             data = workspace.read(path, room)
@@ -115,8 +124,8 @@ def _opened(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) 
 
 
 def _may_be_data(path: str) -> bool:
-    """Whether the name is that of logs and of other things alike: data sets, output of programs."""
-    return PurePosixPath(path).suffix.lower() in {".jsonl", ".out", ".err"}
+    """Whether the name is that of logs and of other things alike: data sets, output of programs, files beside logs."""
+    return PurePosixPath(path).suffix.lower() in {".jsonl", ".out", ".err"} or not _NAMED.search(path)
 
 
 def _tasted(workspace: Workspace, name: str, paths: Sequence[str]) -> Logs:

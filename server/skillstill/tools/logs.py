@@ -191,15 +191,22 @@ def _nothing(scan: Scan) -> Result:
     logs = scan.logs
     if scan.everything.total:
         none = f"no {scan.wanted} among {scan.everything.total:,} entries in {scan.everything}"
-        return Result((Line(none, tuple(Span(path=log.path) for log in logs.files[:GROUPS])), *_left(scan)))
+        places = tuple(Span(path=log.path) for log in logs.files[:GROUPS])
+        return Result((Line(none, places), *_left(scan)), _missed(scan))
     where = "the workspace" if logs.name == "." else logs.name
     none = f"no log entries in {where}, ignored files left out: name a log file by its path"
-    return Result((Line(none, (Span(path=logs.name),)), *_left(scan)))
+    return Result((Line(none, (Span(path=logs.name),)), *_left(scan)), _missed(scan))
 
 
 def _left(scan: Scan) -> Iterable[Line]:
     if left := scan.logs.left:
-        yield Line(shorten(f"not read, too large or no text: {', '.join(left)}", ROW))
+        told = f"{len(left)} not read (packed, too many, too large or no text): {', '.join(left)}"
+        yield Line(shorten(told, ROW))
+
+
+def _missed(scan: Scan) -> str:
+    left = scan.logs.left
+    return f"{len(left)} logs, {left[0]} first, were not read" if left else ""
 
 
 def _words(like: str) -> re.Pattern[str] | None:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from skillstill.tools import log_files
 
 from tests.scenes import write
-from tests.server.tools.calling import lines
+from tests.server.tools.calling import call, lines
 
 pytestmark = pytest.mark.anyio
 DAY = "2026-03-01 10:00:02"
@@ -45,3 +46,38 @@ async def test_a_stack_trace_behind_a_long_banner_belongs_to_its_entry(tmp_path:
     shown = await lines("entries", tmp_path, pattern="KeyError")
     assert shown[1] == "x.log:31: 2026-03-01T10:00:02Z ERROR cart: cannot add … KeyError: 'x'"
     assert (await lines("tally", tmp_path, by="level"))[0].startswith("32 entries")
+
+
+async def test_packed_logs_are_named_and_nothing_is_believed_to_be_in_none_of_them(tmp_path: Path) -> None:
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n"})
+    (tmp_path / "app.log.1.gz").write_bytes(b"\x1f\x8b")
+    (tmp_path / "site.tar.gz").write_bytes(b"\x1f\x8b")
+    told = "1 not read (packed, too many, too large or no text): app.log.1.gz"
+    assert (await lines("tally", tmp_path, by="level"))[-1] == told
+    nothing = await call("entries", tmp_path, pattern="zebra")
+    assert nothing.text.endswith(told)
+    assert nothing.missed == "1 logs, app.log.1.gz first, were not read"
+    (tmp_path / "app.log").unlink()
+    assert (await lines("tally", tmp_path, by="level"))[1] == told
+
+
+async def test_of_too_many_logs_those_that_were_not_read_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_files, "MAX_FILES", 3)
+    write(tmp_path, {f"{name}.log": f"{DAY} INFO {name}\n" for name in "abcde"})
+    head, *_, left = await lines("entries", tmp_path)
+    assert head.startswith("3 entries in 3 files")
+    assert left == "2 not read (packed, too many, too large or no text): d.log, e.log"
+
+
+async def test_what_lies_beside_logs_is_one_only_where_it_reads_like_one(tmp_path: Path) -> None:
+    row = f"{DAY} ERROR cart: full\n"
+    write(tmp_path, {"logs/app.txt": row, "logs/README.md": "# Logs\nError: see below\nfatal: hm\nwhere logs go\n"})
+    write(tmp_path, {"logs/rotate.py": "def rotate(): ...\n", "logs/data.csv": "a,b\n1,2\n"})
+    assert (await lines("tally", tmp_path, by="file"))[1:] == ["1 × app.txt, first logs/app.txt:1"]
+
+
+async def test_a_folder_of_sources_called_log_hides_no_log_elsewhere(tmp_path: Path) -> None:
+    write(tmp_path, {"app/log/views.py": "import os\n", "server.txt": f"{DAY} ERROR cart: full\n"})
+    assert (await lines("tally", tmp_path, by="file"))[1:] == ["1 × server.txt, first server.txt:1"]

@@ -480,7 +480,7 @@ async def test_binary_and_large_files_are_left_out_of_a_folder_and_refused_by_na
     assert await lines("tally", tmp_path, by="level") == [
         f"1 entries in 1 files, {DAY}; 1 level:",
         "1 × INFO, first x.log:1",
-        "not read, too large or no text: big.log, binary.log",
+        "2 not read (packed, too many, too large or no text): big.log, binary.log",
     ]
     assert "is binary" in await refused("entries", tmp_path, path="binary.log")
     assert "at most 10,000 are read" in await refused("entries", tmp_path, path="big.log")
