@@ -17,6 +17,7 @@ from typing import NamedTuple
 from anyio import from_thread, to_thread
 
 from skillstill.errors import Refusal
+from skillstill.text import clean
 from skillstill.tools.files import settle
 from skillstill.tools.log_lines import MAX_JSON, Reading, read_line, spoken_level
 from skillstill.tools.log_times import Clock
@@ -142,11 +143,12 @@ def _clock(logs: Sequence[Log]) -> Clock:
 
 
 def _lines(data: bytes) -> Iterator[str]:
-    """The lines as ripgrep numbers them, each no longer than anyone reads."""
+    """The lines as ripgrep numbers them, without colours, each no longer than anyone reads."""
     for number, raw in enumerate(BytesIO(data.removeprefix(b"\xef\xbb\xbf"))):
         if number % 1_000 == 0:
             from_thread.check_cancelled()
-        yield raw[:MAX_JSON].decode("utf-8", "replace").rstrip("\r\n\0").lstrip("\0")
+        text = raw[:MAX_JSON].decode("utf-8", "replace").rstrip("\r\n\0").lstrip("\0")
+        yield clean(text) if "\x1b" in text else text
 
 
 def _lines_with_text(data: bytes) -> Iterator[str]:

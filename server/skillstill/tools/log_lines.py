@@ -31,13 +31,13 @@ _SEVERITIES = ("CRITICAL", "CRITICAL", "CRITICAL", "ERROR", "WARN", "INFO", "INF
 _ANY = f"(?:{'|'.join(LEVELS)})"
 _END = r"(?=[\s:|\]>,-]|$)"
 # Possessive where two neighbours could share characters: what they made of a hostile line would be cubic.
-_LEAD = r"(?:\[[^\]]{1,60}\]|[\w.$/@+][\w.$/@+:-]{0,59}+)[\s|-]++"
+_LEAD = r"(?:\[[^\]]{1,60}\]|\{[^}]{1,60}\}|[\w.$/@+][\w.$/@+:-]{0,59}+)[\s|-]++"
 
 _PRIORITY = re.compile(r"<(\d{1,3})>(?:1 )?")
 _LEVELED = re.compile(
-    rf"[\s|:-]*+(?:(?P<first>(?i:{_ANY})){_END}"
+    rf"[\s|:,-]*+(?:(?P<first>(?i:{_ANY}))(?:/[\w-]{{1,60}}(?=\])|{_END})"
     rf"|(?P<lead>{_LEAD})??(?P<next>{_LEAD})??"
-    rf"(?:[\[<(](?:(?P<module>[\w-]{{1,40}}):)?(?P<boxed>(?i:{_ANY}))[\]>)]|(?P<bare>{_ANY}){_END}))"
+    rf"(?:[\[<(](?:(?P<module>[\w-]{{1,40}}):)?(?P<boxed>(?i:{_ANY})) {{0,8}}[\]>)]|(?P<bare>{_ANY}){_END}))"
 )
 _AFTER = re.compile(
     r"[\s|:>)\]-]*+(?:\d+ --- )?(?:\[(?P<box>[^\]]{1,80})\][\s:|-]*)?"
@@ -93,11 +93,10 @@ def is_object(text: str) -> bool:
 def _of_stamp(text: str) -> Reading | None:
     priority = _PRIORITY.match(text)
     start = priority.end() if priority else 0
-    read = stamp_of(text, start + 1 if text.startswith("[", start) else start)
+    read = _stamped(text, start)
     if read is None:
         return None
-    time, end = read
-    rest = text[end + 1 :] if text.startswith("]", end) else text[end:]
+    time, rest = read
     severity = _SEVERITIES[int(priority[1]) & 7] if priority else ""
     if priority and text.startswith("1 ", priority.end() - 2):
         system = _SYSLOG_5424.match(rest)
@@ -109,6 +108,15 @@ def _of_stamp(text: str) -> Reading | None:
         return Reading(time, severity or spoken_level(system["message"]), system["name"], system["message"])
     level, component, message = _told(rest)
     return Reading(time, level, component, message)
+
+
+def _stamped(text: str, start: int) -> tuple[datetime, str] | None:
+    """The time that stands there, in brackets or not, and what comes after it."""
+    read = stamp_of(text, start + text.startswith("[", start))
+    if read is None:
+        return None
+    time, end = read
+    return time, text[end + text.startswith("]", end) :]
 
 
 def _told(rest: str) -> tuple[str, str, str]:
@@ -129,7 +137,7 @@ def _told(rest: str) -> tuple[str, str, str]:
 @lru_cache(maxsize=1_000)
 def _component(text: str | None) -> str:
     """The name in brackets or not; empty where it is a process, a zone or an address."""
-    bare = (text or "").strip("[]|- \t")
+    bare = (text or "").strip("[]{}|- \t")
     return bare if re.match(r"[A-Za-z_]", bare) and not re.match(r"(?:UTC|GMT|pid|tid|client)\b", bare) else ""
 
 
@@ -210,7 +218,10 @@ def _of_level(text: str) -> Reading | None:
     found = _ONLY_LEVEL.match(text)
     if found is None:
         return None
-    return Reading(None, LEVELS[(found["boxed"] or found["bare"]).upper()], found["name"] or "", text[found.end() :])
+    level, rest = found["boxed"] or found["bare"], text[found.end() :]
+    if read := _stamped(rest.lstrip(), 0):
+        return Reading(read[0], *_told(f" {level} {read[1]}"))
+    return Reading(None, LEVELS[level.upper()], found["name"] or "", rest)
 
 
 _REQUEST = re.compile(r"[A-Z]{3,7} \S+ \d{3}")

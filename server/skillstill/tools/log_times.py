@@ -16,8 +16,10 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 MONTHS = {name: number for number, name in enumerate(_MONTHS, 1)}
 _MONTH = "|".join(MONTHS)
 _CLOCK = r"[0-2]\d:[0-5]\d(?::[0-6]\d(?:[.,]\d{1,9})?)?"
+_ZONE = r"Z| ?[+-]\d\d:?\d\d| UTC\b"
 _STAMP = re.compile(
-    rf"(?P<date>(?:\d\d)?\d\d[-/]\d\d[-/]\d\d)(?:[T ](?P<clock>{_CLOCK})(?P<zone>Z| ?[+-]\d\d:?\d\d| UTC\b)?|$)"
+    r"(?P<date>(?:\d\d)?\d\d[-/]\d\d[-/]\d\d)"
+    rf"(?:[T ](?P<clock>{_CLOCK})(?P<half> ?[AaPp][Mm]\b)?(?P<zone>{_ZONE})?|$)"
     rf"|(?:[A-Z][a-z]{{2}} )?(?P<month>{_MONTH}) +(?P<day>\d\d?) (?P<of>{_CLOCK})(?: (?P<year>\d{{4}})\b)?"
     rf"|(?P<web>\d\d/(?:{_MONTH})/\d{{4}}:\d\d:\d\d:\d\d(?: [+-]\d{{4}})?)"
     rf"|(?P<short>\d\d-\d\d) (?P<at>{_CLOCK})"
@@ -36,8 +38,9 @@ def stamp_of(text: str, start: int = 0) -> tuple[datetime, int] | None:
 def _moment(found: re.Match[str]) -> datetime:
     if date := found["date"]:
         zone = (found["zone"] or "").strip().replace("UTC", "Z")
-        date = date.replace("/", "-") if date[4:5] in "-/" else "20" + date.replace("/", "-")
-        return datetime.fromisoformat(f"{date} {found['clock'] or '00:00'}{zone}")
+        moment = datetime.fromisoformat(f"{_year_first(date)} {found['clock'] or '00:00'}{zone}")
+        after_noon = (found["half"] or "").strip().upper() == "PM"
+        return moment.replace(hour=moment.hour % 12 + 12 * after_noon) if found["half"] else moment
     if found["month"]:
         year, month, day = int(found["year"] or NO_YEAR), MONTHS[found["month"]], int(found["day"])
         return datetime.fromisoformat(f"{year}-{month:02}-{day:02} {found['of']}")
@@ -46,6 +49,14 @@ def _moment(found: re.Match[str]) -> datetime:
     if found["short"]:
         return datetime.fromisoformat(f"{NO_YEAR}-{found['short']} {found['at']}")
     return datetime.fromisoformat(f"{NO_DATE}-01-01 {found['only']}")
+
+
+def _year_first(date: str) -> str:
+    """`2024-03-01`, also where America writes `03/01/24`: no log is from 2003."""
+    first, second, third = re.split("[-/]", date)
+    if date[2] == "/" and first <= "12" < third:
+        return f"20{third}-{first}-{second}"
+    return f"{'' if len(first) > 2 else '20'}{first}-{second}-{third}"
 
 
 @dataclass(slots=True)
