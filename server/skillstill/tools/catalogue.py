@@ -29,6 +29,10 @@ KEYWORD = re.compile(
     re.IGNORECASE,
 )
 
+# A text in single quotes, or, as its group, a name: SQLite takes single quotes behind FROM and JOIN for those of one.
+_TEXT = r"'(?:[^']|'')*+'"
+QUOTED = re.compile(rf'("(?:[^"]|"")*+"|\b(?:from|join)\s*+{_TEXT})|{_TEXT}', re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -52,13 +56,14 @@ class Catalogue:
     remarks: tuple[str, ...]
 
     def mentioned(self, query: str) -> list[Table]:
-        """The tables whose names stand in the text."""
-        return [table for table in self.tables if _has_word(query, table.name)]
+        """The tables whose names stand in the query, not in a text of it."""
+        bare = _without_texts(query)
+        return [table for table in self.tables if _has_word(bare, table.name)]
 
     def ambiguous(self, query: str) -> set[str]:
-        """The names in the text that several files give to tables of theirs."""
+        """The names in the query that several files give to tables of theirs."""
         shared = {table.inner for table in self.tables} - {table.name for table in self.tables}
-        return {name for name in shared if _has_word(query, name)}
+        return {name for name in shared if _has_word(_without_texts(query), name)}
 
 
 def catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[], None]) -> Catalogue:
@@ -173,6 +178,10 @@ def _identifier(text: str) -> str:
     """The text as a name that needs no quotes, but where it is a keyword."""
     name = re.sub(r"\W+", "_", clean(text)).strip("_") or "data"
     return f"t_{name}" if re.match(r"\d|sqlite_", name, re.IGNORECASE) else name
+
+
+def _without_texts(query: str) -> str:
+    return QUOTED.sub(lambda found: found[1] or "''", query)
 
 
 def _has_word(text: str, word: str) -> bool:

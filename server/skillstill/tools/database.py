@@ -167,7 +167,7 @@ def _filled(
                 connection.execute(f"PRAGMA {setting}").close()
             places = _attached(connection, workspace, tables) | _loaded(connection, workspace, tables, clock)
             _give_names(connection, places, ambiguous)
-            return {table: _columns(connection, place, table) for table, place in places.items()}
+            return {table: _columns(connection, place, table, clock) for table, place in places.items()}
     except sqlite3.Error as error:
         names = ", ".join(table.name for table in tables)
         raise Refusal(f"{names} cannot be read: {error}") from error
@@ -216,11 +216,16 @@ def _give_names(connection: sqlite3.Connection, places: Mapping[Table, str], amb
         connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM temp.{name}")  # noqa: S608
 
 
-def _columns(connection: sqlite3.Connection, place: str, table: Table) -> list[Column]:
+def _columns(connection: sqlite3.Connection, place: str, table: Table, clock: Clock) -> list[Column]:
+    """None of a view of something that is gone."""
     name = quoted_name(table.name if table.is_delimited else table.inner)
     foreign = _pragma(connection, place, "foreign_key_list", name)
     refers = {row[3]: f"{row[2]}.{row[4]}" if row[4] else row[2] for row in foreign}
-    own = _pragma(connection, place, "table_info", name)
+    try:
+        own = _pragma(connection, place, "table_info", name)
+    except sqlite3.OperationalError:
+        clock.check()  # its exception in the progress handler has only interrupted SQLite
+        return []
     return [Column(row[1], row[2], row[5] > 0, refers.get(row[1], "")) for row in own]
 
 

@@ -89,6 +89,33 @@ async def test_only_files_that_were_read_are_named_though_others_are_mentioned()
     assert (result.text, result.spans) == ("1 rows: readers\n5", (Span(path="library.db"),))
 
 
+@pytest.mark.parametrize("table", ["orders", '"orders"', "'orders'"])
+async def test_a_text_of_a_query_is_no_table(table: str, tmp_path: Path) -> None:
+    write(tmp_path, {"empty.csv": "", "orders.csv": "id,state\n1,empty\n2,full\n3,it's empty\n"})
+    query = f"SELECT count(*) AS \"it's\" FROM {table} WHERE state IN ('empty', 'it''s empty')"
+    assert await lines("sql", tmp_path, query=query) == ["1 rows: it's", "2"]
+
+
+async def test_a_view_of_what_is_gone_spoils_no_other_table_of_its_file(tmp_path: Path) -> None:
+    store(
+        tmp_path / "a.db",
+        "CREATE TABLE t(a)",
+        "CREATE VIEW broken AS SELECT * FROM gone",
+        "CREATE VIEW v(b) AS SELECT a FROM t",
+    )
+    assert await lines("describe", tmp_path) == [
+        "3 tables in 1 files",
+        "a.db:",
+        "  broken, ? rows",
+        "  t, 0 rows: a",
+        "  v, 0 rows: b",
+    ]
+    assert (await lines("sql", tmp_path, query="SELECT count(*) AS broken FROM t"))[1] == "0"
+    assert await refused("describe", tmp_path, table="broken") == (
+        "broken in a.db is a view of what is not there: use other tables"
+    )
+
+
 async def test_ten_rows_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
     write(tmp_path, {"n.csv": "n\n" + "".join(f"{number}\n" for number in range(2_000))})
     few = await lines("sql", tmp_path, query="SELECT n FROM n LIMIT 45")
