@@ -19,11 +19,11 @@ CHUNK = 5_000  # rows that are looked at in one go, and between two looks at the
 MAX_COLUMNS = 500
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
 # What every cell of a column must be, narrow to wide; each cell ends in NUL. A leading zero or plus makes a code, not
-# a number; 18 digits still fit into 64 bits.
+# a number; 18 digits still fit into 64 bits; a blank behind a number is none of it, to SQLite either.
 INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
 PATTERNS = {
-    "INTEGER": re.compile(rf"(?:(?:{INTEGER})?\0)*+"),
-    "REAL": re.compile(rf"(?:(?:{INTEGER}(?:\.[0-9]+)?(?:[eE][+-][0-9]+)?)?\0)*+"),
+    "INTEGER": re.compile(rf"(?:(?:{INTEGER} *+)?\0)*+"),
+    "REAL": re.compile(rf"(?:(?:(?:{INTEGER}(?:\.[0-9]+)?|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)? *+)?\0)*+"),
     "TEXT": re.compile(""),
 }
 
@@ -47,12 +47,21 @@ class Delimited:
 
 def delimited(data: bytes, name: str, check: Callable[[], None]) -> Delimited:
     """The table that the bytes hold. `check` is called now and then, and may raise. Raises Refusal."""
-    text = data.decode("utf-8-sig", "replace")
+    text = _decoded(data)
     delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(text[:SAMPLE])
     try:
         return _surveyed(text, delimiter, check)
     except csv.Error as error:
         raise Refusal(f"{name} is no readable CSV: {error}") from error
+
+
+def _decoded(data: bytes) -> str:
+    """As UTF-8; where nothing is but ASCII and what cannot be UTF-8, as spreadsheets of Western Windows write it."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8-sig", "replace")
+        return data.decode("cp1252", "replace") if text.replace("\ufffd", "").isascii() else text
 
 
 def _surveyed(text: str, delimiter: str, check: Callable[[], None]) -> Delimited:

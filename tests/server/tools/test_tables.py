@@ -378,6 +378,7 @@ async def test_a_database_in_use_is_read_without_a_file_made_beside_it(tmp_path:
         ("zip,price\n01234,1.50\n99999,2\n", "zip TEXT|price REAL", "01234 | 1.5"),
         ("n,phone\n-3,+49123\n,2\n", "n INTEGER|phone TEXT", "-3 | +49123"),
         ("big,small\n12345678901234567890,1e-05\n1,2\n", "big TEXT|small REAL", "12345678901234567890 | 1e-05"),
+        ("n,part,big\n10 ,.5,1e5\n9  ,-.25,2.5E3\n", "n INTEGER|part REAL|big REAL", "10 | 0.5 | 100000"),
         ("a,a,,A\n1,2,3,4\n", "a INTEGER|a_2 INTEGER|c3 INTEGER|A_3 INTEGER", "1 | 2 | 3 | 4"),
         ("a,b\n1\n2,3,4\n", "a INTEGER|b INTEGER|c3 INTEGER", "1 | NULL | NULL"),
         ("1,x\n2,y\n", "c1 INTEGER|c2 TEXT", "1 | x"),
@@ -403,9 +404,11 @@ async def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
     assert await lines("sql", tmp_path, query="SELECT * FROM t") == ["0 rows"]
 
 
-async def test_a_csv_that_is_not_utf_8_is_read_with_replacements(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_bytes(b"a,b\ncaf\xe9,1\n")
-    assert (await lines("sql", tmp_path, query="SELECT * FROM t"))[1] == "caf\ufffd | 1"
+async def test_a_csv_that_is_not_utf_8_is_that_of_western_windows_or_read_with_replacements(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\ncaf\xe9,1\n5 \x80,2\n")
+    assert await lines("sql", tmp_path, query="SELECT b FROM t WHERE a IN ('café', '5 €')") == ["2 rows: b", "1", "2"]
+    (tmp_path / "t.csv").write_bytes("a,b\ncafé,1\n".encode() + b"caf\xe9,2\n")
+    assert (await lines("sql", tmp_path, query="SELECT * FROM t"))[1:] == ["café | 1", "caf\ufffd | 2"]
 
 
 async def test_tables_of_one_name_in_several_files_are_told_apart(tmp_path: Path) -> None:
