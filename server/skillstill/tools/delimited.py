@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 
@@ -18,6 +18,7 @@ SAMPLE = 64_000  # characters that the delimiter and the header are found in
 CHUNK = 5_000  # rows that are looked at in one go, and between two looks at the clock
 MAX_COLUMNS = 500
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
+YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 # What every cell of a column must be, narrow to wide; each cell ends in NUL. A leading zero or plus makes a code, not
 # a number; 18 digits still fit into 64 bits; a blank behind a number is none of it, to SQLite either.
 INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
@@ -105,13 +106,23 @@ def _evenness(sample: str, delimiter: str) -> tuple[int, int]:
     return max(((count, width) for width, count in widths.items() if width > 1), default=(0, 0))
 
 
-def _is_header(first: Sequence[str], others: Iterable[Sequence[str]]) -> bool:
-    """Whether the cells are words of which none stands again in its column."""
+def _is_header(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
+    """Whether the cells are words, or words and years, of which none stands again in its column."""
     words = [cell.strip() for cell in first if cell.strip()]
-    if not words or any(NUMBER.fullmatch(word) for word in words):
+    numbers = [word for word in words if NUMBER.fullmatch(word)]
+    if len(numbers) == len(words) or (numbers and not _heads_years(first, others)):
         return False
     below = {(index, cell.strip()) for row in others for index, cell in enumerate(row)}
     return not any((index, cell.strip()) in below for index, cell in enumerate(first) if cell.strip())
+
+
+def _heads_years(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
+    """Whether the numbers are years in order, two or more, and what stands below them is not: a column for each."""
+    years = {index: cell.strip() for index, cell in enumerate(first) if NUMBER.fullmatch(cell.strip())}
+    told = [*years.values()]
+    below = [cell.strip() for row in others for index, cell in enumerate(row) if index in years]
+    in_order = len(told) > 1 and sorted({*told}) in (told, told[::-1])
+    return in_order and all(map(YEAR.fullmatch, told)) and not all(map(YEAR.fullmatch, below))
 
 
 def _unique(header: Sequence[str], width: int) -> tuple[str, ...]:
