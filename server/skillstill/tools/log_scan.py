@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
@@ -12,7 +11,7 @@ from anyio import to_thread
 from skillstill.errors import Refusal
 from skillstill.tools.log_files import Entry, Logs, logs_under
 from skillstill.tools.log_times import Bound, said, said_range
-from skillstill.tools.readings import readings
+from skillstill.tools.readings import lacking, readings
 from skillstill.tools.ripgrep import BadPattern, matching_numbers
 from skillstill.workspace import Workspace
 
@@ -101,7 +100,10 @@ class Scan:
 async def scanned(
     workspace: Workspace, wanted: Wanted, gather: Callable[[Iterable[Entry]], Gathered]
 ) -> tuple[Scan, Gathered, str]:
-    """What was gathered from the first reading of the pattern that chooses any entry, and a remark on that reading."""
+    """What was gathered from the first reading of the pattern that chooses any entry, and a remark on that reading.
+
+    Where none does, the remark is on what could not be read.
+    """
     logs = await logs_under(workspace, wanted.path)
     since, until = _window(wanted, logs)
     if since and until and since.daily == until.daily and since.first > until.first:
@@ -111,22 +113,27 @@ async def scanned(
         gathered = await to_thread.run_sync(gather, scan.entries())
         if scan.chosen.total:
             return scan, gathered, remark
-    return scan, gathered, ""
+    return scan, gathered, remark
 
 
 async def _readings(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIterator[tuple[Numbers | None, str]]:
-    """The lines that match in each reading of the pattern; last, that none does."""
+    """The lines that match in each reading of the pattern; last, that none does, and what could not be read."""
     if not pattern:
         yield None, ""
         return
     if "\n" in pattern:
         raise Refusal("a pattern has no line break: give the most telling of its lines")
     files = [log.path for log in logs.files]
+    unread = ""
     for reading in readings(pattern) if files else ():
-        with suppress(BadPattern):
-            if numbers := await matching_numbers(workspace, pattern, files, reading.case, literal=reading.literal):
-                yield numbers, reading.remark
-    yield {}, ""
+        try:
+            numbers = await matching_numbers(workspace, pattern, files, reading.case, literal=reading.literal)
+        except BadPattern as error:
+            unread = lacking(error)
+            continue
+        if numbers:
+            yield numbers, reading.remark
+    yield {}, unread
 
 
 def _window(wanted: Wanted, logs: Logs) -> tuple[Bound | None, Bound | None]:

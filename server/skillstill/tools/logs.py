@@ -18,6 +18,7 @@ from skillstill.tools.log_files import Entry
 from skillstill.tools.log_lines import LEVELS, is_object, template
 from skillstill.tools.log_scan import Scan, Wanted, scanned
 from skillstill.tools.log_times import midnight, said, said_group
+from skillstill.tools.readings import NOT_READ
 from skillstill.tools.tool import ROW, Line, Result
 from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
@@ -62,7 +63,7 @@ async def tally(
     wanted = Wanted(path, level, pattern, since.strip(), until.strip())
     scan, groups, remark = await scanned(workspace, wanted, lambda entries: _groups(entries, KEYS[by]))
     if not scan.chosen.total:
-        return _nothing(scan)
+        return _nothing(scan, remark)
     if new:
         known = await to_thread.run_sync(_known_before, scan, by)
         groups = {name: group for name, group in groups.items() if name not in known}
@@ -88,7 +89,7 @@ async def entries(
     words = _words(like)
     scan, shown, remark = await scanned(workspace, wanted, lambda found: _chosen(found, words, last=last))
     if not shown:
-        return _nothing(scan)
+        return _nothing(scan, remark)
     which = f"; {'last' if last else 'first'} {SHOWN}" if scan.chosen.total > SHOWN else ""
     if words and _shared(shown[0], words):
         which = f"; the {'last' if last else 'likeliest'} by {like!r}"
@@ -187,12 +188,12 @@ def _head(scan: Scan) -> str:
     return f"{scan.chosen.total:,} {scan.wanted} in {scan.chosen}"
 
 
-def _nothing(scan: Scan) -> Result:
+def _nothing(scan: Scan, unread: str) -> Result:
     logs = scan.logs
     if scan.everything.total:
-        none = f"no {scan.wanted} among {scan.everything.total:,} entries in {scan.everything}"
+        none = f"no {scan.wanted} among {scan.everything.total:,} entries in {scan.everything}{unread}"
         places = tuple(Span(path=log.path) for log in logs.files[:GROUPS])
-        return Result((Line(none, places), *_left(scan)), _missed(scan))
+        return Result((Line(none, places), *_left(scan)), NOT_READ if unread else _missed(scan))
     where = "the workspace" if logs.name == "." else logs.name
     none = f"no log entries in {where}, ignored files left out: name a log file by its path"
     return Result((Line(none, (Span(path=logs.name),)), *_left(scan)), _missed(scan))

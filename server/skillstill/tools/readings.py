@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from skillstill.tools.ripgrep import Case
+from skillstill.text import one_line
+from skillstill.tools.ripgrep import BadPattern, Case
 
 SPECIAL = frozenset(".^$*+?{}[]|()\\")  # a pattern without these reads the same literally
+NOT_READ = "its pattern could not be read"
 CASES: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case", "none in this case"))
 
 
@@ -24,3 +26,8 @@ def readings(pattern: str) -> Iterator[Reading]:
         for literal in (False, True) if SPECIAL & set(pattern) else (False,):
             remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
             yield Reading(case, literal, f" ({remarks})" if remarks else "")
+
+
+def lacking(error: BadPattern) -> str:
+    """A remark on what ripgrep lacks for this pattern; empty for what is none, and is rightly taken literally."""
+    return f"; not read as a pattern: {one_line(str(error), 80)}" if "not supported" in str(error) else ""

@@ -37,6 +37,7 @@ _HIT = re.compile(
     rb"([^\0]+)\0(\d+):(\d+):(.*)\n"
 )
 _NUMBER = re.compile(rb"([^\0]+)\0(\d+):[^\n]*\n")
+_REASON = re.compile(r"(?:^error: |\A(?:rg: )?)(.+)", re.MULTILINE)  # advice may follow it
 
 
 class BadPattern(Refusal):
@@ -173,8 +174,7 @@ async def _collect(rg: Process, limit: int) -> tuple[bytes, bool]:
         if len(output) > limit:
             rg.kill()
             return bytes(output), False
-    errors = b"".join([chunk async for chunk in rg.stderr]).decode("utf-8", "replace").split("\n")
-    reasons = [line.removeprefix("rg: ").removeprefix("error: ") for line in errors if line.strip()]
-    if await rg.wait() > 1 and reasons:  # without a reason it is a file that cannot be read, and the rest counts
-        raise BadPattern(reasons[-1])
+    errors = b"".join([chunk async for chunk in rg.stderr]).decode("utf-8", "replace").strip()
+    if await rg.wait() > 1 and errors:  # without a reason it is a file that cannot be read, and the rest counts
+        raise BadPattern(_REASON.findall(errors)[-1])
     return bytes(output), True

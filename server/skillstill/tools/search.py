@@ -16,7 +16,7 @@ from skillstill.tools.callees import DEFINED
 from skillstill.tools.described import described, is_description
 from skillstill.tools.files import FilePath, settle
 from skillstill.tools.listing import left_out, place
-from skillstill.tools.readings import readings
+from skillstill.tools.readings import NOT_READ, lacking, readings
 from skillstill.tools.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, visible_files
 from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import Line, Result
@@ -45,7 +45,8 @@ async def search(
         files = [name] if under.is_file() else await visible_files(workspace, name)
         return await to_thread.run_sync(described, workspace, files, pattern)
     if not hits.found:
-        return Result((Line(f"no hits for {pattern!r}{'' if name == '.' else f' in {name}'}, in any case"),))
+        text = f"no hits for {pattern!r}{'' if name == '.' else f' in {name}'}, in any case{remark}"
+        return Result((Line(text),), NOT_READ if remark else "")
     defined = await to_thread.run_sync(_definitions, workspace, pattern, hits.found, case)
     first = set(defined)
     others = [hit for hit in hits.found if hit not in first]
@@ -58,16 +59,21 @@ async def search(
 
 
 async def _widening(workspace: Workspace, pattern: str, under: Path) -> tuple[Hits, Case, str]:
-    """The hits of the first reading of the pattern that has any, its case, and a remark on that reading."""
+    """The hits of the first reading of the pattern that has any, its case, and a remark on that reading.
+
+    Where none has any, the remark is on what could not be read.
+    """
     visible = await _searched(workspace, under)
+    unread = ""
     for reading in readings(pattern):
         try:
             hits = await matching_lines(workspace, pattern, under, reading.case, literal=reading.literal)
-        except BadPattern:
+        except BadPattern as error:
+            unread = lacking(error)
             continue
         if found := tuple(hit for hit in hits.found if visible is None or hit.path in visible):
             return Hits(found, hits.complete), reading.case, reading.remark
-    return Hits(()), "--ignore-case", ""
+    return Hits(()), "--ignore-case", unread
 
 
 async def _searched(workspace: Workspace, under: Path) -> frozenset[str] | None:

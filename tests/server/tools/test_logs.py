@@ -461,6 +461,15 @@ async def test_nothing_found_says_what_was_looked_at(tmp_path: Path) -> None:
     ).text == result.text
 
 
+async def test_a_pattern_that_cannot_be_read_does_not_prove_that_there_is_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"x.log": f"{DAY} INFO x\n"})
+    reason = "not read as a pattern: look-around, including look-ahead and look-behind, is not supported"
+    for name, arguments in (("entries", {}), ("tally", {"by": "level"})):
+        result = await call(name, tmp_path, pattern="INFO(?= x)", **arguments)
+        assert result.text == f"no entries match 'INFO(?= x)' among 1 entries in 1 files, {DAY}; {reason}"
+        assert result.missed == "its pattern could not be read"
+
+
 async def test_a_folder_without_logs_says_so(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": "x = 1\n", "empty.log": "", ".gitignore": "made.log\n", "made.log": f"{DAY} INFO x\n"})
     sentence = "no log entries in the workspace, ignored files left out: name a log file by its path"

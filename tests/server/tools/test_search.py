@@ -66,6 +66,23 @@ async def test_no_hits_says_so(shop: Path) -> None:
     assert await lines(shop, "coupon", path="web") == ["no hits for 'coupon' in web, in any case"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(?<=x)foo", "look-around, including look-ahead and look-behind, is not supported"),
+        (r"(\w)\1", "backreferences are not supported"),
+    ],
+)
+async def test_a_pattern_that_cannot_be_read_does_not_prove_that_there_is_nothing(
+    pattern: str, reason: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"a.txt": "xfoo\n"})
+    result = await search(tmp_path, pattern)
+    assert result.text == f"no hits for {pattern!r}, in any case; not read as a pattern: {reason}"
+    assert result.missed == "its pattern could not be read"
+    assert (await search(tmp_path, "coupon(")).missed == ""
+
+
 async def test_three_thousand_hits_are_counted_and_five_shown(tmp_path: Path) -> None:
     write(tmp_path, {f"{name}.txt": "hit\n" * 600 for name in "abcde"})
     result = await search(tmp_path, "hit")
