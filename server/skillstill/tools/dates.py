@@ -9,7 +9,15 @@ from skillstill.tools.log_times import MONTHS
 
 YEAR_FIRST = re.compile(r"\s*(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 YEAR_LAST = re.compile(r"\s*(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)")
-NAMED = re.compile(r"\s*(?:(\d{1,2})[. -]+)?([A-Za-z]{3})[a-z]*[. -]+(?:(\d{1,2})(?:st|nd|rd|th)?,? +)?(\d{4})(?!\d)")
+NAMED = re.compile(
+    r"\s*(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*[., ]+)?"
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)?[. -]+)?([A-Za-z]{3})[a-z]*[., -]+"
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?,? +)?(\d{4})(?!\d)"
+)
+SHORT = re.compile(r"\s*(\d{1,2})-([A-Za-z]{3})-(\d\d)(?!\d)")
+# A number too: `2024`, `20240305`; one of other lengths may be anything.
+COMPACT = re.compile(r"\s*((?:1[5-9]|20)\d\d)(?:-(\d\d)|(\d\d)(\d\d))?\s*")
+PIVOT = 69  # from here on two digits are a year of the last century, as to POSIX
 Date = tuple[int | None, int | None, int | None]
 UNKNOWN: Date = (None, None, None)
 
@@ -23,21 +31,31 @@ def add_dates(connection: sqlite3.Connection) -> None:
 def date_of(text: str) -> Date:
     """Year, month and day. `03/04/2024` is March to some and April to others: then only the year is told."""
     if found := YEAR_FIRST.match(text):
-        return _checked(int(found[1]), int(found[3]), int(found[4]))
+        return _checked(found[1], found[3], found[4])
     if found := NAMED.match(text):
-        told = _checked(int(found[4]), MONTHS.get(found[2].capitalize(), 0), int(found[1] or found[3] or 1))
-        return told if found[1] or found[3] else (told[0], told[1], None)
+        return _checked(found[4], _month(found[2]), found[1] or found[3])
+    if found := SHORT.match(text):
+        century = "19" if int(found[3]) >= PIVOT else "20"
+        return _checked(century + found[3], _month(found[2]), found[1])
+    if found := COMPACT.fullmatch(text):
+        return _checked(found[1], found[2] or found[3], found[4])
     if not (found := YEAR_LAST.match(text)):
         return UNKNOWN
-    first, second, year = int(found[1]), int(found[3]), int(found[4])
-    if found[2] == "." or first > len(MONTHS) or first == second:
+    first, second, year = found[1], found[3], found[4]
+    if found[2] == "." or int(first) > len(MONTHS) or int(first) == int(second):
         return _checked(year, second, first)
-    return _checked(year, first, second) if second > len(MONTHS) else (year, None, None)
+    return _checked(year, first, second) if int(second) > len(MONTHS) else (int(year), None, None)
 
 
-def _checked(year: int, month: int, day: int) -> Date:
-    return (year, month, day) if 1 <= month <= len(MONTHS) and 1 <= day <= 31 else UNKNOWN
+def _month(name: str) -> str:
+    return str(MONTHS.get(name.capitalize(), 0))
+
+
+def _checked(year: str, month: str | None, day: str | None) -> Date:
+    """Month and day as far as they are told."""
+    told = int(year), int(month) if month else None, int(day) if day else None
+    return told if told[1] in (None, *MONTHS.values()) and told[2] in (None, *range(1, 32)) else UNKNOWN
 
 
 def _part(place: int) -> Callable[[Any], int | None]:
-    return lambda value: date_of(value)[place] if isinstance(value, str) else None
+    return lambda value: date_of(str(value))[place] if isinstance(value, str | int) else None

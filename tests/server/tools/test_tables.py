@@ -158,6 +158,17 @@ async def test_a_huge_value_spoils_no_other_column_of_its_row(tmp_path: Path) ->
         ("9 March 2024", "2024 | 3 | 9"),
         ("Mar 9, 2024", "2024 | 3 | 9"),
         ("March 2024", "2024 | 3 | NULL"),
+        ("9 March, 2024", "2024 | 3 | 9"),
+        ("9th of March 2024", "2024 | 3 | 9"),
+        ("Sat, 9 Mar 2024 10:00:00 GMT", "2024 | 3 | 9"),
+        ("Saturday, March 9, 2024", "2024 | 3 | 9"),
+        ("09-Mar-24", "2024 | 3 | 9"),
+        ("09-Mar-99", "1999 | 3 | 9"),
+        ("2024-03", "2024 | 3 | NULL"),
+        ("20240309", "2024 | 3 | 9"),
+        ("2024", "2024 | NULL | NULL"),
+        ("20241309", "NULL | NULL | NULL"),
+        ("1709978400", "NULL | NULL | NULL"),
         ("2024-13-09", "NULL | NULL | NULL"),
         ("soon", "NULL | NULL | NULL"),
     ],
@@ -166,6 +177,13 @@ async def test_parts_of_a_date_are_read_however_it_is_written(written: str, told
     store(tmp_path / "x.db", "create table t (at)", f"insert into t values ('{written}')")
     shown = await lines("sql", tmp_path, query="SELECT year(at), month(at), day(at) FROM t")
     assert shown == ["1 rows: year(at) | month(at) | day(at)", told]
+
+
+async def test_parts_of_a_date_are_read_from_a_number_too(tmp_path: Path) -> None:
+    write(tmp_path, {"film.csv": "title,released,seen\nHugo,2011,20240309\nRoma,2018,20240310\n"})
+    query = "SELECT title, day(seen) AS day FROM film WHERE year(released) = 2011"
+    assert await lines("sql", tmp_path, query=query) == ["1 rows: title | day", "Hugo | 9"]
+    assert (await lines("sql", tmp_path, query="SELECT year(5), year(2011.5), year(NULL)"))[1] == "NULL | NULL | NULL"
 
 
 async def test_a_column_of_another_table_is_told_before_one_that_is_merely_like_it(tmp_path: Path) -> None:
