@@ -17,6 +17,7 @@ from skillstill.workspace import Workspace
 
 DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
 DELIMITED = (".csv", ".tsv")
+HIDDEN = 1  # the kind of a virtual table's columns that `SELECT *` leaves out
 MAGIC = b"SQLite format 3\0"
 MAX_DATABASE = 500_000_000  # bytes of an SQLite file: a whole pass over it still fits into the time of a query
 # What cannot stand for a name without double quotes.
@@ -121,17 +122,23 @@ def _tables_of(connection: sqlite3.Connection, path: str) -> Iterator[Table]:
     if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
         raise Refusal(f"{path} stores its text as UTF-16: it cannot be queried")
     connection.execute("PRAGMA trusted_schema = OFF")
-    schema = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-    found: list[tuple[Any, Any]] = [(name, sql) for name, sql in schema if isinstance(name, str)]
-    virtual = [name for name, sql in found if re.match(r"CREATE VIRTUAL", str(sql), re.IGNORECASE)]
-    for name, _ in found:
-        if name.startswith("sqlite_") or any(name.startswith(f"{owner}_") for owner in virtual):
+    schema = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    found = [name for (name,) in schema if isinstance(name, str)]
+    shadows = {row[1] for row in connection.execute("PRAGMA main.table_list") if row[2] == "shadow"}
+    for name in found:
+        if name.startswith("sqlite_") or name in shadows:
             continue  # SQLite's own, and what an index for full text keeps behind its table
         try:
-            columns = tuple(row[1] for row in connection.execute(f"PRAGMA table_info({quoted_name(name)})"))
+            columns = tuple(row[1] for row in columns_of(connection, "main", name))
         except sqlite3.Error:  # a view of something that is gone
             columns = ()
         yield Table(name, path, name, columns)
+
+
+def columns_of(connection: sqlite3.Connection, place: str, name: str) -> list[tuple[Any, ...]]:
+    """What `PRAGMA table_info` tells of each column, those that are computed too. Raises sqlite3's errors."""
+    told = connection.execute(f"PRAGMA {place}.table_xinfo({quoted_name(name)})")
+    return [row for row in told if row[6] != HIDDEN]
 
 
 def _has_magic(real: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from anyio import from_thread
 
 from skillstill.errors import Refusal
-from skillstill.tools.catalogue import Table, quoted_name, uri
+from skillstill.tools.catalogue import Table, columns_of, quoted_name, uri
 from skillstill.tools.dates import add_dates
 from skillstill.tools.delimited import Delimited, delimited
 from skillstill.workspace import Workspace
@@ -27,13 +27,14 @@ MAX_QUERY = 1_000  # characters
 MAX_VALUE = 200_000  # bytes: one call of `instr` or `replace`, which cannot be interrupted, then ends within a second
 MAX_TEXT = 2_000  # bytes of a text that leave SQLite: more than any result shows
 COUNTED = 1_000  # rows that are counted
+WIDEST = 100  # columns of a result, which Python holds row by row
 STEPS = 10_000  # instructions of SQLite between two looks at the clock: less than a millisecond
 HEAP = 512_000_000  # bytes that SQLite may hold in this process, all calls together
 DENIED = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: MAX_VALUE,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 8 * MAX_QUERY,
-    sqlite3.SQLITE_LIMIT_COLUMN: 100,  # of a result, which Python holds row by row
+    sqlite3.SQLITE_LIMIT_COLUMN: 500,  # of a table too: its namesakes are views of all their columns
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
@@ -90,6 +91,8 @@ class Database:
         count = 0
         with _bounded(self.clock):
             cursor = self.connection.execute(query, parameters)
+            if len(cursor.description or ()) > WIDEST:
+                raise sqlite3.OperationalError("too many columns in result")  # in SQLite's words
             for row in cursor:
                 count += 1
                 if count <= kept:
@@ -218,19 +221,15 @@ def _give_names(connection: sqlite3.Connection, places: Mapping[Table, str], amb
 
 def _columns(connection: sqlite3.Connection, place: str, table: Table, clock: Clock) -> list[Column]:
     """None of a view of something that is gone."""
-    name = quoted_name(table.name if table.is_delimited else table.inner)
-    foreign = _pragma(connection, place, "foreign_key_list", name)
+    name = table.name if table.is_delimited else table.inner
+    foreign = connection.execute(f"PRAGMA {place}.foreign_key_list({quoted_name(name)})")
     refers = {row[3]: f"{row[2]}.{row[4]}" if row[4] else row[2] for row in foreign}
     try:
-        own = _pragma(connection, place, "table_info", name)
+        own = columns_of(connection, place, name)
     except sqlite3.OperationalError:
         clock.check()  # its exception in the progress handler has only interrupted SQLite
         return []
     return [Column(row[1], row[2], row[5] > 0, refers.get(row[1], "")) for row in own]
-
-
-def _pragma(connection: sqlite3.Connection, place: str, pragma: str, name: str) -> list[tuple[Any, ...]]:
-    return connection.execute(f"PRAGMA {place}.{pragma}({name})").fetchall()
 
 
 def _as_text(data: bytes) -> str:

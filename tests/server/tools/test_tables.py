@@ -511,6 +511,29 @@ async def test_views_and_full_text_tables_of_a_file_are_tables(tmp_path: Path) -
     assert "no such table" in await refused("sql", tmp_path, query="SELECT * FROM gone")
 
 
+async def test_only_what_full_text_tables_keep_for_themselves_is_hidden(tmp_path: Path) -> None:
+    store(tmp_path / "a.db", "CREATE VIRTUAL TABLE notes USING fts5(body)", "CREATE TABLE notes_tags(tag)")
+    assert await lines("describe", tmp_path) == [
+        "2 tables in 1 files", "a.db:", "  notes, 0 rows: body", "  notes_tags, 0 rows: tag",
+    ]  # fmt: skip
+    assert await lines("sql", tmp_path, query="SELECT tag FROM notes_tags") == ["0 rows"]
+
+
+async def test_columns_that_are_computed_are_columns(tmp_path: Path) -> None:
+    twice = "CREATE TABLE t(a INT, b INT AS (a * 2), c INT AS (a + 1) STORED)"
+    store(tmp_path / "a.db", twice, "INSERT INTO t(a) VALUES (4)")
+    assert (await lines("describe", tmp_path))[1] == "a.db: t, 1 rows: a, b, c"
+    assert (await lines("describe", tmp_path, table="t"))[2].startswith("b INT")
+
+
+async def test_wide_namesakes_of_several_files_can_be_queried_by_columns(tmp_path: Path) -> None:
+    wide = f"CREATE TABLE wide({', '.join(f'c{number}' for number in range(150))})"
+    for file in ("a.db", "b.db"):
+        store(tmp_path / file, wide, "INSERT INTO wide(c149) VALUES (5)")
+    assert (await lines("sql", tmp_path, query="SELECT c149 FROM a_wide"))[1] == "5"
+    assert "name the columns that you need" in await refused("sql", tmp_path, query="SELECT * FROM b_wide")
+
+
 async def test_a_wide_table_can_be_queried_by_columns(tmp_path: Path) -> None:
     write(tmp_path, {"w.csv": ",".join(f"k{n}" for n in range(150)) + "\n" + ",".join(map(str, range(150))) + "\n"})
     assert (await lines("sql", tmp_path, query="SELECT k149 FROM w"))[1] == "149"
