@@ -386,6 +386,23 @@ def test_a_function_raises_what_its_own_body_raises(language: str, name: str, ra
     assert [(raised.name, raised.line) for raised in found.raises] == raises
 
 
+@pytest.mark.parametrize(
+    ("language", "source", "names"),
+    [
+        ("javascript", "module.exports = { open(path) {}, shut: function () {}, flush: () => 1 };", "open shut flush"),
+        ("javascript", "exports = module.exports = { a() { const x = 1; }, inner: { b() {} } };", "a inner.b"),
+        ("javascript", "other.thing = { alpha() {} };", ""),
+        ("typescript", "export const api = { get(id: string) {}, list: () => 1 } as const;", "api api.get api.list"),
+        ("typescript", "const h = { on() {} } satisfies H;\nconst f = function () {} as F;", "h h.on f"),
+        ("typescript", "export default { fetch() {} } satisfies Worker;", "default.fetch"),
+    ],
+)  # fmt: skip
+def test_members_of_an_object_have_names_where_the_object_has_one_or_is_what_a_module_exports(
+    language: str, source: str, names: str
+) -> None:
+    assert [found.name for found in symbols(source.encode(), language)] == names.split()
+
+
 def test_a_definition_ends_with_its_last_statement() -> None:
     assert named(PYTHON, "python", "Client.get").end == 43
     assert named(GO, "go", "Client.Do").end == 28

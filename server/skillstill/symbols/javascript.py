@@ -15,6 +15,7 @@ from skillstill.symbols.symbol import Kind
 
 _FUNCTIONS = frozenset({"function_expression", "arrow_function", "generator_function"})
 _NAMEABLE = _FUNCTIONS | {"class"}
+_TYPED = frozenset({"as_expression", "satisfies_expression"})
 _HERITAGE = frozenset({"class_heritage", "extends_type_clause", "extends_clause", "implements_clause"})
 _DOTTED = re.compile(r"(?!this\b)[\w$]+(\.[\w$]+)*")
 
@@ -47,12 +48,20 @@ def declared(node: Node, outline: Outline) -> None:
         name, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
         if name is None or name.type != "identifier":
             continue
-        if value is not None and value.type in _NAMEABLE:
-            outline.given[value.id] = Given(outline.text(name), words, declarator)
+        bare = _untyped(value)
+        if bare is not None and bare.type in _NAMEABLE:
+            outline.given[bare.id] = Given(outline.text(name), words, declarator)
             continue
-        if value is not None and value.type == "object" and outline.takes_constants:
-            outline.given[value.id] = Given(outline.text(name))
+        if bare is not None and bare.type == "object" and outline.takes_constants:
+            outline.given[bare.id] = Given(outline.text(name))
         outline.constant(declarator, name, value, words)
+
+
+def _untyped(value: Node | None) -> Node | None:
+    """The value without what TypeScript says of it behind: `as const`, `satisfies Type`."""
+    while value is not None and value.type in _TYPED:
+        value = value.named_children[0] if value.named_children else None
+    return value
 
 
 def field(node: Node, outline: Outline) -> None:
@@ -72,11 +81,18 @@ def _pair(node: Node, outline: Outline) -> None:
 
 
 def _assigned(node: Node, outline: Outline) -> None:
-    """`exports.f = function`, `Type.prototype.f = function`, where no named function or class is around."""
+    """`exports.f = function`, `Type.prototype.f = function`, where no named function or class is around.
+
+    What is in the object of `module.exports = { f() {} }` are the module's own functions.
+    """
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None or right.type not in _NAMEABLE or outline.scope.prefix:
+    if left is None or right is None or right.type not in _NAMEABLE | {"object"} or outline.scope.prefix:
         return
     name = outline.text(left)
+    if right.type == "object":
+        if name in ("module.exports", "exports"):
+            outline.given[right.id] = Given()
+        return
     own = right.child_by_field_name("name")
     if name == "module.exports" and own is not None:
         name = outline.text(own)
@@ -89,7 +105,7 @@ def _exported(node: Node, outline: Outline) -> None:
     words = "export default" if any(child.type == "default" for child in node.children) else "export"
     if (declaration := node.child_by_field_name("declaration")) is not None:
         outline.given[declaration.id] = Given("", words)
-    if (value := node.child_by_field_name("value")) is not None:
+    if (value := _untyped(node.child_by_field_name("value"))) is not None:
         outline.given[value.id] = Given("default", words)
 
 
@@ -110,7 +126,8 @@ def _kind(node: Node, name: str) -> Kind:
 
 
 def _object(node: Node, outline: Outline) -> None:
-    outline.open(node, "class", outline.given.get(node.id, Given()).name)
+    given = outline.given.get(node.id)
+    outline.open(node, "class" if given is None or given.name else "module", given.name if given else "")
 
 
 def _block(node: Node, outline: Outline) -> None:
