@@ -403,6 +403,11 @@ def test_members_of_an_object_have_names_where_the_object_has_one_or_is_what_a_m
     assert [found.name for found in symbols(source.encode(), language)] == names.split()
 
 
+def test_a_trait_that_a_type_is_said_not_to_have_is_none_of_its_bases() -> None:
+    source = "struct Guard;\nimpl !Send for Guard {}\nimpl Drop for Guard {}\n"
+    assert named(source, "rust", "Guard").bases == ("Drop",)
+
+
 def test_a_definition_ends_with_its_last_statement() -> None:
     assert named(PYTHON, "python", "Client.get").end == 43
     assert named(GO, "go", "Client.Do").end == 28

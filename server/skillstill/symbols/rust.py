@@ -37,7 +37,7 @@ def _struct(node: Node, outline: Outline) -> None:
 def _impl(node: Node, outline: Outline) -> None:
     type_, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
     name = _type_name(type_, outline) if type_ is not None else ""
-    if name and trait is not None:
+    if name and trait is not None and not any(child.type == "!" for child in node.children):
         outline.adopt(name, outline.text(trait))
     outline.open(node, "class", name)
 

@@ -24,6 +24,7 @@ ROOM = 700  # characters that a file's outline aims at; a longer one is told in 
 NAMES = 40  # symbols of a file that are told by their names only
 SHOWN = 6  # definitions of one name
 SAID_BEFORE = re.compile(r"(?:class|def|fn|func|function|interface|method|struct|trait|type) +(?=\S)")
+JOINING_HASH = r"(?<=\w)(?<!\br)#|#(?!\w)"  # of `Cart#add`; others belong to the name: `#private`, `r#type`
 A_NAME = re.compile(r"\S+(?: \S+){0,7}")  # in words too, as people say it: `retry back off`
 
 
@@ -37,8 +38,7 @@ async def outline(
     ] = "",
 ) -> Result:
     """Show the symbols of a source file, or where a name is defined: signature, bases, raised exceptions."""
-    if _is_path(target):
-        path = await settle(workspace, target)
+    if path := await _path(workspace, target):
         return await to_thread.run_sync(_of_file, workspace, path)
     name = _dotted(target)
     if not A_NAME.fullmatch(name):
@@ -46,8 +46,16 @@ async def outline(
     return await _of_name(workspace, name, of.strip(), target)
 
 
-def _is_path(target: str) -> bool:
-    return "/" in target or language_of(target) is not None
+async def _path(workspace: Workspace, target: str) -> str | None:
+    """The file that the target is; none where it is a name, as the method `Client.go` is. Raises Refusal."""
+    if "/" not in target and language_of(target) is None:
+        return None
+    try:
+        return await settle(workspace, target)
+    except Refusal:
+        if "/" in target or not (await definitions(workspace, last(target))).ending_in(target):
+            raise
+    return None
 
 
 def _of_file(workspace: Workspace, path: str) -> Result:
@@ -152,7 +160,7 @@ def _as_name(said: str) -> str:
 
 def _dotted(said: str) -> str:
     """A name with dots between its parts, and no parentheses behind it."""
-    return re.sub(r"::|#", ".", said).strip(".").removesuffix("()")
+    return re.sub(rf"::|{JOINING_HASH}", ".", said).strip(".").removesuffix("()")
 
 
 def _under_its_longest(name: str, found: Found) -> tuple[Sequence[Definition], str]:

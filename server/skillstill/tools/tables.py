@@ -197,7 +197,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, float):  # 12 digits hide what binary fractions add, but not the cents of a large sum
-        return f"{value:.12g}" if abs(value) < 1e11 else repr(value)
+        return f"{value:.12g}" if abs(value) < 1e10 else repr(value)
     return re.sub(r"[\n\t]+", " ", clean(str(value)))
 
 

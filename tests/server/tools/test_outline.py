@@ -45,6 +45,23 @@ async def test_a_method_is_known_under_the_ways_to_write_it(shop: Path, target: 
     assert (await lines(shop, target))[0].startswith("shop/cart.py:23: Cart.add: def add(")
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "name", "told"),
+    [
+        ("a.js", "class Count { #size() { return 1 } }\n", "Count.#size", "a.js:1: Count.#size: "),
+        ("a.js", "class Count { #size() { return 1 } }\n", "#size", "a.js:1: Count.#size: "),
+        ("a.rs", "pub fn r#type(x: u8) {}\n", "r#type", "a.rs:1: pub fn r#type(x: u8)"),
+        ("a.py", "class Client:\n    def go(self): ...\n", "Client.go", "a.py:2: Client.go: def go(self)"),
+    ],
+)
+async def test_a_name_may_hold_a_hash_or_end_like_a_file(
+    file: str, text: str, name: str, told: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {file: text})
+    assert (await lines(tmp_path, name))[0].startswith(told)
+    assert "no such path" in await refused(tmp_path, "Other.go")
+
+
 async def test_a_module_tells_definitions_of_the_same_name_apart(shop: Path) -> None:
     assert (await lines(shop, "total"))[0] == "3 definitions of 'total'"
     assert (await lines(shop, "pricing.total"))[0].startswith("shop/pricing.py:33: def total(")
