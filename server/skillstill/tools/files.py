@@ -56,7 +56,7 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
     if not bare.strip():
         raise Refusal(f"{glob!r} names nothing: give a name, a part of one or a glob such as *.py")
     try:
-        found, remark = await matching_files(workspace, bare, "--glob"), ""
+        found, remark = await _called(workspace, bare) or await matching_files(workspace, bare, "--glob"), ""
         if not found:
             found = await matching_files(workspace, f"**/*{bare}*", "--iglob")
             remark = ", as a part of the name in any case"
@@ -67,6 +67,13 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
     shown = (Line(path, (Span(path=path),)) for path in found[:SHOWN])
     rest = left_out([path.rpartition("/")[0] or "." for path in found[SHOWN:]])
     return Result((Line(f"{len(found)} files match{remark}"), *shown, *rest))
+
+
+async def _called(workspace: Workspace, name: str) -> Sequence[str]:
+    """The files that are called so, or lie in a folder that is, where the name reads like a pattern: `[id].tsx`."""
+    if not set("[]{}").intersection(name):
+        return []
+    return [file for file in await visible_files(workspace) if f"/{name}/" in f"/{file}/"]
 
 
 async def read(

@@ -73,6 +73,13 @@ async def test_find_takes_names_globs_braces_folders_and_parts_of_names(shop: Pa
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["[id].tsx", "posts/[id].tsx", "{all}"])
+async def test_a_file_whose_name_reads_like_a_glob_is_found_by_it(name: str, tmp_path: Path) -> None:
+    write(tmp_path, dict.fromkeys(["app/posts/[id].tsx", "app/i.tsx", "app/{all}/x.ts", "all"], ""))
+    found = "app/{all}/x.ts" if name == "{all}" else "app/posts/[id].tsx"
+    assert await lines("find", tmp_path, glob=name) == ["1 files match", found]
+
+
 async def test_find_shows_neither_ignored_nor_secret_files_though_the_glob_names_them(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "*.log\nmade/\n", "a.log": "", "made/m.py": "", ".env": "", "x/server.PEM": ""})
     for glob in ("*.log", "a.log", "made/**", "m.py", ".env", "*.PEM", "**/server.*"):
