@@ -3,8 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from anyio import to_thread
+
 from skillstill.symbols import language_of
 from skillstill.tools.definitions import AS_IT_STANDS, SPELLINGS, Definition, Found, definitions, last
+from skillstill.tools.files import text_lines
 from skillstill.workspace import Workspace
 
 CLASSES = {"class", "interface", "struct", "trait", "enum"}
@@ -65,8 +68,22 @@ async def _base(workspace: Workspace, holder: Definition, written: str) -> Defin
         return None
     named = _classes(await definitions(workspace, last(name), (AS_IT_STANDS,)), name)
     alike = [one for one in named if language_of(one.path) == language_of(holder.path)]
+    packages = await to_thread.run_sync(_imported_from, workspace, holder.path, last(name))
+    alike = [one for one in alike if one.path == holder.path or not packages or packages & _parts(workspace, one.path)]
     beside = [one for one in alike if (one.path, one.owner) == (holder.path, holder.owner)]
     return _only(beside or alike) if alike else None
+
+
+def _imported_from(workspace: Workspace, path: str, name: str) -> set[str]:
+    """What Python's `from shop.cart import Cart` names before it, `shop` and `cart`; empty where nobody can tell."""
+    taken = re.compile(rf"\s*from (\w[\w.]*) import (?:.*\W)?{re.escape(name)}\s*(?:[,#;]|$)")
+    lines = text_lines(workspace.read(path)) if language_of(path) == "python" else ()
+    return {part for line in lines if (found := taken.match(line)) for part in found[1].split(".")}
+
+
+def _parts(workspace: Workspace, path: str) -> set[str]:
+    """The names of a file and of all folders above it, that of the workspace too."""
+    return {workspace.root.name, *path.rpartition(".")[0].split("/")}
 
 
 def _classes(found: Found, name: str) -> Sequence[Definition]:

@@ -155,7 +155,10 @@ TWINS = {
     "two.py": BASE,
     "dog.py": "class Other:\n    def feed(self): 1\n\nclass Dog(Base, Other): ...\n",
 }
+TWO = "2 definitions of 'close'"
 FOREIGN = {"a.ts": "export class Client { send() {} }\n", "b.py": "class My(httpx.Client): pass\n\ndef send(): pass\n"}
+SESSION = "class Session:\n    def close(self): ...\n\nclass Pool:\n    def close(self): ...\n"
+IMPORTED = "from {} import Session\n\nclass Api(Session): ...\n"
 RING = {"ring.py": "class A(B): pass\n\nclass B(A): pass\n\ndef start(): return 1\n"}
 
 
@@ -166,8 +169,11 @@ RING = {"ring.py": "class A(B): pass\n\nclass B(A): pass\n\ndef start(): return 
         (TWINS, "feed", "Dog", "3 definitions of 'feed'; the likeliest by 'Dog' first"),
         (FOREIGN, "send", "My", "2 definitions of 'send'; none by 'My'"),
         (RING, "start", "A", "1 definitions of 'start'; none by 'A'"),
+        ({"app/db.py": SESSION, "app/web.py": IMPORTED.format("requests")}, "close", "Api", f"{TWO}; none by 'Api'"),
+        ({"app/db.py": SESSION, "app/web.py": IMPORTED.format("app.db")}, "close", "Api", "Api has close from Session"),
+        ({"app/db.py": SESSION, "app/web.py": IMPORTED.format(".db")}, "close", "Api", "Api has close from Session"),
     ],
-    ids=["a diamond", "bases of one name", "a base from elsewhere", "a ring"],
+    ids=["a diamond", "bases of one name", "a base from elsewhere", "a ring", "imported", "ours", "ours nearby"],
 )
 async def test_what_a_class_has_is_told_as_far_as_it_is_certain(
     files: dict[str, str], name: str, owner: str, head: str, tmp_path: Path
