@@ -220,7 +220,7 @@ def _give_names(connection: sqlite3.Connection, places: Mapping[Table, str], amb
 
 
 def _columns(connection: sqlite3.Connection, place: str, table: Table, clock: Clock) -> list[Column]:
-    """None of a view of something that is gone."""
+    """None where it rests on what is not there, as a view of a table that is gone."""
     name = table.name if table.is_delimited else table.inner
     foreign = connection.execute(f"PRAGMA {place}.foreign_key_list({quoted_name(name)})")
     refers = {row[3]: f"{row[2]}.{row[4]}" if row[4] else row[2] for row in foreign}

@@ -125,9 +125,7 @@ def _of_table(workspace: Workspace, known: Catalogue, table: Table, loading: Clo
         count = _count(database, table)
         columns = database.columns[table]
         if not columns:
-            raise Refusal(
-                f"{name_in_query(table.name)} in {table.path} is a view of what is not there: use other tables"
-            )
+            raise Refusal(f"{name_in_query(table.name)} in {table.path} rests on what is not there: use other tables")
         head = f"{name_in_query(table.name)} in {table.path}: {count} rows"
         if count.isdigit() and int(count) > LOOKED_AT:
             head += f"; values of the first {LOOKED_AT}"

@@ -112,7 +112,7 @@ async def test_a_view_of_what_is_gone_spoils_no_other_table_of_its_file(tmp_path
     ]
     assert (await lines("sql", tmp_path, query="SELECT count(*) AS broken FROM t"))[1] == "0"
     assert await refused("describe", tmp_path, table="broken") == (
-        "broken in a.db is a view of what is not there: use other tables"
+        "broken in a.db rests on what is not there: use other tables"
     )
 
 
