@@ -118,6 +118,13 @@ def test_what_only_looks_like_a_pointer_is_not_followed(text: str) -> None:
     assert chat.parse(said(answer(text)), LINES, LOOKED).content.replace(" ", "") == text.replace(" ", "")
 
 
+def test_a_time_is_pointed_at_by_the_entry_that_has_it() -> None:
+    window = {"since": "src/b.py:44", "until": "10:00"}
+    asked = Message(role="assistant", calls=(ToolCall(name="entries", arguments=window),))
+    assert said(asked) == ">entries\nsince: =B\nuntil: 10:00"
+    assert chat.parse(said(asked), LINES, LOOKED).calls == asked.calls
+
+
 def test_a_letter_that_no_line_has_stays_as_it_is() -> None:
     assert chat.parse("At =Q.", LINES, LOOKED).content == "At =Q."
     assert chat.parse(">read\npath: =Q", LINES, LOOKED).calls == (ToolCall(name="read", arguments={"path": "=Q"}),)

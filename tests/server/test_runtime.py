@@ -110,7 +110,7 @@ def test_a_release_whose_skill_changed_should_be_measured_again_but_serves(tmp_p
 
 
 async def test_an_answer_that_only_a_result_bears_out_says_what_was_asked(scripted: Scripted, project: Path) -> None:
-    said = [call("search", pattern="Unicorn"), "There is none (r1 found nothing)."]
+    said: list[Any] = [call("search", pattern="Unicorn"), "There is none (r1 found nothing)."]
     trace = await scripted(said).run("explore", "Where is Unicorn?", project)
     assert trace.report.answer == "There is none (r1 found nothing).\nr1: search(Unicorn)"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, turn
-from skillstill.chat.pointing import Pointers
+from skillstill.chat.pointing import AT, Pointers
 from skillstill.types import Copied, Message, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
@@ -117,7 +117,7 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
     properties = tool.parameters["properties"]
     for name, schema in properties.items():
         value = values.rule(schema, tool.copied.get(name))
-        if name == "path" and "line" in properties:  # the two that a letter stands for
+        if name in AT or (name == "path" and "line" in properties):  # what a letter stands for
             value = values.or_letter(value)
         argument = json.dumps(f"\n{name}: ") + " " + value
         parts.append(argument if name in required else f"({argument})?")

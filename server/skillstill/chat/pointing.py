@@ -1,14 +1,14 @@
 """Results by pointers: a model writes `=C` for the place that a line names, `==C` for the whole line, `=r2` for rows.
 
-Copying a path and the digits behind it is what a small model does worst, and what costs most tokens: of the wrong turns
-of an explorer half were miscopied (docs/experiments.md). So each line of a result that begins or ends with a place is
-shown with a letter before it; `=C:12` is another line of that file. A query's rows are `==r2` as lines, and `=r2` as a
-list with commas. What a model writes is put in full before anybody else sees it, and said by pointers again where the
-model reads itself.
+Copying a path and the digits behind it is what a small model does worst, and what costs most tokens: of the wrong
+turns of an explorer half were miscopied (docs/experiments.md). So each line of a result that begins or ends with a
+place is shown with a letter before it; `=C:12` is another line of that file, and `since: =C` means that entry's time.
+A query's rows are `==r2` as lines, and `=r2` as a list with commas. What a model writes is put in full before anybody
+else sees it, and said by pointers again where the model reads itself.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 
@@ -24,6 +24,7 @@ POINTER = re.compile(
 )
 ROWS = re.compile(r"\A(?P<id>r\d{1,3}): (?P<count>[1-9]|10) rows: .*")  # of more than ten, not all are shown
 LEFT_OUT = re.compile(r"… \d+ more lines left out")  # how a result ends that was too long (tools.Result)
+AT = ("since", "until")  # arguments that an entry's place can stand for
 MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have letters; those behind them are copied
 
 
@@ -124,6 +125,8 @@ class Pointers:
         return f"{found['signs']} {found[0].lstrip('=')}" if self._meant(found) else found[0]
 
     def _pointed_call(self, call: ToolCall) -> ToolCall:
+        places = {line.place: f"={letter}" for letter, line in self.lines.items()}
+        call = _with(call, {name: places[at] for name in AT if (at := call.arguments.get(name)) in places})
         path, number = call.arguments.get("path"), call.arguments.get("line")
         if not isinstance(number, int) or all(line.path != path for line in self.lines.values()):
             return call
@@ -133,6 +136,8 @@ class Pointers:
         return call.model_copy(update={"arguments": {**named, **rest}})
 
     def _followed_call(self, call: ToolCall) -> ToolCall:
+        asked = {name: POINTER.fullmatch(str(call.arguments.get(name, ""))) for name in AT}
+        call = _with(call, {name: place for name, found in asked.items() if found and (place := self._meant(found))})
         found = POINTER.fullmatch(str(call.arguments.get("path", "")))
         line = self.lines.get(found["letter"]) if found else None
         if line is None:
@@ -149,6 +154,10 @@ class Pointers:
         if found["line"]:
             return f"{line.path}:{found['line']}"
         return line.text if found["signs"] == "==" else line.place
+
+
+def _with(call: ToolCall, changed: Mapping[str, str]) -> ToolCall:
+    return call.model_copy(update={"arguments": {**call.arguments, **changed}}) if changed else call
 
 
 def _letter(index: int) -> str:

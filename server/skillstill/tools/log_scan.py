@@ -76,6 +76,8 @@ class Scan:
     logs: Logs
     wanted: Wanted
     numbers: Numbers | None
+    since: Bound | None = None
+    until: Bound | None = None
     everything: Extent = field(default_factory=Extent)
     chosen: Extent = field(default_factory=Extent)
 
@@ -83,12 +85,11 @@ class Scan:
         if not self.wanted.is_choice:
             self.chosen = self.everything
         levels = LEVELS_OF.get(self.wanted.level)
-        since, until = _window(self.wanted, self.logs)
         for entry in self.logs.entries():
             self.everything.add(entry)
             if levels and entry.level not in levels:
                 continue
-            if (since or until) and not _within(entry.time, since, until):
+            if (self.since or self.until) and not _within(entry.time, self.since, self.until):
                 continue
             if self.numbers is not None and not _touches(entry, self.numbers):
                 continue
@@ -105,11 +106,11 @@ async def scanned(
     Where none does, the remark is on what could not be read.
     """
     logs = await logs_under(workspace, wanted.path)
-    since, until = _window(wanted, logs)
+    since, until = await to_thread.run_sync(_window, wanted, logs)
     if since and until and since.daily == until.daily and since.first > until.first:
         raise Refusal(f"since {wanted.since} is after until {wanted.until}: exchange them")
     async for numbers, remark in _readings(workspace, wanted.pattern, logs):
-        scan = Scan(logs, wanted, numbers)
+        scan = Scan(logs, wanted, numbers, since, until)
         gathered = await to_thread.run_sync(gather, scan.entries())
         if scan.chosen.total:
             return scan, gathered, remark
@@ -144,11 +145,20 @@ def _window(wanted: Wanted, logs: Logs) -> tuple[Bound | None, Bound | None]:
 def _bound(name: str, text: str, logs: Logs) -> Bound | None:
     if not text:
         return None
-    if bound := Bound.of(text, logs.clock):
+    if bound := _of_entry(text, logs) or Bound.of(text, logs.clock):
         return bound
     example = logs.clock.example
     like = said(logs.clock.settled(example)) if example else "2026-03-01 10:00:02"
     raise Refusal(f"{name}: {text!r} is no time: give one like {like[-8:-3]}" + (f" or {like}" if like[8:] else ""))
+
+
+def _of_entry(text: str, logs: Logs) -> Bound | None:
+    """The time of the entry that stands at `path:line`. None where the text names none that has a time."""
+    path, _, line = text.rpartition(":")
+    if not line.isdecimal() or all(log.path != path for log in logs.files):
+        return None
+    found = (one for one in logs.entries() if one.path == path and one.first <= int(line) <= one.last and one.time)
+    return next((Bound.at(one.time) for one in found if one.time), None)
 
 
 def _within(time: datetime | None, since: Bound | None, until: Bound | None) -> bool:

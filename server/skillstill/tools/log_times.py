@@ -108,6 +108,10 @@ class Bound:
             return cls(read[0], lasts, daily=True)
         return cls(clock.settled(read[0]), lasts, daily=False)
 
+    @classmethod
+    def at(cls, moment: datetime) -> "Bound":
+        return cls(moment, timedelta.resolution, daily=False)
+
     def has_begun(self, moment: datetime) -> bool:
         return (moment.time() >= self.first.time()) if self.daily else moment >= self.first
 

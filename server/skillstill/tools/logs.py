@@ -25,6 +25,7 @@ from skillstill.workspace import Workspace
 
 SHOWN = 5  # entries
 GROUPS = 6
+MESSAGES = 30  # groups of messages: which of them is meant can only be said by who reads them
 TIMES = 30  # groups of time, which are short
 WIDTH = 90  # characters of an entry's line, or of a group's name
 TAIL = 50  # of what a stack trace ends with
@@ -41,11 +42,12 @@ def _level(value: object) -> object:
 
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
 Pattern = Annotated[str, Field(max_length=120, description="text or regular expression"), Copied()]
-Since = Annotated[str, Field(max_length=40, description="time such as 10:00 or 2026-03-01 10:00:02"), Copied()]
+WHEN = "time such as 10:00 or 2026-03-01 10:00:02, or that of an entry, as path:line"
+Since = Annotated[str, Field(max_length=160, description=WHEN), Copied()]
 Like = Annotated[
     str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
 ]
-Until = Annotated[str, Field(max_length=40, description="time, included: 10:05 ends at 10:05:59"), Copied()]
+Until = Annotated[str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied()]
 New = Annotated[bool, Field(description="only groups of which there was none before `since`")]
 
 
@@ -154,11 +156,12 @@ def _all(groups: Mapping[Key, Group]) -> Line:
 
 def _ranked(groups: Mapping[Key, Group], by: By) -> Iterable[Line]:
     ranked = sorted(groups.items(), key=lambda item: -item[1].count)
-    for name, group in ranked[:GROUPS]:
+    most = MESSAGES if by == "message" else GROUPS
+    for name, group in ranked[:most]:
         label = str(name).rpartition("/")[2] if by == "file" else str(name)  # the whole path is that of the place
         room = min(WIDTH, max(20, ROW - len(group.where)))
         yield Line(f"{group.count} × {one_line(label, room)}, first {group.where}", (group.span,))
-    if rest := [group.count for _, group in ranked[GROUPS:]]:
+    if rest := [group.count for _, group in ranked[most:]]:
         yield Line(f"… {len(rest)} other {_several(by, len(rest))} with {sum(rest)} entries")
 
 

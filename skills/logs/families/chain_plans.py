@@ -6,10 +6,9 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .reading import absent, clock_of, found_nothing, is_shown, request_of, row_at, row_of, rows_shown
+from .reading import absent, found_nothing, is_shown, request_of, row_at, row_of, rows_shown
 
 STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
-Row = Generator[ToolCall, Seen, tuple[Seen, str]]
 Text = Generator[ToolCall, Seen, str]
 
 
@@ -51,16 +50,16 @@ def victim(goal: Goal, hand: Hand) -> Plan:
 
 
 def before(goal: Goal, hand: Hand) -> Plan:
-    name, time = yield from _last_start(goal, hand)
-    seen = yield call("entries", pattern=name, level="error", since=time)
-    time = clock_of(row_at(seen, _fact(goal, "error")))
-    seen = yield call("entries", level="warn", until=time, last=True)
+    name = yield from _last_start(goal, hand)
+    seen = yield call("entries", pattern=name, level="error", since=_fact(goal, "start"))
+    row_at(seen, _fact(goal, "error"))
+    seen = yield call("entries", level="warn", until=_fact(goal, "error"), last=True)
     return row_at(seen, _fact(goal, "place"))
 
 
 def new_error(goal: Goal, hand: Hand) -> Plan:
-    name, time = yield from _last_start(goal, hand)
-    seen = yield call("tally", by="message", level="error", pattern=name, since=time, new=True)
+    name = yield from _last_start(goal, hand)
+    seen = yield call("tally", by="message", level="error", pattern=name, since=_fact(goal, "start"), new=True)
     places = goal.facts["places"]
     assert isinstance(places, list)
     return next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
@@ -71,54 +70,43 @@ def origin(goal: Goal, hand: Hand) -> Plan:
     seen = yield call("entries", pattern=said, level="error", since=since)
     if not is_shown(seen, _fact(goal, "error")):  # nothing, or only others that mention it
         seen = yield call("entries", level="error", since=since)
-    time = clock_of(row_at(seen, _fact(goal, "error")))
-    seen = yield call("entries", level="error", until=time, last=True)
+    row_at(seen, _fact(goal, "error"))
+    seen = yield call("entries", level="error", until=_fact(goal, "error"), last=True)
     row_at(seen, _fact(goal, "place"))
     hand.met(rows_shown(seen))
     return (yield from _raised_at(goal))
 
 
 def deploy(goal: Goal, hand: Hand) -> Plan:
-    _, time = yield from _last_start(goal, hand)
-    seen = yield call("tally", by="component", level="error", since=time)
+    yield from _last_start(goal, hand)
+    seen = yield call("tally", by="component", level="error", since=_fact(goal, "start"))
     return row_of(seen, _fact(goal, "component"))
 
 
 def after(goal: Goal, hand: Hand) -> Plan:
-    _, time = yield from _last_start(goal, hand)
-    seen = yield call("entries", level="error", since=time)
+    yield from _last_start(goal, hand)
+    seen = yield call("entries", level="error", since=_fact(goal, "start"))
     return row_at(seen, _fact(goal, "place"))
 
 
 def match(goal: Goal, hand: Hand) -> Plan:
-    places, asked = goal.facts.get("places", []), goal.facts["ask"]
+    """All kinds of warnings are looked at: which one is meant, no word of the question tells."""
+    places = goal.facts["places"]
     assert isinstance(places, list)
-    assert isinstance(asked, list)
-    looks = [max(goal.words["meaning"].split(), key=len), *asked] if hand.detour("miss") else asked
-    tried: list[Seen] = []
-    for words in map(str, looks):
-        seen = yield call("entries", level="warn", like=words)
-        tried.append(seen)
-        found = [place for place in map(str, places) if is_shown(seen, place)]
-        if found and "; none by" not in seen.lines[0]:
-            hand.met(rows_shown(seen))
-            yield from _wrong_first(seen, found[0], hand)
-            return row_at(seen, found[0])
-    if places:
-        raise LookupError("it is not among the first that are shown")
-    if all(map(found_nothing, tried)):
-        return absent(tried)
-    return f"There is none ({', '.join(one.id for one in tried)})."
+    if hand.detour("miss"):
+        yield call("entries", pattern=max(goal.words["meaning"].split(), key=len), level="warn")
+    seen = yield call("tally", by="message", level="warn")
+    if not places:
+        return f"There is none ({seen.id})."
+    hand.met(rows_shown(seen))
+    return next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
 
 
 def several(goal: Goal, hand: Hand) -> Plan:
-    like = {"like": goal.facts["ask"]} if goal.facts["ask"] else {}
-    seen = yield call("entries", pattern=goal.words["host"], level="warn", **like)
-    place = _fact(goal, "place")
-    row_at(seen, place)
+    seen = yield call("entries", pattern=goal.words["host"], level="warn")
     hand.met(rows_shown(seen))
-    yield from _wrong_first(seen, place, hand)
-    return f"It is {goal.facts['component']} ({place})."
+    row_at(seen, _fact(goal, "place"))
+    return f"{_fact(goal, 'place')}, by {goal.facts['component']}"
 
 
 def offscope(goal: Goal, hand: Hand) -> Plan:
@@ -126,15 +114,16 @@ def offscope(goal: Goal, hand: Hand) -> Plan:
     yield  # it makes this a generator
 
 
-def _last_start(goal: Goal, hand: Hand) -> Generator[ToolCall, Seen, tuple[str, str]]:
-    """The service's name as it is printed, and the time of its last start."""
+def _last_start(goal: Goal, hand: Hand) -> Text:
+    """Shows the service's last start, and says the service's name as it is printed there."""
     said = goal.words["component"]
     if hand.detour("miss"):
         yield call("entries", pattern=said, last=True)
     seen = yield call("entries", pattern=said, last=True, like=STARTS)
     if not is_shown(seen, _fact(goal, "start")):
         seen = yield call("entries", last=True, like=STARTS)
-    return _fact(goal, "name"), clock_of(row_at(seen, _fact(goal, "start")))
+    row_at(seen, _fact(goal, "start"))
+    return _fact(goal, "name")
 
 
 def _raised_at(goal: Goal) -> Text:
@@ -142,14 +131,6 @@ def _raised_at(goal: Goal) -> Text:
     path, _, line = _fact(goal, "place").rpartition(":")
     seen = yield call("read", path=path, line=int(line))
     return next(one for one in seen.lines if one.endswith(f": raised in {goal.facts['function']}"))
-
-
-def _wrong_first(seen: Seen, place: str, hand: Hand) -> Generator[ToolCall, Seen, None]:
-    """Now and then, another of the hits is looked at first."""
-    others = [f"{one.path}:{one.first}" for one in seen.places if f"{one.path}:{one.first}" != place]
-    if others and hand.detour("wrong"):
-        path, _, line = hand.rng.choice(others).rpartition(":")
-        yield call("read", path=path, line=int(line))
 
 
 def _fact(goal: Goal, name: str) -> str:

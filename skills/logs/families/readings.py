@@ -53,15 +53,15 @@ def match(material: Material, rng: Random) -> Iterator[Draft]:
     known = record(material)
     needles = vocabulary(material.split).needle if known.levels else ()
     there = shuffled([(one, said) for one in needles if one.text in known.needles for said in one.meaning], rng)
-    absent = shuffled([(one, said) for one in needles if _is_absent(one, known) for said in one.meaning], rng)
+    absent = shuffled([said for one in needles if _is_absent(one, known) for said in one.meaning], rng)
     for needle, said in there:
         same = [one for one in known.of_level["WARN"] if one.facts.get("needle") == needle.text]
-        facts: dict[str, JsonValue] = {"ask": [*needle.ask], "places": [place(one) for one in same]}
+        facts: dict[str, JsonValue] = {"places": [place(one) for one in same]}
         draft = Draft(check=any_of(same), words={"meaning": said}, facts=facts)
         if absent and rng.random() < ABSENT:
-            other, otherwise = absent.pop()
+            otherwise = absent.pop()
             pair = f"{said} | {otherwise}"
-            none = Draft(check=Absent(), words={"meaning": otherwise}, facts={"ask": [*other.ask]}, pair=pair)
+            none = Draft(check=Absent(), words={"meaning": otherwise}, facts={"places": []}, pair=pair)
             yield from shuffled((draft.model_copy(update={"pair": pair}), none), rng)
         else:
             yield draft
@@ -70,12 +70,12 @@ def match(material: Material, rng: Random) -> Iterator[Draft]:
 def several(material: Material, rng: Random) -> Iterator[Draft]:
     """Which of the services that had trouble with a host had that of a kind."""
     known = record(material)
-    kinds = {one.text: one for one in vocabulary(material.split).trouble} if known.levels else {}
-    troubles = [(entry, kinds[entry.facts["trouble"]]) for entry in known.told("trouble", "WARN")]
-    for entry, kind, way in shuffled([(*pair, way) for pair in troubles for way in pair[1].said], rng):
+    said = {one.text: one.said for one in vocabulary(material.split).trouble} if known.levels else {}
+    troubles = known.told("trouble", "WARN")
+    for entry, way in shuffled([(one, way) for one in troubles for way in said[one.facts["trouble"]]], rng):
         host = entry.facts["host"]
         wrong = tuple(name for name in known.components if name != entry.component)
-        facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry), "ask": kind.ask}
+        facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
         check = Value(gold=entry.component, also=also(entry.component), wrong=wrong)
         yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
 

@@ -18,11 +18,10 @@ class Fixed(BaseModel):
 
 
 class Needle(Fixed):
-    """A message, how somebody describes it in other words, and what one would look for then."""
+    """A message, and how somebody describes it in other words."""
 
     text: str
     meaning: tuple[str, ...]
-    ask: tuple[str, ...]
 
 
 class Failure(Fixed):
@@ -34,11 +33,10 @@ class Failure(Fixed):
 
 
 class Trouble(Fixed):
-    """What may be wrong with a host, how somebody says it in other words, and what one would look for then."""
+    """What may be wrong with a host, and how somebody says it in other words."""
 
     text: str
     said: tuple[str, ...]
-    ask: str = ""
 
 
 class Vocabulary(Fixed):

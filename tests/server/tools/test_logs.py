@@ -323,6 +323,13 @@ async def test_tally_counts_what_there_was_not_before(tmp_path: Path) -> None:
     assert await refused("tally", tmp_path, by="message", new=True) == "new since when? give since too"
 
 
+async def test_all_kinds_of_messages_are_told_and_of_other_groups_the_largest(tmp_path: Path) -> None:
+    words = [a + b for a in "abcde" for b in "vwxyz"]
+    write(tmp_path, {"x.log": "".join(f"{DAY} WARN {word}: {word} is short\n" for word in words)})
+    assert len(await lines("tally", tmp_path, by="message")) == 26
+    assert (await lines("tally", tmp_path, by="component"))[-1] == "… 19 other components with 19 entries"
+
+
 async def test_what_is_new_is_told_by_one_reading_of_the_pattern_over_all_days(tmp_path: Path) -> None:
     days = [
         "01 11:00:00 ERROR cart: disk full",
@@ -403,9 +410,12 @@ async def test_an_unknown_level_or_group_is_answered_with_the_known_ones(tmp_pat
         ("", "2026-03-01", [1, 2, 3]),
         ("01/Mar/2026:10:03:00", "03-02 10:02:05", [3, 4]),
         ("10:03", "23:59", [3, 5]),
+        ("x.log:2", "", [2, 3, 4, 5]),
+        ("x.log:3", "x.log:4", [3, 4]),
+        ("", "x.log:1", [1]),
     ],
 )
-async def test_a_window_takes_times_of_day_whole_times_and_days_and_includes_its_end(
+async def test_a_window_takes_times_of_day_whole_times_days_and_entries_and_includes_its_end(
     tmp_path: Path, since: str, until: str, shown: list[int]
 ) -> None:
     times = ["03-01 10:01:00", "03-01 10:02:05.9", "03-01 10:03:00", "03-02 10:02:05", "03-02 10:03:59"]
@@ -416,7 +426,7 @@ async def test_a_window_takes_times_of_day_whole_times_and_days_and_includes_its
 
 async def test_a_bad_window_is_answered_with_a_time_of_these_logs(tmp_path: Path) -> None:
     write(tmp_path, {"x.log": "2026-03-01T10:41:02Z INFO x\n"})
-    for bad in ("noon", "99:99", "2026-13-01", "10:00 tomorrow"):
+    for bad in ("noon", "99:99", "2026-13-01", "10:00 tomorrow", "x.log:2", "y.log:1"):
         sentence = f"since: {bad!r} is no time: give one like 10:41 or 2026-03-01 10:41:02"
         assert await refused("entries", tmp_path, since=bad) == sentence
     assert "exchange them" in await refused("tally", tmp_path, by="level", since="10:05", until="10:01")
