@@ -22,6 +22,7 @@ from tests.scenes import ScriptedModels
 
 pytestmark = pytest.mark.anyio
 CLAIM = "It holds cart.py (r1)."
+ANSWER = f"{CLAIM}\nr1: list()"  # what a caller is told of it
 
 
 class TaskRequest(Request[TaskParams, Literal["tasks/get", "tasks/cancel"]]):
@@ -105,7 +106,7 @@ async def test_a_long_run_goes_to_the_background_and_its_result_is_polled(tmp_pa
         group.start_soon(ask)
         await patient.created.wait()
         gate.open.set()
-    assert (results[0].structured_content or {})["answer"] == CLAIM
+    assert (results[0].structured_content or {})["answer"] == ANSWER
     assert patient.seen[0] == "working"
     assert patient.seen[-1] == "completed"
 
@@ -117,7 +118,7 @@ async def test_a_quick_run_is_answered_at_once(tmp_path: Path) -> None:
         result = await client.call_tool("explore", {"prompt": "What is there?"})
         with pytest.raises(MCPError, match="no subagent"):
             await client.call_tool("nobody", {"prompt": "What is there?"})
-    assert (result.structured_content or {})["answer"] == CLAIM
+    assert (result.structured_content or {})["answer"] == ANSWER
     assert not patient.created.is_set()
 
 
@@ -128,7 +129,7 @@ async def test_a_client_that_did_not_declare_it_never_sees_a_task(tmp_path: Path
         result = await client.call_tool("explore", {"prompt": "What is there?"})
         with pytest.raises(MCPError) as refused:
             await client.session.send_request(asked("tasks/get", "x"), Polled)
-    assert (result.structured_content or {})["answer"] == CLAIM
+    assert (result.structured_content or {})["answer"] == ANSWER
     assert refused.value.error.code == -32021
 
 
