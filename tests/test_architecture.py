@@ -55,10 +55,7 @@ TRAINING_ARROWS = {
     "families": {"goal", "material", "plan"},
     "solving": {"attempt", "checks", "families", "goal", "plan"},
     "folder": {"attempt", "checks", "goal", "recipe"},
-    "looks": {"folder", "scorecard"},
-    "started": {"folder", "recipe", "scorecard"},
     "floor": {"attempt", "checks", "goal"},
-    "rivals": {"floor", "scorecard"},
     "borrowing": {"families", "floor"},
     "proposed": {"checks", "families", "goal", "material"},
     "design": {"attempt", "borrowing", "checks", "drawing", "families", "floor", "goal", "material", "proposed"}
@@ -67,7 +64,7 @@ TRAINING_ARROWS = {
     "samples": {"teachers"},
     "drawing": {"attempt", "checks", "families", "folder", "goal", "material", "plan", "recipe", "solving"},
     "page": {"checks", "drawing", "folder", "goal", "plan", "recipe", "teachers"},
-    "report": {"checks", "folder", "goal", "looks", "page", "plan", "scorecard", "teachers"},
+    "report": {"checks", "folder", "goal", "measuring", "page", "plan", "scorecard", "teachers"},
     "gguf": set(),
     "measuring": {"attempt", "checks", "families", "floor", "folder", "goal", "recipe", "scorecard", "solving"}
     | {"teachers"},
@@ -75,14 +72,14 @@ TRAINING_ARROWS = {
     "goals": {"drawing", "families", "folder", "goal", "material", "page", "recipe"},
     "traces": {"folder", "goal", "material", "page", "teachers"},
     "dataset": {"drawing", "folder", "goal", "recipe", "samples", "teachers"},
-    "sft": {"folder", "learning", "recipe", "report", "samples", "scorecard", "started"},
+    "sft": {"folder", "learning", "recipe", "report", "samples", "scorecard"},
     "shipping": {"folder", "gguf", "learning", "samples", "scorecard"},
-    "evaluate": {"families", "folder", "goal", "looks", "material", "measuring", "recipe", "scorecard"},
-    "publish": {"folder", "looks", "measuring", "recipe", "scorecard"},
-    "pipeline": {"dataset", "evaluate", "folder", "goals", "publish", "recipe", "report", "rivals", "scorecard"}
-    | {"sft", "shipping", "started", "teachers"},
+    "evaluate": {"families", "folder", "goal", "material", "measuring", "recipe", "scorecard"},
+    "publish": {"folder", "measuring", "recipe", "scorecard"},
+    "pipeline": {"dataset", "evaluate", "folder", "goals", "learning", "measuring", "publish", "recipe", "report"}
+    | {"scorecard", "sft", "shipping", "teachers"},
     "commands": {"__main__", "dataset", "design", "drawing", "families", "floor", "folder", "goal", "goals", "material"}
-    | {"pipeline", "publish", "recipe", "report", "rivals", "scorecard", "sft", "shipping", "teachers", "traces"},
+    | {"measuring", "pipeline", "publish", "recipe", "report", "scorecard", "sft", "shipping", "teachers", "traces"},
     "__init__": set(),
     "__main__": set(),
 }

@@ -15,8 +15,8 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.goals import make_goals
 from skillstill_training.jsonl import read_lines
-from skillstill_training.looks import Look
 from skillstill_training.measuring.asking import Progress
+from skillstill_training.measuring.looks import Look
 from skillstill_training.plan import PlannedModel
 from skillstill_training.recipe import EvaluatePlan
 from skillstill_training.scorecard import Arm, Count, Outcome, Scorecard

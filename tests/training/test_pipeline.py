@@ -25,12 +25,12 @@ from skillstill_training.commands.releasing import _teach
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
+from skillstill_training.learning.started import Started, started_file, trained_file
 from skillstill_training.pipeline import Ending, Order, Tell, resumed, train_skill
 from skillstill_training.publish import registry_of
 from skillstill_training.recipe import TrainPlan, load_recipe
 from skillstill_training.scorecard import Gate, Proof, Scorecard
 from skillstill_training.shipping.shipped import proof_file
-from skillstill_training.started import Started, started_file, trained_file
 
 from tests.training.test_publish import scorecard
 

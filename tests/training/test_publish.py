@@ -18,8 +18,8 @@ from skillstill.types import ModelFile
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.hashes import file_sha256
-from skillstill_training.looks import note_look
 from skillstill_training.measuring.judging import judged
+from skillstill_training.measuring.looks import note_look
 from skillstill_training.publish import publish, registry_of
 from skillstill_training.recipe import EvaluatePlan, load_recipe
 from skillstill_training.scorecard import (

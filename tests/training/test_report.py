@@ -22,7 +22,7 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_lines, write_text
-from skillstill_training.looks import note_look
+from skillstill_training.measuring.looks import note_look
 from skillstill_training.report import draw_curves, write_report
 from skillstill_training.scorecard import (
     ArmScore,

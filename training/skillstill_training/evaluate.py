@@ -22,12 +22,12 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goal import Goal
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
-from skillstill_training.looks import note_look
 from skillstill_training.material import roots_of
 from skillstill_training.measuring.arms import Arm, Contest
 from skillstill_training.measuring.asking import OnProgress, ask
 from skillstill_training.measuring.calibrating import calibrate, check_enough, selective
 from skillstill_training.measuring.chosen import Chosen
+from skillstill_training.measuring.looks import note_look
 from skillstill_training.measuring.scoring import causes, differences, score
 from skillstill_training.recipe import EvaluatePlan
 from skillstill_training.scorecard import ARMS, Outcome, Scorecard, Trained

@@ -24,13 +24,13 @@ from skillstill_training.evaluate import check_validation, evaluate
 from skillstill_training.folder import RunFolder
 from skillstill_training.goals import Listener, make_goals
 from skillstill_training.jsonl import write_text
+from skillstill_training.learning.started import Started, trained_file, whole
+from skillstill_training.measuring.rivals import Rivals, check_arms, rivals_of
 from skillstill_training.publish import publish
 from skillstill_training.recipe import TrainPlan, load_recipe
 from skillstill_training.report import write_report
-from skillstill_training.rivals import Rivals, check_arms, rivals_of
 from skillstill_training.scorecard import Scorecard, Verdict
 from skillstill_training.shipping.shipped import proof_file, proof_of
-from skillstill_training.started import Started, trained_file, whole
 from skillstill_training.teachers.batch import Progress as TraceProgress
 
 TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere

@@ -18,8 +18,8 @@ from skillstill.types import ModelFile
 from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
-from skillstill_training.looks import unseen_before
 from skillstill_training.measuring.judging import judged
+from skillstill_training.measuring.looks import unseen_before
 from skillstill_training.recipe import load_recipe
 from skillstill_training.scorecard import Proof, Scorecard
 

@@ -21,11 +21,11 @@ from skillstill_training.learning.choosing import Trials
 from skillstill_training.learning.history import COURSE, History, OnProgress, Progress
 from skillstill_training.learning.resuming import cut_course, whole_checkpoints
 from skillstill_training.learning.rows import Row, Vocabulary, drawn, fitting
+from skillstill_training.learning.started import Started, started_file, trained_file, whole
 from skillstill_training.recipe import TrainPlan
 from skillstill_training.report import draw_curves
 from skillstill_training.samples import Sample
 from skillstill_training.scorecard import Trained
-from skillstill_training.started import Started, started_file, trained_file, whole
 
 __all__ = ["Progress", "make_adapter"]
 

@@ -128,10 +128,10 @@ def evaluate(
     Example: skillstill evaluate explore --larger Qwen2.5-0.5B-Instruct-Q4_K_M.gguf
     """
     from skillstill_training.commands import release_telling
+    from skillstill_training.measuring.rivals import rivals_of
     from skillstill_training.pipeline import measure
     from skillstill_training.publish import registry_of
     from skillstill_training.recipe import load_recipe
-    from skillstill_training.rivals import rivals_of
 
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from skillstill_training.folder import RunFolder
-from skillstill_training.looks import looks_at
+from skillstill_training.measuring.looks import looks_at
 from skillstill_training.page.table import text
 from skillstill_training.report.words import duration
 from skillstill_training.scorecard import Scorecard
