@@ -1,0 +1,1 @@
+"""The tools that know logs: lines become entries, entries are chosen, counted and shown."""
