@@ -46,6 +46,7 @@ TRAINING_LEAVES = {"hashes", "jsonl", "tasks", "reasons", "numbers", "skillcode"
 # Stages hand over files: none of `goals`, `traces`, `dataset`, `sft`, `shipping`, `evaluate`, `publish` knows another.
 TRAINING_ARROWS = {
     "attempt": set(),
+    "loop": set(),
     "checks": {"attempt"},
     "goal": {"checks"},
     "plan": {"goal"},
@@ -62,13 +63,24 @@ TRAINING_ARROWS = {
     | {"recipe", "teachers"},
     "teachers": {"attempt", "checks", "families", "folder", "goal", "plan", "recipe", "solving"},
     "samples": {"teachers"},
-    "drawing": {"attempt", "checks", "families", "folder", "goal", "material", "plan", "recipe", "solving"},
+    "drawing": {"attempt", "checks", "families", "folder", "goal", "loop", "material", "plan", "recipe", "solving"},
     "page": {"checks", "drawing", "folder", "goal", "plan", "recipe", "teachers"},
     "report": {"checks", "folder", "goal", "measuring", "page", "plan", "scorecard", "teachers"},
     "gguf": set(),
-    "measuring": {"attempt", "checks", "families", "floor", "folder", "goal", "recipe", "scorecard", "solving"}
+    "measuring": {"attempt", "checks", "families", "floor", "folder", "goal", "loop", "recipe", "scorecard", "solving"}
     | {"teachers"},
-    "learning": {"families", "folder", "gguf", "goal", "material", "measuring", "recipe", "samples", "scorecard"},
+    "learning": {
+        "families",
+        "folder",
+        "gguf",
+        "goal",
+        "loop",
+        "material",
+        "measuring",
+        "recipe",
+        "samples",
+        "scorecard",
+    },
     "goals": {"drawing", "families", "folder", "goal", "material", "page", "recipe"},
     "traces": {"folder", "goal", "material", "page", "teachers"},
     "dataset": {"drawing", "folder", "goal", "recipe", "samples", "teachers"},

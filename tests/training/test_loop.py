@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from skillstill_training.measuring.loop import hash_of, loop_hash
+from skillstill_training.loop import hash_of, loop_hash
 
 from tests.scenes import ROOT
 

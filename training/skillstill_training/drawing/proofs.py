@@ -1,6 +1,6 @@
 """What proving goals has shown, kept in the user's cache: a draw that is broken off or repeated runs no plan twice.
 
-Proofs hold for the code and data that they were made with: the skill's, its sources', the judges', the tools'. Another
+Proofs hold for the code and data that they were made with: the skill's, its sources', the judges', the loop's. Another
 text of any of these has a file of its own.
 """
 
@@ -10,13 +10,13 @@ from types import TracebackType
 from typing import Self
 
 from platformdirs import user_cache_path
-from skillstill.contract import golden
 from skillstill.types import Frozen
 
 from skillstill_training import plan, solving
 from skillstill_training.folder import judges_hash
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import Appender, read_lines, write_lines
+from skillstill_training.loop import loop_hash
 from skillstill_training.skillcode import code_files
 
 
@@ -65,7 +65,7 @@ def proof_key(goal: Goal, seed: int) -> str:
 
 
 def _made_with(skill: Path) -> str:
-    total = hashlib.sha256(f"{judges_hash()}/{golden()}".encode())
+    total = hashlib.sha256(f"{judges_hash()}/{loop_hash()}".encode())
     for file in (Path(str(plan.__file__)), Path(str(solving.__file__)), skill / "sources.toml", *code_files(skill)):
         total.update(file.read_bytes() if file.exists() else b"")
     return total.hexdigest()[:16]

@@ -19,10 +19,10 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
 from skillstill_training.goal import Goal
 from skillstill_training.jsonl import read_lines, write_lines
+from skillstill_training.loop import loop_hash
 from skillstill_training.material import roots_of
 from skillstill_training.measuring.arms import Arm, Contest
 from skillstill_training.measuring.chosen import Chosen
-from skillstill_training.measuring.loop import loop_hash
 from skillstill_training.measuring.resampling import success
 from skillstill_training.recipe import EvaluatePlan
 from skillstill_training.scorecard import Outcome

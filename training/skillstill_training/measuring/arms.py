@@ -26,8 +26,8 @@ from skillstill_training.families import Family
 from skillstill_training.floor import Answer, floor_hash, load_floor
 from skillstill_training.goal import Goal
 from skillstill_training.hashes import files_sha256
+from skillstill_training.loop import loop_hash
 from skillstill_training.measuring.chosen import unseen
-from skillstill_training.measuring.loop import loop_hash
 from skillstill_training.scorecard import Arm as Name
 from skillstill_training.scorecard import Outcome
 from skillstill_training.skillcode import code_files
