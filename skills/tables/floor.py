@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from skillstill.tools.tables.catalogue import catalogue, quoted_name
-from skillstill.tools.tables.database import Clock, _filled
+from skillstill.tools.catalogue import catalogue, quoted_name
+from skillstill.tools.database import Clock, _filled
 from skillstill.workspace import Workspace
 
 UNITS = " cm mm km m kg g mg t lb min mins sec s ms h eur usd gbp chf ct pct c kwh mwh wh kw mw w hp kmh l ml "

@@ -14,7 +14,7 @@ from tests.scenes import ROOT
     [
         ("agent.py", True),
         ("evidence.py", True),
-        ("tools/code/search.py", True),
+        ("tools/search.py", True),
         ("chat/lines.py", True),
         ("symbols/go.py", True),
         ("models/slot.py", True),

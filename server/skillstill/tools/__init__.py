@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from skillstill.tools.code.outline import outline
-from skillstill.tools.code.search import search
 from skillstill.tools.files import find, list, read
-from skillstill.tools.logs.tools import entries, tally
-from skillstill.tools.tables.tools import describe, sql
+from skillstill.tools.logs import entries, tally
+from skillstill.tools.outline import outline
+from skillstill.tools.search import search
+from skillstill.tools.tables import describe, sql
 from skillstill.tools.tool import Line, Result, Tool, tool
 
 __all__ = ["TOOLS", "Line", "Result", "Tool", "tool"]

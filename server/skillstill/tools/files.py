@@ -11,7 +11,7 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.text import clean, shorten
-from skillstill.tools.code.callees import called_here
+from skillstill.tools.callees import called_here
 from skillstill.tools.listing import left_out, place, quoted, rows
 from skillstill.tools.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.stack_traces import raised_in

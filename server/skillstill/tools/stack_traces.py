@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from skillstill.tools.logs.lines import read_line
+from skillstill.tools.log_lines import read_line
 
 LONGEST = 400  # lines on either side that may belong to one trace
 WIDEST = 1_000  # characters of a line that are looked at

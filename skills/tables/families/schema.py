@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from skillstill.tools.tables.catalogue import name_in_query
-from skillstill.tools.tables.dates import add_dates
+from skillstill.tools.catalogue import name_in_query
+from skillstill.tools.dates import add_dates
 from skillstill_training.material import Material
 
 Cell = Any  # of a row: a number, a text, or None

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from skillstill.tools.code import definitions, described
+from skillstill.tools import definitions, described
 
 from tests.scenes import write
 from tests.server.tools.calling import call, lines

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from skillstill.tools.logs import files as log_files
+from skillstill.tools import log_files
 
 from tests.scenes import write
 from tests.server.tools.calling import call, lines

@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from skillstill.tools.logs import files as log_files
+from skillstill.tools import log_files
 
 from tests.scenes import write
 from tests.server.tools.calling import call, lines, refused

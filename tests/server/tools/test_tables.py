@@ -10,7 +10,7 @@ from time import monotonic
 import anyio
 import pytest
 from anyio import to_thread
-from skillstill.tools.tables import catalogue, database
+from skillstill.tools import catalogue, database
 from skillstill.types import Span
 
 from tests.scenes import write

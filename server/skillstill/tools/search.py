@@ -12,13 +12,13 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.text import one_line
-from skillstill.tools.code.callees import DEFINED
-from skillstill.tools.code.described import described, is_description
-from skillstill.tools.code.sources import symbols_of
+from skillstill.tools.callees import DEFINED
+from skillstill.tools.described import described, is_description
 from skillstill.tools.files import FilePath, settle
 from skillstill.tools.listing import left_out, place
 from skillstill.tools.readings import NOT_READ, lacking, readings
 from skillstill.tools.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, visible_files
+from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import Line, Result
 from skillstill.workspace import Workspace
 

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from skillstill.tools.logs.times import MONTHS
+from skillstill.tools.log_times import MONTHS
 
 YEAR_FIRST = re.compile(r"\s*(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 YEAR_LAST = re.compile(r"\s*(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)")

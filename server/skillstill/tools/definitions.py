@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from anyio import to_thread
 
 from skillstill.symbols import Symbol, language_of
-from skillstill.tools.code.callees import HEAD
-from skillstill.tools.code.sources import symbols_of
+from skillstill.tools.callees import HEAD
 from skillstill.tools.ripgrep import Case, files_with_word, matching_lines
+from skillstill.tools.sources import symbols_of
 from skillstill.workspace import Workspace
 
 PARSED = 300  # files that are parsed for one name

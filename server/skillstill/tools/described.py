@@ -9,11 +9,11 @@ from anyio import from_thread
 from skillstill.errors import Refusal
 from skillstill.symbols import Symbol, language_of, symbols
 from skillstill.text import one_line, shorten
-from skillstill.tools.code.definitions import Definition
-from skillstill.tools.code.outline import told
-from skillstill.tools.code.ranking import BODY, NAME, OWNER, SIGNATURE, Thing, ranked, stems
+from skillstill.tools.definitions import Definition
 from skillstill.tools.files import text_lines
 from skillstill.tools.listing import place
+from skillstill.tools.outline import told
+from skillstill.tools.ranking import BODY, NAME, OWNER, SIGNATURE, Thing, ranked, stems
 from skillstill.tools.tool import ROW, Line, Result
 from skillstill.workspace import Workspace
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from anyio import to_thread
 
 from skillstill.symbols import language_of
-from skillstill.tools.code.definitions import AS_IT_STANDS, SPELLINGS, Definition, Found, definitions, last
+from skillstill.tools.definitions import AS_IT_STANDS, SPELLINGS, Definition, Found, definitions, last
 from skillstill.tools.files import text_lines
 from skillstill.workspace import Workspace
 

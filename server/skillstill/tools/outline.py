@@ -10,12 +10,12 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols, unread
 from skillstill.text import shorten
-from skillstill.tools.code.definitions import PARSED, Definition, Found, definitions, last, letters
-from skillstill.tools.code.inheritance import held
-from skillstill.tools.code.ranking import NAME, SIGNATURE, Thing, ranked
-from skillstill.tools.code.sources import symbols_of
+from skillstill.tools.definitions import PARSED, Definition, Found, definitions, last, letters
 from skillstill.tools.files import settle, text_lines
+from skillstill.tools.inheritance import held
 from skillstill.tools.listing import place, rows
+from skillstill.tools.ranking import NAME, SIGNATURE, Thing, ranked
+from skillstill.tools.sources import symbols_of
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result, fitting
 from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace

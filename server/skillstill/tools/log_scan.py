@@ -9,8 +9,8 @@ from typing import TypeVar
 from anyio import to_thread
 
 from skillstill.errors import Refusal
-from skillstill.tools.logs.files import Entry, Logs, logs_under
-from skillstill.tools.logs.times import Bound, said, said_range
+from skillstill.tools.log_files import Entry, Logs, logs_under
+from skillstill.tools.log_times import Bound, said, said_range
 from skillstill.tools.readings import lacking, readings
 from skillstill.tools.ripgrep import BadPattern, matching_numbers
 from skillstill.workspace import Workspace

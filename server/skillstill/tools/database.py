@@ -14,9 +14,9 @@ from typing import Any
 from anyio import from_thread
 
 from skillstill.errors import Refusal
-from skillstill.tools.tables.catalogue import Table, columns_of, quoted_name, uri
-from skillstill.tools.tables.dates import add_dates
-from skillstill.tools.tables.delimited import Delimited, delimited
+from skillstill.tools.catalogue import Table, columns_of, quoted_name, uri
+from skillstill.tools.dates import add_dates
+from skillstill.tools.delimited import Delimited, delimited
 from skillstill.workspace import Workspace
 
 SECONDS = 5.0  # of the queries of one call

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from skillstill.errors import Refusal
 from skillstill.text import clean, shorten
+from skillstill.tools.catalogue import Catalogue, Table, catalogue, name_in_query, quoted_name
+from skillstill.tools.database import COUNTED, MAX_QUERY, Clock, Column, Database, opened, survey
 from skillstill.tools.listing import left_out, rows
 from skillstill.tools.ripgrep import visible_files
-from skillstill.tools.tables.catalogue import Catalogue, Table, catalogue, name_in_query, quoted_name
-from skillstill.tools.tables.database import COUNTED, MAX_QUERY, Clock, Column, Database, opened, survey
-from skillstill.tools.tables.hints import explained, known_table, near_misses, taken_as_text
+from skillstill.tools.table_hints import explained, known_table, near_misses, taken_as_text
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result
 from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace

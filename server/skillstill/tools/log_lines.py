@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from skillstill.tools.logs.times import from_epoch, stamp_of
+from skillstill.tools.log_times import from_epoch, stamp_of
 
 MAX_LINE = 2_000  # characters of a line that are read, and of JSON
 MAX_JSON = 200_000

@@ -19,8 +19,8 @@ from anyio import from_thread, to_thread
 from skillstill.errors import Refusal
 from skillstill.text import clean
 from skillstill.tools.files import settle
-from skillstill.tools.logs.lines import MAX_JSON, Reading, read_line, spoken_level
-from skillstill.tools.logs.times import Clock
+from skillstill.tools.log_lines import MAX_JSON, Reading, read_line, spoken_level
+from skillstill.tools.log_times import Clock
 from skillstill.tools.ripgrep import visible_files
 from skillstill.workspace import Workspace
 

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 
 from skillstill.errors import Refusal
 from skillstill.text import one_line
-from skillstill.tools.tables.catalogue import Catalogue, Table, name_in_query, quoted_name
-from skillstill.tools.tables.database import MAX_VALUE, Answer, Column, Database
+from skillstill.tools.catalogue import Catalogue, Table, name_in_query, quoted_name
+from skillstill.tools.database import MAX_VALUE, Answer, Column, Database
 from skillstill.tools.tool import Line
 
 NAMED = 12  # names that a refusal lists

@@ -14,10 +14,10 @@ from skillstill.errors import Refusal
 from skillstill.text import one_line, shorten
 from skillstill.tools.files import FilePath
 from skillstill.tools.listing import left_out, rows
-from skillstill.tools.logs.files import Entry
-from skillstill.tools.logs.lines import LEVELS, is_object, template
-from skillstill.tools.logs.scan import Scan, Wanted, scanned
-from skillstill.tools.logs.times import midnight, said, said_group
+from skillstill.tools.log_files import Entry
+from skillstill.tools.log_lines import LEVELS, is_object, template
+from skillstill.tools.log_scan import Scan, Wanted, scanned
+from skillstill.tools.log_times import midnight, said, said_group
 from skillstill.tools.readings import NOT_READ
 from skillstill.tools.tool import ROW, Line, Result
 from skillstill.types import Copied, Span

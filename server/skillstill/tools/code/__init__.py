@@ -1,1 +1,0 @@
-"""The tools that know source code: where a name is defined, what a file holds, which definition is meant."""

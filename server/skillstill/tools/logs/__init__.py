@@ -1,1 +1,0 @@
-"""The tools that know logs: lines become entries, entries are chosen, counted and shown."""
