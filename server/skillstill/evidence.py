@@ -58,9 +58,10 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
         return Verdict(problem=f"it names {wrong}, which is no result")
     places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0] if _covered(place, good)]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
-    if not places and (blind := next((one for one in good if one.id in named and one.missed), None)):
-        return Verdict(problem=f"{blind.id} found nothing, but {blind.missed}")
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
+    resting = [receipt for receipt in good if receipt.id in found]
+    if resting and not places and all(receipt.missed for receipt in resting):
+        return Verdict(problem=f"{resting[0].id} found nothing, but {resting[0].missed}")
     return Verdict(found) if found else Verdict(problem="it names no location and no receipt")
 
 

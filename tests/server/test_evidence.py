@@ -102,3 +102,6 @@ def test_that_nothing_was_found_is_not_believed_where_the_tool_could_not_look() 
         "r1 found nothing, but the word stands in queue.c, whose language is not parsed here"
     )
     assert judge("There is none (r2 found nothing).", [*blind, receipt("r2")], [], ROOT).evidence == ("r2",)
+    assert judge("There is none (r1, r2).", [*blind, receipt("r2")], [], ROOT).evidence == ("r1", "r2")
+    unread = receipt("r1", Span(path="app.log"), missed="its pattern could not be read")
+    assert judge("No entry of app.log matches.", [unread], [], ROOT).problem.startswith("r1 found nothing, but")

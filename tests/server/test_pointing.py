@@ -123,6 +123,8 @@ def test_a_time_is_pointed_at_by_the_entry_that_has_it() -> None:
     asked = Message(role="assistant", calls=(ToolCall(name="entries", arguments=window),))
     assert said(asked) == ">entries\nsince: =B\nuntil: 10:00"
     assert chat.parse(said(asked), LINES, LOOKED).calls == asked.calls
+    odd = Message(role="assistant", calls=(ToolCall(name="entries", arguments={"since": ["10:00"]}),))
+    assert said(odd) == '>entries\nsince: ["10:00"]'
 
 
 def test_a_letter_that_no_line_has_stays_as_it_is() -> None:

@@ -56,6 +56,9 @@ async def test_what_is_refused_can_be_looked_at_and_nobody_trains_on_it(settings
     make_dataset(settings, folder)
     assert folder.dataset.exists()
     assert not folder.refused.exists()
+    with pytest.raises(GateError):
+        make_dataset(settings, folder, DatasetPlan(abstain=0.9))
+    assert not folder.dataset.exists(), "an earlier one is of other traces"
 
 
 async def test_no_wording_has_more_than_its_share(settings: Path, folder: RunFolder) -> None:

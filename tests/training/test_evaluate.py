@@ -204,6 +204,8 @@ async def test_another_loop_is_asked_anew(scene: Scene, monkeypatch: pytest.Monk
     monkeypatch.setattr("skillstill_training.measuring.arms.loop_hash", lambda: "otherwise")
     await measured(scene)
     assert len(scene[2].leased) == 2 * before
+    kept = [file.parent.name for file in scene[1].path.rglob("test.floor.jsonl")]
+    assert len(kept) == 3, "the floor reads with the same tools: two keys, and what is told"
 
 
 async def test_stock_models_are_told_the_skill_and_a_tuned_one_its_line(scene: Scene) -> None:

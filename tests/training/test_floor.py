@@ -10,6 +10,8 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goals import make_goals
 from skillstill_training.material import roots_of
 
+from tests.scenes import ROOT
+
 pytestmark = pytest.mark.anyio
 
 
@@ -85,3 +87,8 @@ def test_a_floor_is_frozen_together_with_the_wordings_it_knows(settings: Path) -
         load_floor(settings)
     freeze_floor(settings)
     assert load_floor(settings)("Set x to 5.", settings).startswith("escalate:")
+
+
+@pytest.mark.parametrize("skill", ["explore", "logs", "tables"])
+def test_a_bundled_floor_is_the_one_that_was_frozen(skill: str) -> None:
+    load_floor(ROOT / "skills" / skill)  # raises where it is another

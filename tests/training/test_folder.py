@@ -29,6 +29,13 @@ def test_where_one_command_is_at_work_another_is_refused_and_comes_in_after(fold
     assert folder.recipe() == Recipe()
 
 
+def test_who_is_refused_opens_the_door_to_nobody_else(folder: RunFolder) -> None:
+    with folder.alone():
+        for _ in range(2):
+            with pytest.raises(StageError, match="another command is at work in "), folder.alone():
+                pass
+
+
 def test_a_run_that_nothing_came_of_leaves_no_folder(folder: RunFolder) -> None:
     with folder.alone():
         pass

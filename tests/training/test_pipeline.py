@@ -26,6 +26,7 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.hashes import file_sha256
 from skillstill_training.jsonl import write_text
 from skillstill_training.learning.started import Started, started_file, trained_file
+from skillstill_training.measuring.looks import note_look
 from skillstill_training.pipeline import Ending, Order, Tell, resumed, train_skill
 from skillstill_training.publish import registry_of
 from skillstill_training.recipe import TrainPlan, load_recipe
@@ -181,6 +182,16 @@ def test_a_budget_caps_what_is_learned_and_without_it_more_is(train: Train, work
     train(watch := Watch())
     assert [plan.tokens for plan in workshop.plans] == [2 * pipeline.TOKENS_A_MINUTE, TrainPlan().tokens]
     assert watch.left_out == STAGES[:3]
+
+
+def test_another_adapter_for_a_test_set_that_was_looked_at_is_refused_before_it_is_trained(
+    train: Train, workshop: Workshop, settings: Path, tmp_path: Path
+) -> None:
+    train(Watch(), minutes=2)
+    note_look(resumed(tmp_path / "runs", settings), ("ours",), ModelFile(source="file:a.gguf", sha256="1" * 64))
+    with pytest.raises(StageError, match="looked at with another adapter: change `seed` in recipe"):
+        train(Watch())
+    assert len(workshop.plans) == 1
 
 
 def test_a_recipe_that_says_otherwise_only_how_to_train_and_measure_is_the_same_run(

@@ -49,6 +49,7 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None
         *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, tested, dropped)),
     )
     write_lines(folder.refused, samples)  # before the gate: whoever is refused can look at what was chosen
+    folder.dataset.unlink(missing_ok=True)  # an earlier one is not what today's traces make
     cells = _cells(samples, goals)
     _check(samples, goals, cells, plan)
     folder.refused.replace(folder.dataset)

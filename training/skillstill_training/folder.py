@@ -128,10 +128,12 @@ class RunFolder:
             raise StageError(f"{self.path} cannot be opened: {error.strerror}") from error
         try:
             _lock(descriptor, self.path)
-            yield
+            try:
+                yield
+            finally:  # not for whoever was refused: the folder is another's, empty or not
+                with suppress(OSError):
+                    self.path.rmdir()
         finally:
-            with suppress(OSError):
-                self.path.rmdir()
             os.close(descriptor)
 
     def save_recipe(self, recipe: Recipe) -> None:

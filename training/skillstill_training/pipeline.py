@@ -25,6 +25,7 @@ from skillstill_training.folder import RunFolder
 from skillstill_training.goals import Listener, make_goals
 from skillstill_training.jsonl import write_text
 from skillstill_training.learning.started import Started, trained_file, whole
+from skillstill_training.measuring.looks import check_unseen
 from skillstill_training.measuring.rivals import Rivals, check_arms, rivals_of
 from skillstill_training.publish import publish
 from skillstill_training.recipe import TrainPlan, load_recipe
@@ -89,9 +90,11 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: Order, screen: Scr
     )
     stage("dataset", _fresh(folder.dataset, folder.traces), lambda _: make_dataset(skill_folder, folder))
     note_base(folder, base)
+    if not (learned := _learned(folder, base, plan)):
+        check_unseen(folder)
     stage(
         "training",
-        _learned(folder, base, plan),
+        learned,
         lambda tell: _train(skill_folder, folder, weights, plan, order, tell),
     )
     stage("export", _proven(folder, base), lambda _: _ship(skill_folder, folder, weights))

@@ -126,7 +126,8 @@ class Pointers:
 
     def _pointed_call(self, call: ToolCall) -> ToolCall:
         places = {line.place: f"={letter}" for letter, line in self.lines.items()}
-        call = _with(call, {name: places[at] for name in AT if (at := call.arguments.get(name)) in places})
+        asked = {name: str(call.arguments.get(name, "")) for name in AT}
+        call = _with(call, {name: places[at] for name, at in asked.items() if at in places})
         path, number = call.arguments.get("path"), call.arguments.get("line")
         if not isinstance(number, int) or all(line.path != path for line in self.lines.values()):
             return call

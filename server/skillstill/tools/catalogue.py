@@ -30,9 +30,11 @@ KEYWORD = re.compile(
     re.IGNORECASE,
 )
 
-# A text in single quotes, or, as its group, a name: SQLite takes single quotes behind FROM and JOIN for those of one.
+# A text in single quotes, or, as its group, what else has quotes of its own: names and comments. SQLite takes single
+# quotes behind FROM and JOIN for those of a name.
 _TEXT = r"'(?:[^']|'')*+'"
-QUOTED = re.compile(rf'("(?:[^"]|"")*+"|\b(?:from|join)\s*+{_TEXT})|{_TEXT}', re.IGNORECASE)
+_OTHERS = r'"(?:[^"]|"")*+"|`[^`]*+`|\[[^]]*+\]|--[^\n]*+|/\*.*?\*/'
+QUOTED = re.compile(rf"({_OTHERS}|\b(?:from|join)\s*+{_TEXT})|{_TEXT}", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

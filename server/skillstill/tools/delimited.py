@@ -22,9 +22,11 @@ YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 # What every cell of a column must be, narrow to wide; each cell ends in NUL. A leading zero or plus makes a code, not
 # a number; 18 digits still fit into 64 bits; a blank behind a number is none of it, to SQLite either.
 INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
+# Without a point, a power of ten has a sign: `1E2` is a room, and `12e4567` the beginning of a hash.
+FRACTION = r"\.[0-9]+(?:[eE][+-]?[0-9]{1,2})?|[eE][+-][0-9]{1,2}"
 PATTERNS = {
     "INTEGER": re.compile(rf"(?:(?:{INTEGER} *+)?\0)*+"),
-    "REAL": re.compile(rf"(?:(?:(?:{INTEGER}(?:\.[0-9]+)?|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)? *+)?\0)*+"),
+    "REAL": re.compile(rf"(?:(?:(?:{INTEGER}|-?(?=\.))(?:{FRACTION})? *+)?\0)*+"),
     "TEXT": re.compile(""),
 }
 

@@ -42,13 +42,13 @@ def described(workspace: Workspace, files: Sequence[str], description: str) -> R
     sources = [path for path in files if language_of(path) or path.endswith(SUFFIXES)]
     known = {thing: symbol for path in sources[:READ] for thing, symbol in _held(workspace, path)}
     found = sorted(ranked(description, [*known]), key=lambda thing: TESTS.search(thing.path) is not None)
-    missed = f"only {READ} of {len(sources)} sources were read" if len(sources) > READ else ""
     if not found:
         none = f"no hits for {description!r}, and none of {len(known)} definitions shares its words"
+        missed = f"only {READ} of {len(sources)} sources were read" if len(sources) > READ else ""
         return Result((Line(none),), missed)
     head = f"no hits; {min(SHOWN, len(found))} of {len(known)} definitions by these words, likeliest first"
     asked = {*stems(description)}
-    return Result((Line(head), *(_row(workspace, thing, known[thing], asked) for thing in found[:SHOWN])), missed)
+    return Result((Line(head), *(_row(workspace, thing, known[thing], asked) for thing in found[:SHOWN])))
 
 
 def _held(workspace: Workspace, path: str) -> Sequence[tuple[Thing, Symbol | None]]:

@@ -124,6 +124,12 @@ def _opened(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) 
     return Logs(name, tuple(kept), _clock(kept), tuple(left))
 
 
+def is_surely_a_log(path: str) -> bool:
+    """By its name, packed or not, without having read it."""
+    plain = _PACKED.sub("", path)
+    return _NAMED.search(plain) is not None and not _may_be_data(plain)
+
+
 def _may_be_data(path: str) -> bool:
     """Whether the name is that of logs and of other things alike: data sets, output of programs, files beside logs."""
     return PurePosixPath(path).suffix.lower() in {".jsonl", ".out", ".err"} or not _NAMED.search(path)

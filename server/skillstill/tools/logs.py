@@ -14,7 +14,7 @@ from skillstill.errors import Refusal
 from skillstill.text import one_line, shorten
 from skillstill.tools.files import FilePath
 from skillstill.tools.listing import left_out, rows
-from skillstill.tools.log_files import Entry
+from skillstill.tools.log_files import Entry, is_surely_a_log
 from skillstill.tools.log_lines import LEVELS, is_object, template
 from skillstill.tools.log_scan import Scan, Wanted, scanned
 from skillstill.tools.log_times import midnight, said, said_group
@@ -209,7 +209,7 @@ def _left(scan: Scan) -> Iterable[Line]:
 
 
 def _missed(scan: Scan) -> str:
-    left = scan.logs.left
+    left = [*filter(is_surely_a_log, scan.logs.left)]
     return f"{len(left)} logs, {left[0]} first, were not read" if left else ""
 
 

@@ -61,6 +61,15 @@ async def test_packed_logs_are_named_and_nothing_is_believed_to_be_in_none_of_th
     assert (await lines("tally", tmp_path, by="level"))[1] == told
 
 
+async def test_what_only_lies_where_logs_do_keeps_no_absence_from_being_believed(tmp_path: Path) -> None:
+    write(tmp_path, {"logs/app.log": f"{DAY} ERROR cart: full\n"})
+    for name in ("a.out", "logs/backup.tar.gz", "logs/tool"):
+        (tmp_path / name).write_bytes(b"\x7fELF\0\0")
+    nothing = await call("entries", tmp_path, pattern="zebra")
+    assert "3 not read" in nothing.text
+    assert nothing.missed == ""
+
+
 async def test_of_too_many_logs_those_that_were_not_read_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,19 @@ async def test_a_text_of_a_query_is_no_table(table: str, tmp_path: Path) -> None
     assert await lines("sql", tmp_path, query=query) == ["1 rows: it's", "2"]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM orders -- don't\nJOIN items ON item = 7 WHERE state = 'pen'",
+        "SELECT count(`it's`.item) FROM items AS `it's` JOIN orders WHERE state = 'pen'",
+        "SELECT count(*) /* it's */ FROM items JOIN orders WHERE state = 'pen'",
+    ],
+)
+async def test_an_apostrophe_in_a_comment_or_a_name_begins_no_text(query: str, tmp_path: Path) -> None:
+    write(tmp_path, {"items.csv": "item,price\n7,1\n", "orders.csv": "id,state\n1,pen\n"})
+    assert (await lines("sql", tmp_path, query=query))[1] == "1"
+
+
 async def test_a_view_of_what_is_gone_spoils_no_other_table_of_its_file(tmp_path: Path) -> None:
     store(
         tmp_path / "a.db",
@@ -397,7 +410,8 @@ async def test_a_database_in_use_is_read_without_a_file_made_beside_it(tmp_path:
         ("zip,price\n01234,1.50\n99999,2\n", "zip TEXT|price REAL", "01234 | 1.5"),
         ("n,phone\n-3,+49123\n,2\n", "n INTEGER|phone TEXT", "-3 | +49123"),
         ("big,small\n12345678901234567890,1e-05\n1,2\n", "big TEXT|small REAL", "12345678901234567890 | 1e-05"),
-        ("n,part,big\n10 ,.5,1e5\n9  ,-.25,2.5E3\n", "n INTEGER|part REAL|big REAL", "10 | 0.5 | 100000"),
+        ("n,part,big\n10 ,.5,1e+5\n9  ,-.25,2.5E3\n", "n INTEGER|part REAL|big REAL", "10 | 0.5 | 100000"),
+        ("n,room,hash\n10,1E2,12e4567\n9,2E3,98e1234\n", "n INTEGER|room TEXT|hash TEXT", "10 | 1E2 | 12e4567"),
         ("a,a,,A\n1,2,3,4\n", "a INTEGER|a_2 INTEGER|c3 INTEGER|A_3 INTEGER", "1 | 2 | 3 | 4"),
         ("a,b\n1\n2,3,4\n", "a INTEGER|b INTEGER|c3 INTEGER", "1 | NULL | NULL"),
         ("1,x\n2,y\n", "c1 INTEGER|c2 TEXT", "1 | x"),

@@ -65,7 +65,7 @@ class ScriptArm:
     @classmethod
     def of(cls, folder: Path, families: Families) -> "ScriptArm":
         """Raises StageError and GateError: no floor, or not the one that was frozen."""
-        return cls(families, load_floor(folder), _key(floor_hash(folder)))
+        return cls(families, load_floor(folder), _key(loop_hash(), floor_hash(folder)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         began = time.monotonic()

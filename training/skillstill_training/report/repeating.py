@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from skillstill_training.folder import RunFolder
-from skillstill_training.measuring.looks import looks_at
+from skillstill_training.measuring.looks import looks_of
 from skillstill_training.page.table import text
 from skillstill_training.report.words import duration
 from skillstill_training.scorecard import Scorecard
@@ -25,15 +25,16 @@ def repeating(card: Scorecard, folder: RunFolder) -> str:
 
 def _commands(card: Scorecard) -> str:
     skill = text(card.skill)
-    options = {"evaluate": _larger(card)}
+    options = {"evaluate": _rivals(card)}
     stages = "\n".join(f"skillstill {stage} {skill}{options.get(stage, '')}" for stage in STAGES)
-    return f"scripts/train-skill skills/{skill}{_larger(card)}\n\n# or stage by stage\n{stages}"
+    return f"scripts/train-skill skills/{skill}{_rivals(card)}\n\n# or stage by stage\n{stages}"
 
 
-def _larger(card: Scorecard) -> str:
-    """The option without which the comparison with it is not made."""
-    found = card.arm("larger")
-    return f" --larger {text(found.label.partition(',')[0])}.gguf" if found else ""
+def _rivals(card: Scorecard) -> str:
+    """The options without which two comparisons are not made."""
+    larger, wrong = card.arm("larger"), card.arm("wrong")
+    named = f" --larger {text(larger.label.partition(',')[0])}.gguf" if larger else ""
+    return f"{named} --wrong {text(wrong.label.rpartition(' ')[2])}.gguf" if wrong else named
 
 
 def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
@@ -42,7 +43,7 @@ def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
     yield "adapter", f"{text(card.adapter.source)} {_code(card.adapter.sha256)}"
     yield "dialect", text(card.dialect)
     yield "goals", _code(card.goals)
-    yield "looks at them", str(sum(1 for _ in looks_at(folder, card.goals)))
+    yield "looks at them", str(sum(1 for _ in looks_of(folder)))
     for name, value in _frozen(folder).items():
         yield f"{text(name)}, frozen", _code(value)
     yield "seed", str(trained.seed)
