@@ -195,8 +195,10 @@ async def test_the_scorecard_with_its_verdict_lies_in_the_run_and_beside_the_ada
 ) -> None:
     released = publish(settings, evaluated, registry_of(settings), PROOF)
     beside = next(file for file in (settings / "releases").glob("*.json"))
-    for file in (evaluated.scorecard, beside):
-        assert Scorecard.model_validate_json(file.read_text("utf-8")) == released
+    assert Scorecard.model_validate_json(evaluated.scorecard.read_text("utf-8")) == released
+    shipped = Scorecard.model_validate_json(beside.read_text("utf-8"))
+    assert shipped.model_copy(update={"adapter": released.adapter}) == released
+    assert shipped.adapter.source == f"beside:settings/releases/{beside.stem}.gguf", "not a path of one machine"
     assert beside.with_suffix(".gguf").is_file()
 
 

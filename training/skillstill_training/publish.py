@@ -83,9 +83,12 @@ def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path
     place = _place(skill_folder, registry)
     entry = _entry(skill, skill_folder, place, _known(registry, skill.name), scorecard)
     releases, name = skill_folder / FOLDER, scorecard.adapter.sha256[:DIGITS]
+    shipped = scorecard.model_copy(
+        update={"adapter": entry.adapter}
+    )  # where it lies now, not on whose machine it was made
     try:
         write_atomically(releases / f"{name}.gguf", folder.exported.read_bytes())
-        write_atomically(releases / f"{name}.json", scorecard.model_dump_json(indent=1) + "\n")
+        write_atomically(releases / f"{name}.json", shipped.model_dump_json(indent=1) + "\n")
     except OSError as error:
         raise StageError(f"{releases} cannot be written: {error.strerror}; nothing was registered") from error
     register(registry, entry)
