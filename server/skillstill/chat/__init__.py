@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from skillstill.chat.dialect import Dialect
 from skillstill.chat.hermes import Hermes, untagged
 from skillstill.chat.lines import Lines
-from skillstill.chat.markers import END, HEADER, escape, turn
+from skillstill.chat.markers import END, HEADER, escape, escaped_json, turn
 from skillstill.chat.pointing import Pointers
 from skillstill.types import Message, ToolSchema
 
@@ -26,6 +26,7 @@ __all__ = [
     "Dialect",
     "Segment",
     "escape",
+    "escaped_json",
     "parse",
     "render",
     "spoken",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillstill.chat.dialect import Marker
-from skillstill.chat.markers import END, escape
+from skillstill.chat.markers import END, escape, escaped_json
 from skillstill.types import Message, ToolCall, ToolSchema
 
 OPEN_CALL, CLOSE_CALL = "<tool_call>", "</tool_call>"
@@ -63,9 +63,7 @@ def untagged(text: str) -> str:
 
 
 def _call_json(call: ToolCall) -> str:
-    """JSON has its own way to keep a marker from being one."""
-    text = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
-    return text.replace("<|", "\\u003c|")
+    return escaped_json({"name": call.name, "arguments": call.arguments})
 
 
 def _call_rule(tool: ToolSchema) -> str:

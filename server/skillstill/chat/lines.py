@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillstill.chat.dialect import Marker
-from skillstill.chat.markers import escape, turn
+from skillstill.chat.markers import escape, escaped_json, turn
 from skillstill.chat.pointing import AT, Pointers
 from skillstill.types import Copied, Message, ToolCall, ToolSchema
 
@@ -79,9 +79,7 @@ def _call_text(call: ToolCall) -> str:
 def _value_text(value: Any) -> str:
     if isinstance(value, str) and not NOT_PLAIN.fullmatch(value) and escape(value) == value:
         return value
-    return json.dumps(value, ensure_ascii=False).replace(
-        "<|", "\\u003c|"
-    )  # JSON's own way to keep a marker from being one
+    return escaped_json(value)
 
 
 def _read_calls(text: str) -> Iterator[ToolCall]:

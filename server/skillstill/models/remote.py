@@ -193,10 +193,7 @@ def _escaped(message: Message) -> str:
 
 
 def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:
-    arguments = json.dumps(call.arguments, ensure_ascii=False).replace(
-        "<|", "\\u003c|"
-    )  # a marker, still the same JSON
-    function = {"name": call.name, "arguments": arguments}
+    function = {"name": call.name, "arguments": chat.escaped_json(call.arguments)}
     return {"id": id, "type": "function", "function": function}
 
 
