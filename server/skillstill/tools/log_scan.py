@@ -1,5 +1,6 @@
 """Choosing entries of logs by level, time and pattern, and counting what was chosen among how many."""
 
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from anyio import to_thread
 
 from skillstill.errors import Refusal
 from skillstill.tools.log_files import Entry, Logs, logs_under
+from skillstill.tools.log_ids import entry_at, tie
 from skillstill.tools.log_times import Bound, said, said_range
 from skillstill.tools.readings import lacking, readings
 from skillstill.tools.ripgrep import BadPattern, matching_numbers
@@ -32,17 +34,20 @@ class Wanted:
     pattern: str
     since: str
     until: str
+    related: str = ""
 
     def __str__(self) -> str:
         """In words that come after a number: `ERROR or CRITICAL entries match 'x' since 10:00`."""
         levels = " or ".join(sorted(LEVELS_OF[self.level], reverse=True)) if self.level else ""
-        words = [levels, "entries", "match" if self.is_choice else "", repr(self.pattern) if self.pattern else ""]
+        matched = any((self.level, self.pattern, self.since, self.until))
+        words = [levels, "entries", f"related to {self.related}" if self.related else "", "match" if matched else ""]
+        words += [repr(self.pattern) if self.pattern else ""]
         words += [f"{name} {time}" for name, time in (("since", self.since), ("until", self.until)) if time]
         return " ".join(filter(None, words))
 
     @property
     def is_choice(self) -> bool:
-        return any((self.level, self.pattern, self.since, self.until))
+        return any((self.level, self.pattern, self.since, self.until, self.related))
 
 
 @dataclass(slots=True)
@@ -78,6 +83,7 @@ class Scan:
     numbers: Numbers | None
     since: Bound | None = None
     until: Bound | None = None
+    tied: re.Pattern[str] | None = None
     everything: Extent = field(default_factory=Extent)
     chosen: Extent = field(default_factory=Extent)
 
@@ -90,6 +96,8 @@ class Scan:
             if levels and entry.level not in levels:
                 continue
             if (self.since or self.until) and not _within(entry.time, self.since, self.until):
+                continue
+            if self.tied and not self.tied.search(entry.text):
                 continue
             if self.numbers is not None and not _touches(entry, self.numbers):
                 continue
@@ -109,8 +117,9 @@ async def scanned(
     since, until = await to_thread.run_sync(_window, wanted, logs)
     if since and until and since.daily == until.daily and since.first > until.first:
         raise Refusal(f"since {wanted.since} is after until {wanted.until}: exchange them")
+    tied = await to_thread.run_sync(tie, wanted.related, logs) if wanted.related else None
     async for numbers, remark in _readings(workspace, wanted.pattern, logs):
-        scan = Scan(logs, wanted, numbers, since, until)
+        scan = Scan(logs, wanted, numbers, since, until, tied)
         gathered = await to_thread.run_sync(gather, scan.entries())
         if scan.chosen.total:
             return scan, gathered, remark
@@ -154,11 +163,8 @@ def _bound(name: str, text: str, logs: Logs) -> Bound | None:
 
 def _of_entry(text: str, logs: Logs) -> Bound | None:
     """The time of the entry that stands at `path:line`. None where the text names none that has a time."""
-    path, _, line = text.rpartition(":")
-    if not line.isdecimal() or all(log.path != path for log in logs.files):
-        return None
-    found = (one for one in logs.entries() if one.path == path and one.first <= int(line) <= one.last and one.time)
-    return next((Bound.at(one.time) for one in found if one.time), None)
+    entry = entry_at(text, logs)
+    return Bound.at(entry.time) if entry and entry.time else None
 
 
 def _within(time: datetime | None, since: Bound | None, until: Bound | None) -> bool:

@@ -48,6 +48,9 @@ Like = Annotated[
     str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
 ]
 Until = Annotated[str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied()]
+Related = Annotated[
+    str, Field(max_length=160, description="an entry, as path:line: only those that share an id with it"), Copied()
+]
 New = Annotated[bool, Field(description="only groups of which there was none before `since`")]
 
 
@@ -83,11 +86,12 @@ async def entries(
     level: Level = "",
     since: Since = "",
     until: Until = "",
+    related: Related = "",
     last: bool = False,
     like: Like = "",
 ) -> Result:
     """Show the first 5 log entries that match, in order of time over all files, or the last 5."""
-    wanted = Wanted(path, level, pattern, since.strip(), until.strip())
+    wanted = Wanted(path, level, pattern, since.strip(), until.strip(), related.strip())
     words = _words(like)
     scan, shown, remark = await scanned(workspace, wanted, lambda found: _chosen(found, words, last=last))
     if not shown:

@@ -6,7 +6,7 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .reading import absent, found_nothing, is_shown, request_of, row_at, row_of, rows_shown
+from .reading import absent, found_nothing, is_shown, place_of, row_at, row_of, rows_shown, words_of
 
 STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
 Text = Generator[ToolCall, Seen, str]
@@ -23,7 +23,7 @@ def follow(goal: Goal, hand: Hand) -> Plan:
     time = goal.words["time"]
     seen = yield call("entries", pattern="503", since=time, until=time)
     row = next(line for line in seen.lines[1:] if goal.words["path"] in line)
-    seen = yield call("entries", pattern=request_of(row), level="error")
+    seen = yield call("entries", level="error", related=place_of(row))
     row_at(seen, _fact(goal, "place"))
     return (yield from _raised_at(goal))
 
@@ -33,19 +33,19 @@ def request_failure(goal: Goal, hand: Hand) -> Plan:
     seen = yield call("entries", pattern=number)
     if found_nothing(seen):
         return absent([seen])
-    seen = yield call("entries", pattern=request_of(seen.lines[1]), level="error")
+    seen = yield call("entries", level="error", related=place_of(seen.lines[1]))
     return row_at(seen, _fact(goal, "place"))
 
 
 def victim(goal: Goal, hand: Hand) -> Plan:
     time = goal.words["time"]
     seen = yield call("entries", pattern=goal.words["exception"], since=time, until=time)
-    number = _fact(goal, "object").split()[-1]
-    if number not in row_at(seen, _fact(goal, "error")):
-        raise LookupError(f"{number} is cut off")
-    seen = yield call("entries", pattern=number)
-    seen = yield call("entries", pattern=request_of(seen.lines[1]))
-    row_at(seen, _fact(goal, "place"))
+    row_at(seen, _fact(goal, "error"))
+    seen = yield call("entries", related=_fact(goal, "error"))
+    seen = yield call("entries", related=place_of(seen.lines[1]))
+    row = row_at(seen, _fact(goal, "place"))
+    if _fact(goal, "user") not in row:
+        raise LookupError(f"user {goal.facts['user']} is cut off")
     return f"It was user {goal.facts['user']} ({goal.facts['place']})."
 
 
@@ -90,7 +90,7 @@ def after(goal: Goal, hand: Hand) -> Plan:
 
 
 def match(goal: Goal, hand: Hand) -> Plan:
-    """All kinds of warnings are looked at: which one is meant, no word of the question tells."""
+    """All kinds of warnings are looked at, and the one that is meant is looked for in the log's own words."""
     places = goal.facts["places"]
     assert isinstance(places, list)
     if hand.detour("miss"):
@@ -99,12 +99,18 @@ def match(goal: Goal, hand: Hand) -> Plan:
     if not places:
         return f"There is none ({seen.id})."
     hand.met(rows_shown(seen))
-    return next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
+    kind = next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
+    seen = yield call("entries", pattern=words_of(kind), level="warn")
+    return row_at(seen, next(place for place in map(str, places) if is_shown(seen, place)))
 
 
 def several(goal: Goal, hand: Hand) -> Plan:
+    """Of all that was wrong with the host, that which is meant: it is said in the log's own words."""
     seen = yield call("entries", pattern=goal.words["host"], level="warn")
     hand.met(rows_shown(seen))
+    if _fact(goal, "trouble") not in row_at(seen, _fact(goal, "place")):
+        raise LookupError("what was wrong is cut off")
+    seen = yield call("entries", pattern=_fact(goal, "trouble"), level="warn")
     row_at(seen, _fact(goal, "place"))
     return f"{_fact(goal, 'place')}, by {goal.facts['component']}"
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from skillstill_training.plan import Seen
 
-CLOCK = re.compile(r"\d\d:\d\d:\d\d")
-REQUEST = re.compile(r"\[([\w-]*\d[\w-]*)\] ")
 GROUP = re.compile(r"([\d,]+) × (.*), first (?:line )?(\S+)")
 
 
@@ -50,20 +48,17 @@ def _rows_of(seen: Seen, name: str) -> list[str]:
     return [line for line in seen.lines if (group := GROUP.fullmatch(line)) and group[2] == name]
 
 
-def clock_of(row: str) -> str:
-    """The time of an entry. Raises LookupError."""
-    found = CLOCK.search(row.split(": ", 1)[1])
-    if found is None:
-        raise LookupError(f"no time in {row!r}")
-    return found[0]
+def place_of(row: str) -> str:
+    """Where an entry stands."""
+    return row.split(": ", 1)[0]
 
 
-def request_of(row: str) -> str:
-    """The request id of an entry. Raises LookupError."""
-    found = REQUEST.findall(row)
-    if not found:
-        raise LookupError(f"no request id in {row!r}")
-    return str(found[-1])  # a thread may stand in brackets before it
+def words_of(row: str) -> str:
+    """The longest stretch of a group's message that all its entries have."""
+    group = GROUP.fullmatch(row)
+    if group is None:
+        raise LookupError(f"no group in {row!r}")
+    return max((part.strip() for part in group[2].partition(" ")[2].split("*")), key=len)
 
 
 def rows_shown(seen: Seen) -> int:

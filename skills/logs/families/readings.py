@@ -76,6 +76,7 @@ def several(material: Material, rng: Random) -> Iterator[Draft]:
         host = entry.facts["host"]
         wrong = tuple(name for name in known.components if name != entry.component)
         facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
+        facts |= {"trouble": _with_host(entry.facts["trouble"], host)}
         check = Value(gold=entry.component, also=also(entry.component), wrong=wrong)
         yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
 
@@ -86,6 +87,12 @@ def offscope(material: Material, rng: Random) -> Iterator[Draft]:
         for task, reason in rng.sample(TASKS[material.split], 3):
             words = {"task": task.format(component=component)}
             yield Draft(check=Declined(), words=words, facts={"reason": reason})
+
+
+def _with_host(trouble: str, host: str) -> str:
+    """What tells this trouble with a host from others: the words before the host, or else those behind it."""
+    before, _, behind = trouble.partition("{host}")
+    return f"{before}{host}" if before.strip() else f"{host}{HOLE.split(behind)[0]}".strip()
 
 
 def _is_absent(needle: Needle, known: Record) -> bool:

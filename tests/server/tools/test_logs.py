@@ -9,10 +9,11 @@ import anyio
 import pytest
 from skillstill.tools import log_files
 
-from tests.scenes import write
+from tests.scenes import SHOP, write
 from tests.server.tools.calling import call, lines, refused
 
 pytestmark = pytest.mark.anyio
+INCIDENT = SHOP.parent / "incident"
 
 
 async def counted(root: Path, by: str, **arguments: Any) -> dict[str, int]:
@@ -445,6 +446,62 @@ async def test_another_case_is_tried_where_none_of_this_case_has_the_level(tmp_p
     shown = await lines("entries", tmp_path, pattern="timeout", level="error")
     assert shown[1] == f"x.log:1: {DAY} ERROR Timeout"
     assert shown[0].endswith("(none in this case):")
+
+
+TIED = {
+    "front.log": """2026-05-01 10:00:00,100 - front - INFO - [tx-4ca48f] POST /book from user 2568 on exec-1
+2026-05-01 10:00:01,100 - front - INFO - [tx-7af69a] POST /book from user 5862 on exec-1
+2026-05-01 10:00:05,100 - front - ERROR - [tx-4ca48f] 503 for /book after 3283 ms
+""",
+    "desk.log": """2026-05-01 10:00:02,100 - desk - INFO - [tx-4ca48f] booking 56068 written
+2026-05-01 10:00:03,100 - desk - ERROR - [tx-4ca48f] seat lock lost
+2026-05-01 10:00:04,100 - desk - INFO - 312 jobs done in 3283 ms on node-2 by release 12.40.1
+2026-05-01 10:00:09,100 - desk - ERROR - job for booking 56068 failed
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "level", "places"),
+    [
+        ("front.log:3", "", ["front.log:1", "desk.log:1", "desk.log:2", "front.log:3"]),
+        ("front.log:3", "error", ["desk.log:2", "front.log:3"]),
+        ("desk.log:4", "", ["desk.log:1", "desk.log:4"]),
+        ("desk.log:1", "error", ["desk.log:2", "front.log:3", "desk.log:4"]),
+    ],
+)
+async def test_entries_that_share_an_id_with_one_are_found_in_all_files(
+    place: str, level: str, places: list[str], tmp_path: Path
+) -> None:
+    write(tmp_path, TIED)
+    head, *found = await lines("entries", tmp_path, related=place, level=level)
+    assert [":".join(one.split(":")[:2]) for one in found] == places
+    assert f"related to {place}" in head
+
+
+async def test_an_id_that_few_entries_have_ties_more_than_one_that_many_have(tmp_path: Path) -> None:
+    many = "".join(f"2026-05-01 10:01:{at:02} INFO pool[worker-310]: item {at}\n" for at in range(60))
+    write(tmp_path, {"pool.log": f"2026-05-01 10:00:00 ERROR pool[worker-310]: order 77120 lost\n{many}"})
+    assert len(await lines("entries", tmp_path, related="pool.log:1")) == 2
+    assert (await lines("entries", tmp_path, related="pool.log:2"))[0].startswith("61 entries related to pool.log:2")
+
+
+async def test_a_short_number_ties_where_an_entry_has_nothing_more_telling() -> None:
+    found = await lines("entries", INCIDENT, related="logs/orders.log:3", level="error")
+    assert [one.split(": ")[0] for one in found[1:]] == ["logs/payments.jsonl:3", "logs/orders.log:3"]
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("desk.log:3", "related: that entry names nothing by an id: give a pattern from it"),
+        ("desk.log:99", "related: 'desk.log:99' is no entry: give the path:line of one"),
+        ("10:00:02", "related: '10:00:02' is no entry: give the path:line of one"),
+    ],
+)
+async def test_times_measures_versions_and_numbered_names_are_no_ids(place: str, told: str, tmp_path: Path) -> None:
+    write(tmp_path, TIED)
+    assert await refused("entries", tmp_path, related=place) == told
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+b", "(x{1000}){1000}", "a" * 120, "--files", "[", "\\"])

@@ -86,6 +86,27 @@ async def test_plans_hold_in_loose_words_with_typos_and_with_every_detour(family
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("name", ["follow", "victim", "request_failure"])
+async def test_from_entry_to_entry_a_plan_points_and_copies_no_id(name: str, services: Material) -> None:
+    family = next(family for family in FAMILIES if family.name == name)
+    for goal in await goals(family, services):
+        trace, _ = await execute(goal, family, SKILL, services.root, hand_for(goal, 0))
+        first, *others = [one for one in trace.receipts if one.tool == "entries"]
+        assert all(one.arguments["related"] in first.excerpt + others[0].excerpt for one in others)
+        assert others or goal.absent
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", ["match", "several"])
+async def test_which_of_several_is_meant_is_said_in_the_words_that_were_shown(name: str, services: Material) -> None:
+    family = next(family for family in FAMILIES if family.name == name)
+    for goal in await goals(family, services):
+        trace, _ = await execute(goal, family, SKILL, services.root, hand_for(goal, 0))
+        results = [one.content for one in trace.messages if one.role == "tool"]
+        assert len(results) == 1 if goal.absent else str(trace.receipts[1].arguments["pattern"]) in results[0]
+
+
+@pytest.mark.anyio
 @families
 async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, services: Material) -> None:
     paths = [*services.root.rglob("*.log")]
