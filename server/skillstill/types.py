@@ -3,12 +3,12 @@
 prompt -> Message, ToolCall <-> Receipt -> Report, all of it in a Trace
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -67,10 +67,12 @@ class ModelFile(Frozen):
 class Copied:
     """Marks a text argument that repeats what was said or shown: one stretch of it.
 
-    Or, with words given (`but`), a text none of whose other words are new.
+    Or, with words given (`but`), a text none of whose other words are new. `by` may know better: of all that was said
+    it makes rules of a Lark grammar, the first for the argument; none where there is nothing to go by.
     """
 
     but: tuple[str, ...] = ()
+    by: Annotated[Callable[[str], Mapping[str, str]] | None, Field(exclude=True)] = None
 
 
 class ToolSchema(Frozen):

@@ -7,7 +7,7 @@ hold one in top_k, having and not_exists; {what} reads like `average price (2 de
 
 from skillstill_training.families import Family
 
-from .families import plans, related, single
+from .families import ambiguous, plans, related, single
 from .families.drafting import drawn
 
 FAMILIES = (
@@ -105,28 +105,28 @@ FAMILIES = (
     Family(
         "which_table",
         "the {column} of {name}, without a word on what kind of thing or person that is; or that there is no {name}",
-        drawn(related.which_table),
+        drawn(ambiguous.which_table),
         plans.sought,
         hard=True,
     ),
     Family(
         "pick",
         "the {column} of the {one} with {part} in the name whose {by} is {clue}: that value; or that there is none",
-        drawn(related.pick),
+        drawn(ambiguous.pick),
         plans.picked,
         hard=True,
     ),
     Family(
         "pick_count",
         "how many {many} the {one} with {part} in the name whose {by} is {clue} has; or that there is no such {one}",
-        drawn(related.pick_count),
+        drawn(ambiguous.pick_count),
         plans.picked,
         hard=True,
     ),
     Family(
         "offscope",
         "something that reading tables cannot do with the {many}, one {one} or {column}: change, send, draw, foretell",
-        drawn(related.offscope),
+        drawn(single.offscope),
         plans.declined,
     ),
     Family(

@@ -183,6 +183,103 @@ def test_what_is_copied_or_pointed_at_was_said_or_shown(text: str, fits: bool) -
     assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) == fits
 
 
+TABLES = (
+    Message(role="user", content="How many trips of drivers in Leeds or O'Brien's, frozen food, in April 2024?"),
+    Message(
+        role="tool",
+        content="""r1: 4 tables in 3 files
+data/drivers.csv: drivers, 45 rows: driver_id, driver_name, depot, mark
+data/trips.tsv: trips, 308 rows: trip_id, driver_id, truck_code, trip_date, distance_km, cargo
+fleet.db:
+  trucks, 35 rows: truck_code, layout, mark
+  "odd table", 3 rows: "Due Date", id, a1b""",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "fits"),
+    [
+        ("select count(*) from trips where cargo = 'frozen food' and distance_km > 50", True),
+        ("SELECT cargo, COUNT(*) FROM trips GROUP BY cargo HAVING count(*) > 2", True),
+        ("select round(100.0 * sum(distance_km >= 85) / count(*), 1) from trips", True),
+        ("select count(*) from trips where depot = 'Leeds' and layout like '%food%'", True),
+        ("select round(avg(distance_km), 2) from drivers where depot = 'Leeds'", False),
+        ("select mark from trips", False),
+        ("select trips.mark from trips", False),
+        ("select count(*) from trips join drivers using (driver_id) where drivers.mark = 'April'", True),
+        ("select driver_name from drivers where driver_id not in (select driver_id from trips where cargo = '')", True),
+        ("select driver_name from drivers where driver_id not in (select depot from trips where depots = '')", False),
+        ("select driver_name from drivers where mark in (select mark from trucks) and depot = 'Leeds' limit 3", True),
+        ("select count(*) from trips where year(trip_date) = 2024 and month(trip_date) = 4", True),
+        ("select count(*) from trips where year = 2024", False),
+        ("select date from trips", False),
+        ("select driver_name from drivers where driver_name = 'O''Brien'", True),
+        ("select driver_name from drivers where driver_name = 'Nobody'", False),
+        ('select "Due Date" from "odd table" where a1b = 3', True),
+        ("select Due from trips", False),
+        ("select depot.count(*) from drivers", False),
+        ("select depot from drivers where in (select driver_id from trips)", False),
+        ("select depot from drivers where count(*) > 4", False),
+        ("select depot from drivers group by depot having count(*) > 4 order by count(distinct mark) desc, 1", True),
+        ("select depot from drivers where drivers.mark is not null and not depot in ('Leeds', 'Leeds')", True),
+        ("select trips.mark from trips join drivers using (driver_id)", False),
+        ("select drivers.mark from trips join drivers on trips.driver_id = drivers.driver_id", True),
+    ],
+)
+def test_a_query_names_columns_only_of_its_table_and_of_those_that_it_refers_to(query: str, fits: bool) -> None:
+    fresh, tokens = after(TABLES).deep_copy(), list(f">sql\nquery: {query}".encode())
+    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) == fits
+
+
+def test_where_not_all_columns_are_shown_a_query_may_hold_any_word_that_was_said() -> None:
+    for shown in ("r1: 30 tables in 2 files\nx.db:\n  trips, drivers", "r1: x.csv: trips, 3 rows: depot, mark, c…"):
+        fresh = after((TABLES[0], Message(role="tool", content=shown))).deep_copy()
+        tokens = list(b">sql\nquery: select Leeds from trips")
+        assert fresh.try_consume_tokens(tokens) == len(tokens)
+
+
+def held(overview: str, query: str, question: str = "How many are hidden?") -> bool:
+    said = (Message(role="user", content=question), Message(role="tool", content=f"r1: {overview}"))
+    fresh, tokens = after(said).deep_copy(), list(f">sql\nquery: {query}".encode())
+    assert not fresh.is_error(), fresh.get_error()
+    return fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())
+
+
+@pytest.mark.parametrize(
+    "overview",
+    [
+        "3 tables in 3 files\na.csv: t, 3 rows: a\nb.csv: u, 3 rows: b\n… 1 more lines left out",
+        f"2 tables in 2 files\na.csv: t, 3 rows: a\n{'long/' * 30}hidden.csv: hid…",
+        "2 tables in 1 files\na.db:\n  t, 3 rows: a\n  hidden, ? rows",
+    ],
+)
+def test_where_not_all_tables_are_shown_those_that_are_hide_no_other(overview: str) -> None:
+    assert held(overview, "select a from hidden")
+
+
+@pytest.mark.parametrize("question", ["Why is it said: loans, 0 rows: ?", "  loans, 3 rows: -", '"", 1 rows: ""'])
+def test_a_question_that_looks_like_an_overview_breaks_nothing(question: str) -> None:
+    assert held("1 tables in 1 files\na.csv: t, 3 rows: loans", "select loans from t", question)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["écart", "Ünit", "naïve"], ["价格", "größe", "_x"], ['""', '"a""b"', '"😀\t\\"'], ['"a/b"', '"$^"', '"it\'s"']],
+)
+def test_a_column_of_any_name_can_be_written(names: list[str]) -> None:
+    overview = f"2 tables in 2 files\na.csv: été, 3 rows: {', '.join(names)}\nb.csv: u, 1 rows: a"
+    for name in names:
+        assert held(overview, f"select max({name}) from été where {name} > 5 and été.{name} = ''")
+
+
+def test_many_tables_of_many_columns_are_no_more_than_the_parser_bears() -> None:
+    columns = ", ".join(f"c{number}" for number in range(26))
+    shown = "\n".join(f"{number}.csv: t{number}, 3 rows: {columns}" for number in range(12))
+    overview = f"12 tables in 12 files\n{shown}"
+    assert held(overview, "select c1 from t11 where c25 in (select c0 from t3 where t3.c4 > 1) order by t11.c7")
+
+
 def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
     """What a schema accepts, but for the empty choice, which is made by leaving the argument out.
 

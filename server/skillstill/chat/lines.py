@@ -123,7 +123,7 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
 
 
 class Values:
-    """The rules of arguments after what was said; `terminals` are those that they need."""
+    """The rules of arguments after what was said; `terminals` are those that they need, and rules in between."""
 
     def __init__(self, said: Sequence[Message]) -> None:
         self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
@@ -161,6 +161,9 @@ class Values:
         plain = _text_pattern(most)
         if copied is None or not self._said:
             return self._terminal(f"TEXT_{most}", plain)
+        if copied.by and (known := copied.by(self._said)):
+            self._terminals |= known
+            return next(iter(known))
         held = self._words(copied.but) if copied.but else self._stretch()
         return self._terminal(f"{'WORDS' if copied.but else 'STRETCH'}_{most}", f"{plain} & {held}")
 

@@ -24,7 +24,7 @@ POINTER = re.compile(
 )
 ROWS = re.compile(r"\A(?P<id>r\d{1,3}): (?P<count>[1-9]|10) rows: .*")  # of more than ten, not all are shown
 LEFT_OUT = re.compile(r"… \d+ more lines left out")  # how a result ends that was too long (tools.Result)
-AT = ("since", "until")  # arguments that an entry's place can stand for
+AT = ("since", "until", "related")  # arguments that an entry's place can stand for
 MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have letters; those behind them are copied
 
 

@@ -4,7 +4,7 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -62,6 +62,10 @@ class Catalogue:
         """The tables whose names stand in the query, not in a text of it."""
         bare = _without_texts(query)
         return [table for table in self.tables if _has_word(bare, table.name)]
+
+    def with_columns(self, columns: Mapping[Table, tuple[str, ...]]) -> "Catalogue":
+        """The same, knowing the columns of CSV files too."""
+        return replace(self, tables=tuple(replace(one, columns=columns.get(one, one.columns)) for one in self.tables))
 
     def ambiguous(self, query: str) -> set[str]:
         """The names in the query that several files give to tables of theirs."""

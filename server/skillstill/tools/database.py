@@ -4,6 +4,7 @@ Not held back: SQLite parses untrusted files in this process; a file that anothe
 torn, and what a journal beside it holds is not seen.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -78,10 +79,15 @@ class Answer:
 
 @dataclass(slots=True)
 class Database:
-    """Some tables and their columns. `reads`: tables and columns, in lower case, that were queried."""
+    """Some tables and their columns.
+
+    `places`: what a query can call each, whatever else has its name. `reads`: tables and columns, in lower case, that
+    were queried.
+    """
 
     connection: sqlite3.Connection
     columns: Mapping[Table, Sequence[Column]]
+    places: Mapping[Table, str]
     clock: Clock
     reads: set[tuple[str, str]] = field(default_factory=set)
 
@@ -100,6 +106,16 @@ class Database:
                 if count > COUNTED:
                     break
             return Answer(tuple(name for name, *_ in cursor.description or ()), tuple(rows), count)
+
+    @property
+    def names(self) -> dict[Table, tuple[str, ...]]:
+        """The columns' names."""
+        return {table: tuple(column.name for column in columns) for table, columns in self.columns.items()}
+
+    def forget_but(self, query: str) -> None:
+        """Of the columns that were read, only those that the query names count from here on; the tables all do."""
+        words = {word.lower() for word in re.findall(r"\w+", query)}
+        self.reads = {(table, column if {*re.findall(r"\w+", column)} <= words else "") for table, column in self.reads}
 
     def guard(self) -> None:
         """From here on only SELECT runs, within limits."""
@@ -127,10 +143,10 @@ def opened(
     """A database of these tables, guarded. A query finds no table under the ambiguous names. Raises Refusal."""
     connection = sqlite3.connect("file::memory:", uri=True, isolation_level=None)
     try:
-        columns = _filled(connection, workspace, tables, ambiguous, loading)
+        columns, places = _filled(connection, workspace, tables, ambiguous, loading)
         clock = Clock(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
         add_dates(connection)
-        database = Database(connection, columns, clock)
+        database = Database(connection, columns, places, clock)
         database.guard()
         yield database
     finally:
@@ -159,8 +175,8 @@ def _filled(
     tables: Sequence[Table],
     ambiguous: Iterable[str],
     clock: Clock,
-) -> dict[Table, Sequence[Column]]:
-    """The columns of the tables, after all of them have been put behind the connection."""
+) -> tuple[Mapping[Table, Sequence[Column]], Mapping[Table, str]]:
+    """The columns of the tables and what they are called, after all of them have been put behind the connection."""
     try:
         with _bounded(clock):
             clock.check()
@@ -170,7 +186,8 @@ def _filled(
                 connection.execute(f"PRAGMA {setting}").close()
             places = _attached(connection, workspace, tables) | _loaded(connection, workspace, tables, clock)
             _give_names(connection, places, ambiguous)
-            return {table: _columns(connection, place, table, clock) for table, place in places.items()}
+            columns = {table: _columns(connection, place, table, clock) for table, place in places.items()}
+            return columns, {table: f"{place}.{quoted_name(_inner(table))}" for table, place in places.items()}
     except sqlite3.Error as error:
         names = ", ".join(table.name for table in tables)
         raise Refusal(f"{names} cannot be read: {error}") from error
@@ -221,7 +238,7 @@ def _give_names(connection: sqlite3.Connection, places: Mapping[Table, str], amb
 
 def _columns(connection: sqlite3.Connection, place: str, table: Table, clock: Clock) -> list[Column]:
     """None where it rests on what is not there, as a view of a table that is gone."""
-    name = table.name if table.is_delimited else table.inner
+    name = _inner(table)
     foreign = connection.execute(f"PRAGMA {place}.foreign_key_list({quoted_name(name)})")
     refers = {row[3]: f"{row[2]}.{row[4]}" if row[4] else row[2] for row in foreign}
     try:
@@ -230,6 +247,10 @@ def _columns(connection: sqlite3.Connection, place: str, table: Table, clock: Cl
         clock.check()  # its exception in the progress handler has only interrupted SQLite
         return []
     return [Column(row[1], row[2], row[5] > 0, refers.get(row[1], "")) for row in own]
+
+
+def _inner(table: Table) -> str:
+    return table.name if table.is_delimited else table.inner
 
 
 def _as_text(data: bytes) -> str:

@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -11,8 +12,10 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.text import clean, shorten
 from skillstill.tools.catalogue import Catalogue, Table, catalogue, name_in_query, quoted_name
-from skillstill.tools.database import COUNTED, MAX_QUERY, Clock, Column, Database, opened, survey
+from skillstill.tools.database import COUNTED, MAX_QUERY, Answer, Clock, Column, Database, opened, survey
+from skillstill.tools.joining import Reference, as_queried, joinable, lacking, reference, widened
 from skillstill.tools.listing import left_out, rows
+from skillstill.tools.queries import KEYWORDS, query_rules
 from skillstill.tools.ripgrep import visible_files
 from skillstill.tools.table_hints import explained, known_table, near_misses, taken_as_text
 from skillstill.tools.tool import MAX_LINE, ROW, Line, Result
@@ -27,16 +30,7 @@ DISTINCT = 8  # values of a column that are told one and all
 SAMPLES = 3  # values of a column that has more
 VALUE = 40  # characters of a value among others
 LOOKED_AT = 100_000  # rows that a table's values are told from: a second or two for a wide one
-# What a query is made of beside the words of the question and of the tables.
-KEYWORDS = tuple(
-    re.findall(
-        r"\w+",
-        "select from where and or not in is null like between exists join left using on as group by having"
-        " order asc desc limit distinct count sum avg min max round total abs length lower upper trim substr"
-        " instr replace coalesce ifnull cast integer real text date time strftime julianday case when then"
-        " else end union all except intersect with over partition glob year month day",
-    )
-)
+FAILURES = (sqlite3.Error, sqlite3.Warning, ValueError)  # of a query, as SQLite and Python raise them
 DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"  # for GLOB
 
 
@@ -53,12 +47,12 @@ async def sql(
     query: Annotated[
         str,
         Field(min_length=1, max_length=MAX_QUERY, description="one SELECT in SQLite's dialect"),
-        Copied(but=KEYWORDS),
+        Copied(but=KEYWORDS, by=query_rules),
     ],
 ) -> Result:
     """Query the tables of all SQLite and CSV files. Shows 10 rows: count, sum and sort in the query.
 
-    year(x), month(x) and day(x) read a date however it is written.
+    year(x), month(x) and day(x) read a date however it is written. Columns of a table that rows refer to need no join.
     """
     if not re.match(r"\s*(?:select|with|values)\b", query, re.IGNORECASE):
         raise Refusal("give one SELECT (or WITH … SELECT): files are only read; to see tables and columns use describe")
@@ -166,21 +160,47 @@ def _facts(database: Database, source: str, target: str, *, is_key: bool) -> str
 def _queried(workspace: Workspace, files: Sequence[str], query: str) -> Result:
     loading = Clock()
     known = catalogue(workspace, files, loading.check)
-    used = known.mentioned(query)
-    with opened(workspace, used, known.ambiguous(query), loading) as database:
+    with opened(workspace, known.mentioned(query), known.ambiguous(query), loading) as database:
         try:
-            answer = database.ask(query, kept=SHOWN)
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise explained(error, known, database) from error
-        read = {table for table, _ in database.reads}
-        paths = [*dict.fromkeys(table.path for table in used if {table.name.lower(), table.inner.lower()} & read)]
-        count = f"more than {COUNTED}" if answer.count > COUNTED else str(answer.count)
-        names = f": {' | '.join(answer.columns)}" if answer.count else ""
-        head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
-        body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
-        rest = [Line(_rest(answer.count))] if answer.count > SHOWN else []
-        hints = (*taken_as_text(database, query, answer), *near_misses(database, query, answer))
-        return Result((head, *body, *rest, *hints, *_remarks(known, paths)))
+            return _shown(known, database, query, database.ask(query, kept=SHOWN))
+        except FAILURES as error:
+            failed, refusal = error, explained(error, known, database)
+            if not (lacking(error) and joinable(query) and len(known.tables) <= DETAILED):
+                raise refusal from error
+    with ExitStack() as stack:
+        try:
+            wider = stack.enter_context(opened(workspace, known.tables, known.ambiguous(query), loading))
+        except Refusal:  # of tables that the query does not name
+            raise refusal from None
+        return _joined(known, wider, query, database, failed)
+
+
+def _joined(known: Catalogue, database: Database, query: str, alone: Database, error: Exception) -> Result:
+    """What the query shows once its tables, which `alone` lacked a column, have those of what they refer to."""
+    queried, references = known.mentioned(query), list[Reference]()
+    while one := reference(lacking(error), queried, references, database):
+        references.append(one)
+        try:
+            answer = database.ask(widened(query, references, database), kept=SHOWN)
+        except FAILURES as another:
+            error = another
+        else:
+            database.forget_but(query)
+            told = [Line(one) for one in dict.fromkeys(one.told for one in references)]
+            return _shown(known, as_queried(queried, references, database), query, answer, told)
+    raise explained(error, known.with_columns(database.names), alone) from error
+
+
+def _shown(known: Catalogue, database: Database, query: str, answer: Answer, told: Sequence[Line] = ()) -> Result:
+    read = {table for table, _ in database.reads}
+    paths = [*dict.fromkeys(one.path for one in database.columns if {one.name.lower(), one.inner.lower()} & read)]
+    count = f"more than {COUNTED}" if answer.count > COUNTED else str(answer.count)
+    names = f": {' | '.join(answer.columns)}" if answer.count else ""
+    head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
+    body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
+    rest = [Line(_rest(answer.count))] if answer.count > SHOWN else []
+    hints = (*taken_as_text(database, query, answer), *near_misses(database, query, answer))
+    return Result((head, *body, *rest, *told, *hints, *_remarks(known, paths)))
 
 
 def _rest(count: int) -> str:

@@ -13,8 +13,6 @@ from .grammar import quoted
 Search = Generator[ToolCall, Seen, list[Seen]]
 CANNOT = "escalate: the tables can only be read and queried."
 TEXTS = TypeAdapter(dict[str, str])
-TABLE = re.compile(r"(?:^|: |  )(\w+), \d+ rows: (.*)$", re.MULTILINE)  # of an overview, with its columns
-JOIN = re.compile(r" join (\w+) (?:using \(\w+\)|on \S+ = \S+)")
 LITERALS = TypeAdapter(list[dict[str, str]])
 
 
@@ -96,16 +94,15 @@ def sought(goal: Goal, hand: Hand) -> Plan:
 
 
 def picked(goal: Goal, hand: Hand) -> Plan:
-    """All rows of that name, the one of the right kind first, if there is one: its last cell is 1."""
-    *_, seen = yield from found(goal, hand)
-    hand.met(len(rows(seen)))
-    wanted, *_, fits = rows(seen)[0].split(" | ")
-    if fits != "1":
-        words = goal.words
-        return f"There is no {words['one']} {words['part']} with {goal.facts['by']} {words['clue']} ({seen.id})."
+    """Of all rows of that name the one of the right kind, if there is one."""
+    trail = yield from found(goal, hand)
+    hand.met(int(str(goal.facts["candidates"])))
+    if not rows(trail[-1]):
+        words, tried = goal.words, ", ".join(seen.id for seen in trail)
+        return f"There is no {words['one']} {words['part']} with {goal.facts['by']} {words['clue']} ({tried})."
     if "then" not in goal.facts:
-        return f"The {goal.facts['column']} is {wanted} ({seen.id})."
-    seen = yield from onward(goal, wanted)
+        return f"The {goal.facts['column']} is {value(trail[-1])} ({trail[-1].id})."
+    seen = yield from onward(goal, value(trail[-1]))
     return f"There are {value(seen)} {goal.words['many']} ({seen.id})."
 
 
@@ -116,15 +113,10 @@ def declined(goal: Goal, hand: Hand) -> Plan:
 
 def found(goal: Goal, hand: Hand) -> Search:
     """What the goal's query shows, at the end of all that led to it: a text that is stored otherwise is mended."""
-    overview = hand.opening
     query, literals = str(goal.facts["query"]), _literals(goal)
     looked = _table_of(query) if hand.detour("look") else ""
     if looked:
         yield call("describe", table=looked)
-    if hand.detour("wrong") and (guess := guessed(query, overview)):
-        yield call("sql", query=filled(guess, [one["said"] for one in literals]))
-    if hand.detour("astray") and (astray := led_astray(query, overview)):
-        yield call("sql", query=filled(astray, [one["said"] for one in literals]))
     known = [one["stored"] or one["said"] if one["table"] == looked else one["said"] for one in literals]
     trail = [(yield call("sql", query=filled(query, known)))]
     for text, one in zip(known, literals, strict=True):
@@ -182,28 +174,6 @@ def value(seen: Seen) -> str:
 
 def filled(query: str, texts: Sequence[str]) -> str:
     return query.format(*map(quoted, texts))
-
-
-def guessed(query: str, overview: Seen) -> str:
-    """The query with a column called by its last word alone; empty where that is a column as well."""
-    for name in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", re.sub(r"'[^']*'", "", query)):
-        short = name.rpartition("_")[2]
-        is_column = re.search(rf": .*\b{name}\b", overview.text)
-        if is_column and not re.search(rf"\b{short}\b", overview.text):
-            return re.sub(rf"\b{name}\b", short, query)
-    return ""
-
-
-def led_astray(query: str, overview: Seen) -> str:
-    """The query of a table that lacks a column of it: without its join, or another table; empty where all have them."""
-    columns = {table: set(re.findall(r"\w+", listed)) for table, listed in TABLE.findall(overview.text)}
-    if joined := JOIN.search(query):
-        alone = query.replace(joined[0], "").replace(f"{joined[1]}.", "")
-        lacking = set(re.findall(rf"\b{joined[1]}\.(\w+)", query)) - columns[_table_of(query)]
-        return alone if lacking else ""
-    asked = re.findall(r"\bselect (\w+)", query)[:1]
-    others = [table for table, known in columns.items() if table != _table_of(query) and known.isdisjoint(asked)]
-    return re.sub(r"\bfrom \w+", f"from {others[0]}", query, count=1) if others and asked[:1] != ["count"] else ""
 
 
 def _table_of(query: str) -> str:

@@ -1,12 +1,10 @@
-"""Drafts of questions that lead from one table to another, or do not say which table they mean."""
+"""Drafts of questions that lead from one table to another."""
 # ruff: noqa: S608 - queries of goals are text; they run on a copy in memory, and only read
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
-from skillstill_training.checks import Absent, Declined, Members, Value
+from skillstill_training.checks import Absent, Members, Value
 from skillstill_training.goal import Draft
 
 from .drafting import (
@@ -22,33 +20,29 @@ from .drafting import (
     twin,
     value_of,
 )
-from .grammar import Condition, Sampler, Unsuitable, facts, kept, quoted, spoken, where
-from .schema import Cell, Column, Row, Table
-
-CANDIDATES = 5  # rows of which one is picked, at most
+from .grammar import Condition, Literal, Sampler, Unsuitable, facts, kept, quoted, where
+from .schema import Cell, Column, Link, Row, Table
 
 
 def join(draw: Sampler) -> Iterator[Draft]:
-    child, column, parent = draw.pick(draw.schema.links())
-    conditions, rows = _of_parents(draw, child, column, parent)
-    query = f"select count(*) from {_joined(child, column, parent)}{where(conditions, f'{parent.sql}.')}"
-    agree(draw, query, conditions, [(len(rows),)])
+    link = draw.pick(draw.schema.links())
+    conditions, rows = _of_parents(draw, link)
+    query = _of_those(draw, "count(*)", link, conditions, len(rows))
     yield Draft(
         check=Value(gold=f"{len(rows)}"),
-        words={"many": child.many, "parents": parent.many, "condition": draw.say(conditions)},
+        words={"many": link.child.many, "parents": link.parent.many, "condition": draw.say(conditions)},
         facts=facts(query, conditions),
     )
 
 
 def join_aggregate(draw: Sampler) -> Iterator[Draft]:
-    child, column, parent = draw.pick([link for link in draw.schema.links() if link[0].measures])
-    conditions, rows = _of_parents(draw, child, column, parent)
-    measure = draw.measure(child, f"{child.sql}.")
+    link = child, column, parent = draw.pick([link for link in draw.schema.links() if link.child.measures])
+    conditions, rows = _of_parents(draw, link)
+    measure = draw.measure(child)
     value = measure.of(rows)
-    query = f"select {measure.sql} from {_joined(child, column, parent)}{where(conditions, f'{parent.sql}.')}"
-    agree(draw, query, conditions, [(value,)])
-    if value == measure.of(child.rows):
+    if value == measure.of(child.rows) or {*child.columns} & {*parent.columns} - {column.name}:
         raise Unsuitable
+    query = _of_those(draw, measure.sql, link, conditions, value)
     yield Draft(
         check=result(value),
         words={
@@ -63,7 +57,7 @@ def join_aggregate(draw: Sampler) -> Iterator[Draft]:
 
 def not_exists(draw: Sampler) -> Iterator[Draft]:
     """Conditions only with texts as they are stored: with another spelling, all would seem to have none."""
-    child, column, parent = draw.pick([link for link in draw.schema.links() if link[2].names])
+    child, column, parent = draw.pick([link for link in draw.schema.links() if link.parent.names])
     assert parent.key
     name, conditions = draw.pick(parent.names), _exact(draw, child)
     used = {row[column.name] for row in kept(child.rows, conditions)}
@@ -92,7 +86,7 @@ def _exact(draw: Sampler, table: Table) -> Sequence[Condition]:
 
 
 def follow(draw: Sampler) -> Iterator[Draft]:
-    child, column, parent = draw.pick([link for link in draw.schema.links() if link[2].names])
+    child, column, parent = draw.pick([link for link in draw.schema.links() if link.parent.names])
     assert parent.key
     row, name, pair = draw.pick(parent.rows), draw.pick(parent.names), twin(draw)
     if name is parent.key:
@@ -113,7 +107,7 @@ def follow(draw: Sampler) -> Iterator[Draft]:
 
 
 def owner(draw: Sampler) -> Iterator[Draft]:
-    child, column, parent = draw.pick([link for link in draw.schema.links() if link[0].key])
+    child, column, parent = draw.pick([link for link in draw.schema.links() if link.child.key])
     assert child.key
     key, row = draw.pick(list(zip(child.key.cells, column.cells, strict=True)))
     then, gold, others, wanted, owner = _step(draw, parent, row)
@@ -134,82 +128,9 @@ def owner(draw: Sampler) -> Iterator[Draft]:
         yield Draft(check=Absent(), words=words | {"key": f"{missing}"}, loose=("column",), facts=facts, pair=pair)
 
 
-def which_table(draw: Sampler) -> Iterator[Draft]:
-    said, tables = draw.pick([(said, tables) for said, tables in _shared(draw).items() if len(tables) > 1])
-    table, column, name = draw.pick(tables)
-    row, pair = draw.pick([row for row in table.rows if row[column.name] is not None]), twin(draw)
-    key = row[name.name]
-    if sum(one.counts[key] for _, _, one in tables) > 1:
-        raise Unsuitable
-    each: dict[str, JsonValue] = {
-        one.name: f"select {what.sql} from {one.sql} where {label.sql} = " for one, what, label in tables
-    }
-    words = {"column": said, "name": key}
-    check = value_of(row[column.name], [cell for cell in column.counts if cell != row[column.name]][:8])
-    facts: dict[str, JsonValue] = {"each": each, "right": table.name, "column": said}
-    yield Draft(check=check, words=words, loose=("column",), hidden=hidden(check.gold), facts=facts, pair=pair)
-    if draw.rng.random() < ABSENT:
-        other = missing_name(draw, table, name)
-        words, facts = words | {"name": other}, facts | {"right": ""}
-        yield Draft(check=Absent(), words=words, loose=("column",), facts=facts, pair=pair)
-
-
-def pick(draw: Sampler) -> Iterator[Draft]:
-    """Several rows share a part of their names; another column tells which one is meant, a third is asked for."""
-    table = draw.table()
-    rows, row, name, clue, part = _crowd(draw, table)
-    wanted = draw.pick([one for one in table.of("text", "date", "measure", "year") if one.full])
-    check = value_of(row[wanted.name], [one[wanted.name] for one in rows if one is not row])
-    if row[wanted.name] in [one[wanted.name] for one in rows if one is not row]:
-        raise Unsuitable
-    pair = twin(draw)
-    words = {"one": table.one, "part": part, "clue": spoken_value(draw, row[clue.name]), "column": draw.call(wanted)}
-    words |= {"by": draw.call(clue)}
-    about: dict[str, JsonValue] = {"column": wanted.said, "by": clue.said, "literals": []}
-    fitting = partial(_fitting_first, wanted, name, clue, table, part)
-    found = about | {"query": fitting(words["clue"])}
-    yield Draft(check=check, words=words, loose=("column",), hidden=hidden(check.gold), facts=found, pair=pair)
-    yield from _nobody(draw, rows, clue, words, about, fitting, pair)
-
-
-def pick_count(draw: Sampler) -> Iterator[Draft]:
-    """The like; what is asked is how many rows of another table belong to the right one."""
-    child, column, table = draw.pick(draw.schema.links())
-    rows, row, name, clue, part = _crowd(draw, table)
-    assert table.key
-    count, others = column.counts[row[table.key.name]], [column.counts[one[table.key.name]] for one in rows]
-    if others.count(count) > 1 or not count:
-        raise Unsuitable
-    then: list[JsonValue] = [f"select count(*) from {child.sql} where {column.sql} = {{key}}"]
-    pair = twin(draw)
-    words = {"one": table.one, "part": part, "clue": spoken_value(draw, row[clue.name]), "many": child.many}
-    words |= {"by": draw.call(clue)}
-    about: dict[str, JsonValue] = {"then": then, "by": clue.said, "literals": []}
-    fitting = partial(_fitting_first, table.key, name, clue, table, part)
-    wrong = tuple(f"{one}" for one in others if one != count and one > 0)
-    found = about | {"query": fitting(words["clue"])}
-    yield Draft(check=Value(gold=f"{count}", wrong=wrong), words=words, facts=found, pair=pair)
-    yield from _nobody(draw, rows, clue, words, about, fitting, pair)
-
-
-def offscope(draw: Sampler) -> Iterator[Draft]:
-    table = draw.table()
-    column = draw.pick(table.of("measure", "category", "date", "year", "text", "label"))
-    yield Draft(
-        check=Declined(),
-        words={"many": table.many, "one": table.one, "column": draw.call(column)},
-        loose=("column",),
-    )
-
-
-def spoken_value(draw: Sampler, value: str) -> str:
-    return spoken(value) if draw.rng.random() < 0.4 else value
-
-
-def _of_parents(
-    draw: Sampler, child: Table, column: Column, parent: Table
-) -> tuple[Sequence[Condition], Sequence[Row]]:
+def _of_parents(draw: Sampler, link: Link) -> tuple[Sequence[Condition], Sequence[Row]]:
     """Conditions on the parents, and the children of those that meet them."""
+    child, column, parent = link
     conditions = draw.conditions(parent)
     assert parent.key
     keys = {row[parent.key.name] for row in parent.rows if all(one.keeps(row) for one in conditions)}
@@ -219,17 +140,35 @@ def _of_parents(
     return conditions, rows
 
 
-def _joined(child: Table, column: Column, parent: Table) -> str:
+def _of_those(draw: Sampler, what: str, link: Link, conditions: Sequence[Condition], gold: Cell) -> str:
+    """The query for `what` of a table's rows that belong to rows of another: with its join where it takes one."""
+    joined = f"select {what} from {_joined(link)}{where(conditions, f'{link.parent.sql}.')}"
+    agree(draw, joined, conditions, [(gold,)])
+    if _tells(draw, link, conditions):
+        return f"select {what} from {link.child.sql}{where(conditions)}"
+    return joined
+
+
+def _joined(link: Link) -> str:
+    child, column, parent = link
     assert parent.key
     if column.name == parent.key.name:
         return f"{child.sql} join {parent.sql} using ({column.sql})"
     return f"{child.sql} join {parent.sql} on {child.sql}.{column.sql} = {parent.sql}.{parent.key.sql}"
 
 
+def _tells(draw: Sampler, link: Link, conditions: Sequence[Condition]) -> bool:
+    """Whether the columns alone tell the tool that it is this table that has to be joined, and how."""
+    others = [table for table in draw.schema.tables.values() if table is not link.parent]
+    taken = {name for table in others for name in table.columns}
+    assert link.parent.key
+    return link.column.name == link.parent.key.name and not taken & {one.column.name for one in conditions}
+
+
 def _named(table: Table, key: Column, name: Column, said: str, stored: str) -> dict[str, JsonValue]:
     """The facts of the key of the row of that name."""
-    literals: list[JsonValue] = [{"said": said, "stored": stored, "table": table.name}]
-    return {"query": f"select {key.sql} from {table.sql} where {name.sql} = {{0}}", "literals": literals}
+    query = f"select {key.sql} from {table.sql} where {name.sql} = {{0}}"
+    return {"query": query, "literals": [Literal(said, stored, table.name).facts]}
 
 
 def _step(draw: Sampler, parent: Table, key: Cell) -> tuple[list[JsonValue], Cell, Sequence[Cell], Column, Table]:
@@ -246,49 +185,3 @@ def _step(draw: Sampler, parent: Table, key: Cell) -> tuple[list[JsonValue], Cel
     wanted = draw.pick([one for one in parent.of("label", "category", "text", "measure", "year", "date") if one.full])
     others = [cell for cell in wanted.counts if wanted.kind != "measure"]
     return [f"select {wanted.sql}{first}"], row[wanted.name], others, wanted, parent
-
-
-def _shared(draw: Sampler) -> Mapping[str, list[tuple[Table, Column, Column]]]:
-    """What rows of several tables have, by what it is called: the table, the column, that of the names."""
-    found: dict[str, list[tuple[Table, Column, Column]]] = {}
-    for table in draw.schema.tables.values():
-        for name in table.names:
-            for column in table.of("text", "measure", "category", "year", "date"):
-                found.setdefault(column.said, []).append((table, column, name))
-    return found
-
-
-def _crowd(draw: Sampler, table: Table) -> tuple[Sequence[Row], Row, Column, Column, str]:
-    """Rows that share a word of their names, the right one of them, and a column that tells it from the others."""
-    name, clue = draw.pick(table.names), draw.pick(table.categories)
-    words = Counter(word for cell in name.cells for word in cell.split() if len(word) > 3 and word.isalpha())
-    part = draw.pick([word for word, count in words.items() if 2 <= count <= CANDIDATES])
-    rows = [row for row in table.rows if part.lower() in row[name.name].lower()]
-    row = draw.pick(rows)
-    alike = [one for one in rows if one[clue.name] == row[clue.name]]
-    if not 2 <= len(rows) <= CANDIDATES or len(alike) > 1:
-        raise Unsuitable
-    return rows, row, name, clue, part
-
-
-def _fitting_first(wanted: Column, name: Column, clue: Column, table: Table, part: str, said: str) -> str:
-    """A query for the rows of that name, those of the right kind first: a 1 tells them, however it is spelt."""
-    fits = f"{clue.sql} like {quoted('%'.join(['', *said.split(), '']))}"
-    return f"select {wanted.sql}, {name.sql}, {fits} from {table.sql} where {name.sql} like '%{part}%' order by 3 desc"
-
-
-def _nobody(
-    draw: Sampler,
-    rows: Sequence[Row],
-    clue: Column,
-    words: dict[str, str],
-    about: dict[str, JsonValue],
-    fitting: Callable[[str], str],
-    pair: str,
-) -> Iterator[Draft]:
-    """The absent twin: none of the rows has the value that would tell the right one."""
-    if draw.rng.random() < ABSENT:
-        value = draw.pick(sorted({*clue.counts} - {row[clue.name] for row in rows}))
-        said = words | {"clue": spoken_value(draw, value)}
-        loose = ("column",) if "column" in words else ()
-        yield Draft(check=Absent(), words=said, loose=loose, facts=about | {"query": fitting(said["clue"])}, pair=pair)

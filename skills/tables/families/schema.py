@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillstill.tools.catalogue import name_in_query
 from skillstill.tools.dates import add_dates
@@ -94,6 +94,14 @@ class Table:
         return [self.label] if self.label and self.label.full and max(self.label.counts.values()) == 1 else []
 
 
+class Link(NamedTuple):
+    """A table, its column that refers to another, and that other."""
+
+    child: Table
+    column: Column
+    parent: Table
+
+
 @dataclass(frozen=True)
 class Schema:
     tables: Mapping[str, Table]
@@ -112,10 +120,9 @@ class Schema:
         """Whether any cell is that text, in any case."""
         return text.lower() in self.texts
 
-    def links(self) -> Sequence[tuple[Table, Column, Table]]:
-        """A table, its column that refers to another, and that other."""
+    def links(self) -> Sequence[Link]:
         return [
-            (child, column, self.tables[column.refers[0]])
+            Link(child, column, self.tables[column.refers[0]])
             for child in self.tables.values()
             for column in child.of("refers")
             if column.refers and column.full

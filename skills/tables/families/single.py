@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from skillstill_training.checks import Absent, Members, Rows, Value
+from skillstill_training.checks import Absent, Declined, Members, Rows, Value
 from skillstill_training.goal import Draft
 
 from .drafting import (
@@ -225,4 +225,14 @@ def superlative(draw: Sampler) -> Iterator[Draft]:
         loose=("column", "measure"),
         hidden=hidden(first),
         facts=facts(query),
+    )
+
+
+def offscope(draw: Sampler) -> Iterator[Draft]:
+    table = draw.table()
+    column = draw.pick(table.of("measure", "category", "date", "year", "text", "label"))
+    yield Draft(
+        check=Declined(),
+        words={"many": table.many, "one": table.one, "column": draw.call(column)},
+        loose=("column",),
     )

@@ -201,9 +201,231 @@ async def test_parts_of_a_date_are_read_from_a_number_too(tmp_path: Path) -> Non
 
 
 async def test_a_column_of_another_table_is_told_before_one_that_is_merely_like_it(tmp_path: Path) -> None:
-    store(tmp_path / "hiring.db", "create table job (job_id, job_title)", "create table application (job_id, stage)")
+    store(tmp_path / "hiring.db", "create table job (job_id, job_title)", "create table application (stage)")
     told = await refused("sql", tmp_path, query="SELECT job_title FROM application")
     assert told == "no such column: job_title; it is a column of job"
+
+
+async def test_what_only_the_row_has_that_a_row_refers_to_is_joined_unasked() -> None:
+    result = await call("sql", SHELF, query="SELECT country, count(*) FROM book GROUP BY country")
+    assert result.text.split("\n") == [
+        "5 rows: country | count(*)",
+        *("NULL | 6", "France | 13", "Germany | 6", "Italy | 7", "Nigeria | 8"),
+        "joined author by author_id",
+    ]
+    across = await call("sql", SHELF, query="SELECT count(*) FROM loans WHERE loans.genre = 'crime' AND price > 5")
+    assert across.text.split("\n") == [
+        "1 rows: count(*)",
+        "0",
+        "joined book by book_id",
+        "no 'crime'; near: genre 'Crime'",
+    ]
+    assert {span.path for span in across.spans} == {"library.db", "loans/loans.csv"}
+
+
+async def test_a_row_that_refers_to_nothing_is_still_a_row(tmp_path: Path) -> None:
+    write(tmp_path, {"bin.csv": "bin_id,hall\n1,A\n2,B\n", "part.csv": "part,bin_id\nnut,1\nbolt,\ncog,9\n"})
+    assert (await lines("sql", tmp_path, query="SELECT part, hall FROM part"))[1:4] == [
+        "nut | A",
+        "bolt | NULL",
+        "cog | NULL",
+    ]
+
+
+async def test_two_tables_that_rows_refer_to_are_both_joined(tmp_path: Path) -> None:
+    store(
+        tmp_path / "fleet.db",
+        "create table driver (driver_id, depot)",
+        "create table truck (truck_code, layout)",
+        "create table trip (driver_id, truck_code, km)",
+        "insert into driver values (1, 'Cork'), (2, 'Derry')",
+        "insert into truck values ('TR-1', 'van'), ('TR-2', 'artic')",
+        "insert into trip values (1, 'TR-1', 10), (2, 'TR-2', 20), (2, 'TR-1', 40)",
+    )
+    both = await lines("sql", tmp_path, query="SELECT sum(km) FROM trip WHERE depot = 'Derry' AND layout = 'van'")
+    assert both[1:] == ["40", "joined driver by driver_id", "joined truck by truck_code"]
+    assert (await lines("sql", tmp_path, query="SELECT * FROM trip LIMIT 1"))[1] == "1 | TR-1 | 10"
+
+
+@pytest.mark.parametrize(
+    ("job", "application", "why"),
+    [
+        ("job_id, title", "job_id, stage", "no two jobs may share a number"),
+        ("id, title", "id, stage", "an `id` is each table's own"),
+        ("name, title", "name, stage", "and so is a `name`"),
+        ("pay, job_id, title", "job_id, stage", "what stands first or is declared is a key"),
+    ],
+)
+async def test_nothing_is_joined_that_might_count_a_row_twice_or_belong_to_another(
+    job: str, application: str, why: str, tmp_path: Path
+) -> None:
+    twice = ", 1" * job.count(",")
+    store(
+        tmp_path / "hiring.db",
+        f"create table job ({job})",
+        f"create table application ({application})",
+        f"insert into job values (1{twice}), ({'1' if 'two jobs' in why else '2'}{twice})",
+    )
+    assert "it is a column of job" in await refused("sql", tmp_path, query="SELECT title FROM application"), why
+
+
+async def test_another_table_that_cannot_be_read_spoils_no_refusal(tmp_path: Path) -> None:
+    write(tmp_path, {"trip.csv": "driver_id,km\n1,2\n", "driver.csv": "driver_id,depot\n1,Cork\n", "empty.csv": ""})
+    told = await refused("sql", tmp_path, query="SELECT depot FROM trip")
+    assert told == "no such column: depot; trip has driver_id, km; a text value stands in single quotes"
+
+
+async def test_a_column_of_two_tables_that_rows_refer_to_is_not_guessed(tmp_path: Path) -> None:
+    files = {"cat.csv": "cat_id,age\n1,2\n", "dog.csv": "dog_id,age\n1,3\n", "walk.csv": "cat_id,dog_id\n1,1\n"}
+    write(tmp_path, files)
+    assert "it is a column of cat, dog" in await refused("sql", tmp_path, query="SELECT age FROM walk")
+
+
+LIBRARY = (
+    "create table author (id, name, country, born)",
+    "insert into author values (1, 'Ada', 'FR', 1900), (2, 'Bo', 'DE', 1950)",
+    "create table reader (name, city)",
+    "insert into reader values ('Ann', 'Cork'), ('Ray', 'Derry')",
+    "create table book (id, title, author_id, lent_to, printed)",
+    "insert into book values (1, 'x', 1, 'Ann', 2010), (2, 'y', 1, 'Ray', 2011), (3, 'z', 2, 'Ann', 2010)",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            "SELECT printed AS born, country, count(*) FROM book GROUP BY born, country",
+            ["2010 | DE | 1", "2010 | FR | 1"],
+        ),
+        ("SELECT (SELECT count(*) FROM book WHERE lent_to = name AND country = 'FR') FROM reader", ["1", "1"]),
+        ("SELECT name, country FROM book JOIN reader ON lent_to = name", ["Ann | FR", "Ray | FR"]),
+        ("SELECT * FROM book WHERE country = 'DE'", ["3 | z | 2 | Ann | 2010 | DE"]),
+    ],
+)
+async def test_only_the_column_that_is_lacked_is_joined_so_that_no_other_name_changes_its_meaning(
+    query: str, rows: list[str], tmp_path: Path
+) -> None:
+    store(tmp_path / "library.db", *LIBRARY)
+    assert (await lines("sql", tmp_path, query=query))[1 : len(rows) + 1] == rows
+
+
+async def test_several_columns_of_a_row_that_is_referred_to_are_joined_once(tmp_path: Path) -> None:
+    store(tmp_path / "library.db", *LIBRARY)
+    told = await lines("sql", tmp_path, query="SELECT title, country, born FROM book WHERE name = 'Bo'")
+    assert told[1:] == ["z | DE | 1950", "joined author by author_id"]
+
+
+@pytest.mark.parametrize("query", ["SELECT depot, mark FROM trip", "SELECT trip.depot, leg.mark FROM trip JOIN leg"])
+async def test_a_column_of_two_tables_is_not_guessed_though_one_of_them_is_joined_already(
+    query: str, tmp_path: Path
+) -> None:
+    store(
+        tmp_path / "fleet.db",
+        "create table driver (driver_id, depot, mark)",
+        "create table truck (truck_code, mark)",
+        "create table trip (driver_id, truck_code)",
+        "create table leg (truck_code, driver_id)",
+    )
+    assert "mark; it is a column of driver, truck" in await refused("sql", tmp_path, query=query)
+
+
+async def test_a_natural_join_gets_no_column_that_it_would_go_by(tmp_path: Path) -> None:
+    store(
+        tmp_path / "fleet.db",
+        "create table driver (driver_id, mark)",
+        "insert into driver values (1, 'D')",
+        "create table truck (truck_code, mark)",
+        "insert into truck values ('T', 'M')",
+        "create table trip (driver_id, truck_code)",
+        "insert into trip values (1, 'T')",
+    )
+    told = await refused("sql", tmp_path, query="SELECT trip.mark FROM trip NATURAL JOIN truck")
+    assert told == "no such column: trip.mark; it is a column of driver, truck"
+
+
+@pytest.mark.parametrize(
+    ("key", "other", "column", "value"),
+    [("7", "007", "integer", "7"), ("a", "A", "text collate nocase", "'a'"), ("1.0", "1", "real", "1")],
+)
+async def test_two_keys_that_are_the_same_to_what_refers_to_them_are_not_joined(
+    key: str, other: str, column: str, value: str, tmp_path: Path
+) -> None:
+    store(
+        tmp_path / "stock.db",
+        "create table part (part_code text, hall)",
+        f"insert into part values ('{key}', 'A'), ('{other}', 'B')",
+        f"create table stock (part_code {column}, n)",
+        f"insert into stock values ({value}, 10)",
+    )
+    told = await refused("sql", tmp_path, query="SELECT sum(n) FROM stock WHERE hall IS NOT NULL")
+    assert told == "no such column: hall; it is a column of part"
+
+
+@pytest.mark.parametrize("column", ["job_id", "code"])
+async def test_a_foreign_key_that_names_no_column_refers_to_the_primary_key(column: str, tmp_path: Path) -> None:
+    store(
+        tmp_path / "hiring.db",
+        "create table job (id integer primary key, code, title)",
+        f"create table application ({column} integer references job, stage)",
+        "insert into job values (1, 2, 'baker'), (2, 1, 'smith')",
+        "insert into application values (1, 'new')",
+    )
+    told = await lines("sql", tmp_path, query="SELECT title FROM application")
+    assert told[1:] == ["baker", f"joined job by {column}"]
+
+
+async def test_one_half_of_a_foreign_key_joins_nothing(tmp_path: Path) -> None:
+    store(
+        tmp_path / "rooms.db",
+        "create table room (floor integer, number integer, size, primary key (floor, number))",
+        "create table stay (floor integer, number integer, foreign key (floor, number) references room)",
+        "insert into room values (1, 1, 20), (2, 1, 30)",
+        "insert into stay values (2, 2)",
+    )
+    assert "it is a column of room" in await refused("sql", tmp_path, query="SELECT size FROM stay")
+
+
+@pytest.mark.parametrize("declared", ["", "references author (id)"])
+async def test_a_namesake_in_another_file_is_not_what_is_referred_to(declared: str, tmp_path: Path) -> None:
+    book = f"create table book (title, author_id {declared})"
+    store(tmp_path / "a.db", "create table author (id, name)", book, "insert into book values ('x', 1)")
+    store(tmp_path / "b.db", "create table author (id, country)", "insert into author values (1, 'FR')")
+    told = await refused("sql", tmp_path, query="SELECT title, country FROM book")
+    assert told == "no such column: country; it is a column of b_author"
+
+
+async def test_a_join_names_no_file_that_only_has_a_namesake(tmp_path: Path) -> None:
+    book = "create table book (title, author_id references author (id))"
+    ours = ("create table author (id, country)", "insert into author values (1, 'FR')", book)
+    store(tmp_path / "a.db", *ours, "insert into book values ('x', 1)")
+    store(tmp_path / "b.db", "create table author (id, note)")
+    result = await call("sql", tmp_path, query="SELECT title, country FROM book")
+    assert result.text.split("\n")[1:] == ["x | FR", "joined a_author by author_id"]
+    assert {span.path for span in result.spans} == {"a.db"}
+
+
+async def test_a_quoted_name_of_a_table_that_was_not_joined_is_said_to_be_text(tmp_path: Path) -> None:
+    store(
+        tmp_path / "fleet.db",
+        "create table driver (driver_id, depot, mark)",
+        "create table truck (seats)",
+        "create table trip (driver_id, km)",
+    )
+    told = await lines("sql", tmp_path, query='SELECT depot FROM trip WHERE "seats" = 4 AND "mark" = 2')
+    assert told[2:] == ['"seats" is no column: taken as text', '"mark" is no column: taken as text']
+
+
+async def test_a_join_to_a_very_wide_table_is_no_long_query(tmp_path: Path) -> None:
+    columns = ", ".join(f"column_number_{number}" for number in range(450))
+    store(
+        tmp_path / "wide.db",
+        f"create table job (job_id, title, {columns})",
+        "create table application (job_id)",
+        "insert into job (job_id, title) values (1, 'baker')",
+        "insert into application values (1)",
+    )
+    assert (await lines("sql", tmp_path, query="SELECT * FROM application WHERE title > ''"))[1] == "1 | baker"
 
 
 @pytest.mark.parametrize("said", ["three axle", "three_axle", "ThreeAxle", "axle"])
@@ -240,7 +462,9 @@ async def test_where_nothing_is_found_a_stored_value_that_is_like_it_is_told() -
     [
         ("SELECT titel FROM book", "no such column: titel; near: title in book"),
         ("SELECT b.titel FROM book b", "no such column: b.titel; near: title in book"),
-        ("SELECT country FROM book", "no such column: country; it is a column of author"),
+        ("SELECT genre FROM author", "no such column: genre; it is a column of book"),
+        ("SELECT city FROM loans", "no such column: city; it is a column of readers"),
+        ("WITH b AS (SELECT country FROM book) SELECT * FROM b", "no such column: country; it is a column of author"),
         ("SELECT Due Date FROM loans", 'no such column: Due; near: "Due Date" in loans'),
         (
             "SELECT 1 FROM author WHERE name = Berlin",
