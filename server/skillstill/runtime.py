@@ -2,6 +2,7 @@
 
 import logging
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -49,9 +50,9 @@ class Runtime:
         spec = self._spec(listed, skill)
         brief = _brief(listed, skill, question, self.models.label(spec))
         trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
-        trace = sourced(trace)
+        own, trace = features(trace), sourced(trace)
         if calibration := listed.entry.calibration:
-            trace = calibrated(trace, calibration)
+            trace = calibrated(trace, calibration, own)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})
         if self.keep_traces:
@@ -110,12 +111,13 @@ def sourced(trace: Trace) -> Trace:
     return trace.model_copy(update={"report": report.model_copy(update={"answer": answer})})
 
 
-def calibrated(trace: Trace, calibration: Calibration) -> Trace:
+def calibrated(trace: Trace, calibration: Calibration, own: Sequence[float]) -> Trace:
     """With the probability that its answer is right; an answer that is not sure enough says so in its last line.
 
-    In words, for a caller's model never sees what travels beside them.
+    In words, for a caller's model never sees what travels beside them. `own` are the features of what the model said
+    itself, as in validation: with the lines of `sourced` an answer would seem longer than any that was calibrated on.
     """
-    confidence, report = calibration.confidence(features(trace)), trace.report
+    confidence, report = calibration.confidence(own), trace.report
     if report.status == "answered" and confidence < calibration.threshold:
         report = report.model_copy(update={"answer": f"{report.answer}\n{UNSURE}"})
     return trace.model_copy(update={"confidence": round(confidence, 4), "report": report})

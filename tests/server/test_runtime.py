@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,17 @@ async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
     assert (trace.report.answer.splitlines()[0], trace.report.answer.splitlines()[-1]) == (CLAIM, last)
     assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:1",))
     assert runs.load("last") == trace
+
+
+async def test_a_confidence_is_that_of_what_the_model_said_itself(tmp_path: Path, project: Path) -> None:
+    """As in validation, where no line tells what was asked: by the answer's length it would else be another."""
+    none = "There is none (r1 found nothing)."
+    weights = [-1.0 * (name == "length") for name in FEATURES]
+    entry = released(tmp_path, calibration=CALIBRATION | {"bias": 4.0, "weights": weights})
+    said = [call("search", pattern="Unicorn").model_copy(update={"decisions": SURE.decisions}), none]
+    trace = await Runtime(entry, ScriptedModels(ScriptedModel(said))).run("explore", "Where is Unicorn?", project)
+    assert "\nr1: search(Unicorn)" in trace.report.answer
+    assert trace.confidence == round(1 / (1 + math.exp(math.log1p(len(none)) - 4)), 4)
 
 
 async def test_what_is_handed_back_needs_no_such_line(tmp_path: Path, project: Path) -> None:
