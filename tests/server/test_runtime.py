@@ -96,7 +96,7 @@ async def test_a_confidence_is_that_of_what_the_model_said_itself(tmp_path: Path
     none = "There is none (r1 found nothing)."
     weights = [-1.0 * (name == "length") for name in FEATURES]
     entry = released(tmp_path, calibration=CALIBRATION | {"bias": 4.0, "weights": weights})
-    said = [call("search", pattern="Unicorn").model_copy(update={"decisions": SURE.decisions}), none]
+    said: list[Any] = [call("search", pattern="Unicorn").model_copy(update={"decisions": SURE.decisions}), none]
     trace = await Runtime(entry, ScriptedModels(ScriptedModel(said))).run("explore", "Where is Unicorn?", project)
     assert "\nr1: search(Unicorn)" in trace.report.answer
     assert trace.confidence == round(1 / (1 + math.exp(math.log1p(len(none)) - 4)), 4)
