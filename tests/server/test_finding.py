@@ -1,6 +1,8 @@
 """`find_subagent` through a real client: offered where it helps, lean, and safe to read."""
 
 import json
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from mcp import Client
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.definition import Finding
-from skillstill.registry import user_registry
+from skillstill.registry import Registry, user_registry
 from skillstill.server import build
 from skillstill.server.finding import NAME
 
@@ -62,8 +64,17 @@ async def test_with_a_library_or_many_subagents_there_is_a_read_only_tool(
         assert await listed(client) == [NAME, *bundled_and()]
 
 
-async def test_a_client_is_told_when_the_first_library_is_imported(scripted: Scripted, tmp_path: Path) -> None:
-    told = anyio.Event()
+async def test_a_client_is_told_when_the_first_library_is_imported(
+    scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the server's first look at its registries takes its time: what comes after it is news."""
+    stamp, told = Registry.stamp, anyio.Event()
+
+    def slow(registry: Registry) -> Sequence[object]:
+        time.sleep(0.3)
+        return stamp(registry)
+
+    monkeypatch.setattr(Registry, "stamp", slow)
 
     async def on_message(message: object) -> None:
         if "ToolListChanged" in type(message).__name__:

@@ -82,7 +82,7 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
     @asynccontextmanager
     async def lifespan(_: Server[TaskGroup]) -> AsyncIterator[TaskGroup]:
         async with anyio.create_task_group() as group:
-            group.start_soon(announcer.watch)
+            await group.start(announcer.watch)
             yield group
             group.cancel_scope.cancel()
 

@@ -7,6 +7,7 @@ from weakref import WeakSet
 
 import anyio
 from anyio import to_thread
+from anyio.abc import TaskStatus
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
@@ -32,9 +33,13 @@ class Announcer:
             self._connections.add(ctx.session._connection)
         return result
 
-    async def watch(self) -> None:
-        """Look again and again; tell every change. A look that fails is a look at nothing new."""
+    async def watch(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Look again and again; tell every change. A look that fails is a look at nothing new.
+
+        Started once it has looked first: what changes after a client's first answer must be a change here too.
+        """
         shown = await to_thread.run_sync(self._look)
+        task_status.started()
         while True:
             await anyio.sleep(SECONDS)
             try:
