@@ -50,9 +50,9 @@ class Runtime:
         spec = self._spec(listed, skill)
         brief = _brief(listed, skill, question, self.models.label(spec))
         trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
-        own, trace = features(trace), sourced(trace)
+        own, trace = trace, sourced(trace)
         if calibration := listed.entry.calibration:
-            trace = calibrated(trace, calibration, own)
+            trace = calibrated(trace, calibration, features(own))
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})
         if self.keep_traces:
