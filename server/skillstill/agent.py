@@ -17,7 +17,7 @@ from skillstill.record import Record
 from skillstill.skill import Skill
 from skillstill.text import call_told, clean, one_line, shorten, whole_lines
 from skillstill.tools import Result
-from skillstill.types import ESCALATE, Message, Model, OnStep, Receipt, Report, Step, ToolCall, Trace
+from skillstill.types import ESCALATE, Message, Model, OnStep, Reader, Receipt, Report, Step, ToolCall, Trace
 from skillstill.workspace import Workspace
 
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
@@ -65,6 +65,7 @@ class _Run:
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
+        self.reader: Reader | None = None  # the model, where it can tell which line a text means
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)
@@ -102,6 +103,7 @@ class _Run:
             return self.failure(f"unexpected {type(error).__name__}; SKILLSTILL_LOG=debug tells more")
 
     async def solve(self, model: Model) -> Report:
+        self.reader = model if isinstance(model, Reader) else None
         if opening := self.brief.skill.subagent.opening:
             await self.execute(ToolCall(name=opening.tool, arguments={}))
         while True:
@@ -146,7 +148,7 @@ class _Run:
         try:
             if call.name not in self.tools:
                 raise Refusal(f"no tool called {call.name!r}; the tools are {', '.join(self.tools)}")
-            return await self.tools[call.name].call(self.workspace, call.arguments), False
+            return await self.tools[call.name].call(self.workspace, call.arguments, self.reader), False
         except Refusal as refusal:
             return Result.of_text(str(refusal)), True
 

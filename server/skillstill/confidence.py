@@ -64,7 +64,7 @@ def features(trace: Trace) -> tuple[float, ...]:
     They depend on what was said alone, on no clock: the same run is as sure on every machine.
     """
     turns = [message for message in trace.messages if message.role == "assistant"]
-    mean, least = _sureness(turns)
+    mean, least = _sureness(trace.messages)  # of the turns, and of choices among lines
     if math.isnan(mean):
         return ()
     return (

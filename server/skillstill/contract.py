@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skillstill.chat import LINES
+from skillstill.chat.meaning import ARGUMENT, READ, SAID
 from skillstill.skill import Skill
 from skillstill.types import ModelFile
 
@@ -15,7 +16,10 @@ SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
 
 
 def serving_hash(skill: Skill, base: ModelFile, adapter: ModelFile | None) -> str:
-    """SHA-256 over system line, opening, chat dialect, tool schemas and golden tool outputs, base and adapter."""
+    """SHA-256 over system line, opening, chat dialect, tool schemas and golden tool outputs, base and adapter.
+
+    Where a tool leaves a choice among lines, also over what they are weighed in.
+    """
     parts = {
         "system": skill.subagent.system,
         "dialect": LINES.name,
@@ -24,6 +28,11 @@ def serving_hash(skill: Skill, base: ModelFile, adapter: ModelFile | None) -> st
         "base": base.sha256,
         "adapter": adapter.sha256 if adapter else None,
         **({"opening": opening.tool} if (opening := skill.subagent.opening) else {}),
+        **(
+            {"meaning": READ + SAID}
+            if any(ARGUMENT in tool.schema.parameters["properties"] for tool in skill.tools)
+            else {}
+        ),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -25,9 +25,11 @@ class Record:
         """The model's turn."""
         self.messages.append(turn)
 
-    def tell(self, text: str) -> None:
-        """What the model is told in answer to a call."""
-        self.messages.append(Message(role="tool", content=text))
+    def tell(self, text: str, result: Result | None = None) -> None:
+        """What the model is told in answer to a call, and what it took to choose that."""
+        decisions = (result.decision,) if result and result.decision else ()
+        usage = Usage(prompt=result.tokens) if result and result.tokens else None
+        self.messages.append(Message(role="tool", content=text, decisions=decisions, usage=usage))
 
     def file(
         self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float
@@ -45,7 +47,7 @@ class Record:
             seconds=round(seconds, 4),
         )
         self.receipts.append(receipt)
-        self.tell(f"{receipt.id}: {result.text}")
+        self.tell(f"{receipt.id}: {result.text}", result)
         if not refused:
             self.shown.append(_without_echo(result.text, arguments))
         return receipt

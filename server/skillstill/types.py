@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -138,6 +138,25 @@ class Model(Protocol):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """The assistant's next message, of at most `max_tokens` tokens."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihoods:
+    """How probable a text is after each of some passages: natural logarithms, summed over the text's tokens.
+
+    `alone` is that after no passage at all; `tokens` were read.
+    """
+
+    after: tuple[float, ...]
+    alone: float
+    tokens: int = 0
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A model that can tell how probable a text is after something that it may be said of. Not every model can."""
+
+    async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods: ...
 
 
 class Adapter(Frozen):

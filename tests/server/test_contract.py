@@ -92,3 +92,12 @@ def test_caches_and_releases_are_not(tmp_path: Path) -> None:
     before = provenance_hash(skill, "1")
     write(skill, {"releases/1.json": "", "__pycache__/goals.py": "", ".mypy_cache/a.json": "", "adapter.gguf": ""})
     assert provenance_hash(skill, "1") == before
+
+
+def test_how_lines_are_weighed_is_part_of_it_where_a_tool_leaves_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    skills = [load_skill(ROOT / "skills" / name) for name in ("explore", "logs")]
+    before = [serving_hash(skill, BASE, None) for skill in skills]
+    monkeypatch.setattr(contract, "SAID", " means {}")
+    after = [serving_hash(skill, BASE, None) for skill in skills]
+    assert before[0] == after[0]
+    assert before[1] != after[1]

@@ -68,3 +68,13 @@ async def test_a_plan_that_finds_nothing_where_it_looks_ends_in_a_reason() -> No
     await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     with pytest.raises(PlanError, match="the plan broke off: IndexError"):
         await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)
+
+
+@pytest.mark.anyio
+async def test_a_plan_says_which_line_its_calls_mean() -> None:
+    hand = Hand(Random(1), meant="12 MB free")
+    model = PlannedModel((call("list") for _ in ()), hand)  # type: ignore[arg-type]  # no turn is asked of it
+    found = await model.likelihoods("it is full", ["3 jobs wait", "volume has 12 MB free"])
+    assert found.after[1] > found.alone > found.after[0]
+    hand.meant = ""
+    assert max((await model.likelihoods("it is full", ["3 jobs wait"])).after) < found.alone

@@ -132,3 +132,30 @@ def test_openings_cost_their_share_and_are_first_turns_of_other_rows() -> None:
 
 def test_another_seed_draws_in_another_order() -> None:
     assert drawn(rows("direct", 30), 300, seed=1) != drawn(rows("direct", 30), 300, seed=2)
+
+
+MEANT = Message(role="assistant", calls=(ToolCall(name="entries", arguments={"meaning": "it is full"}),))
+FOUND = Message(role="tool", content="r1: of 2 kinds:\na.log:3: store: 1 MB free\na.log:5: mail: refused")
+
+
+def test_a_line_that_was_asked_for_by_what_it_means_is_learned_as_that() -> None:
+    row = BYTES.row(sample(*TRACE[:2], MEANT, FOUND, Message(role="assistant", content="It is at a.log:3.")))
+    (meaning,) = row.meanings
+    assert bytes(meaning.tokens).decode() == "A line says: store: 1 MB free\nThat means: it is full"
+    assert bytes(label for label in meaning.labels if label != IGNORED).decode() == " it is full"
+
+
+def test_what_is_not_there_means_nothing_and_neither_does_what_was_not_asked_for_so() -> None:
+    none = Message(role="assistant", content="There is none (r1).")
+    assert BYTES.row(sample(*TRACE[:2], MEANT, FOUND, none)).meanings == ()
+    assert BYTES.row(sample(*TRACE)).meanings == ()
+
+
+def test_meanings_take_their_share_of_the_tokens_where_there_are_any() -> None:
+    meant = Row("x", (7,) * 10, (7,) * 10, whole=False)
+    with_some = [Row("x", (1,) * 90, (1,) * 90, meanings=(meant,)), *rows("y", 5, 90)]
+    chosen = drawn(with_some, 4_000, seed=1, openings=0.25, meanings=0.1)
+    share = sum(len(row.tokens) for row in chosen if row.tokens[0] == 7) / sum(len(row.tokens) for row in chosen)
+    assert share == pytest.approx(0.1, abs=0.02)
+    plain = rows("y", 5, 90)
+    assert drawn(plain, 4_000, seed=1, meanings=0.1) == drawn(plain, 4_000, seed=1)

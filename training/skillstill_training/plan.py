@@ -19,11 +19,12 @@ from typing import TypeVar
 
 from skillstill.errors import PlanError
 from skillstill.evidence import quoted
-from skillstill.types import Message, Span, ToolCall, ToolSchema
+from skillstill.types import Likelihoods, Message, Span, ToolCall, ToolSchema
 
 from skillstill_training.goal import Goal
 
 Value = TypeVar("Value")
+FAR = 100.0  # between what is meant and what is not, as a logarithm of probabilities
 RECEIPT = re.compile(r"(r\d+): (.*)", re.DOTALL)
 
 
@@ -62,6 +63,7 @@ class Hand:
     taken   the detours that it took
     hits    how many candidates its most crowded result left
     opening what the call showed that the skill's runs begin with
+    meant   what the one line says that its calls mean; empty where there is none
     """
 
     rng: Random
@@ -69,6 +71,7 @@ class Hand:
     taken: Counter[str] = field(default_factory=Counter)
     hits: int = 0
     opening: Seen = Seen("", "")
+    meant: str = ""
 
     def detour(self, kind: str) -> bool:
         """Whether to take a detour of this kind here, as often as the recipe says."""
@@ -104,6 +107,11 @@ class PlannedModel:
         except Exception as error:
             raise PlanError(f"the plan broke off: {type(error).__name__} {error}") from error
         return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
+
+    async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
+        """As sure as somebody who knows which line is meant."""
+        meant = self.hand.meant
+        return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages), -FAR / 2)
 
     def _following(self, last: Message) -> ToolCall:
         """What the plan yields next. Raises StopIteration with what it returns."""

@@ -4,7 +4,7 @@ import ctypes
 import os
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,10 @@ class Engine:
         self._model = self._load(path, on_gpu)
         self.vocabulary = llama.llama_model_get_vocab(self._model)
         self.vocabulary_size: int = llama.llama_vocab_n_tokens(self.vocabulary)
-        self._capacity = GPU_BATCH if on_gpu else CPU_BATCH
+        self.capacity = GPU_BATCH if on_gpu else CPU_BATCH
         self._context = self._new_context(on_gpu)
         self._memory = llama.llama_get_memory(self._context)
-        self._batch = llama.llama_batch_init(self._capacity, 0, 1)
+        self._batch = llama.llama_batch_init(self.capacity, 0, 1)
         self._adapters: dict[Adapter, Any] = {}
         self._active: Adapter | None = None
         # llama.cpp's memory is not Python's: whoever only drops an engine would keep its weights and context for good.
@@ -80,14 +80,24 @@ class Engine:
 
         `check` is called before each batch and may raise to stop.
         """
-        for first in range(0, len(tokens), self._capacity):
+        for first in range(0, len(tokens), self.capacity):
             check()
-            part = tokens[first : first + self._capacity]
-            self._fill(part, position + first, sequence, wants_last=first + len(part) == len(tokens))
-            if code := llama.llama_decode(self._context, self._batch):
-                raise ModelError(f"llama.cpp could not decode {len(part)} tokens (code {code})")
-        logits = llama.llama_get_logits_ith(self._context, -1)
-        return np.ctypeslib.as_array(logits, shape=(self.vocabulary_size,))
+            part = tokens[first : first + self.capacity]
+            is_last = first + len(part) == len(tokens)
+            self._fill(part, position + first, sequence, wanted=range(len(part) - 1, len(part)) if is_last else ())
+            self._run_batch()
+        return self._logits(-1)
+
+    def likelihood(self, read: Sequence[int], said: Sequence[int], sequence: int) -> float:
+        """Natural-log probability of the tokens `said` after those `read`, at the beginning of an empty sequence.
+
+        Both have to fit into one batch.
+        """
+        tokens = [*read, *said]
+        self._fill(tokens, 0, sequence, wanted=range(len(read) - 1, len(tokens) - 1))
+        self._run_batch()
+        rows = [self._logits(at) for at in range(len(read) - 1, len(tokens) - 1)]
+        return sum(float(row[token]) - log_sum_exp(row) for row, token in zip(rows, said, strict=True))
 
     def settle_threads(self) -> None:
         """Take the cores that are free now."""
@@ -123,7 +133,7 @@ class Engine:
     def _new_context(self, on_gpu: bool) -> Any:
         params = llama.llama_context_default_params()
         params.n_ctx, params.n_seq_max = self.options.context * self.options.slots, self.options.slots
-        params.n_batch = params.n_ubatch = self._capacity
+        params.n_batch = params.n_ubatch = self.capacity
         params.n_threads = params.n_threads_batch = self.options.threads or 1
         # On a CPU, flash attention divides its sums by the number of threads: the same prompt would be answered
         # differently on a busy day. Without it the logits are equal, for a tenth of the reading speed.
@@ -133,13 +143,21 @@ class Engine:
         llama.llama_model_free(self._model)
         raise ModelError(f"no memory for a context of {params.n_ctx} tokens: serve fewer slots or lower limits.context")
 
-    def _fill(self, tokens: Sequence[int], position: int, sequence: int, *, wants_last: bool) -> None:
+    def _run_batch(self) -> None:
+        if code := llama.llama_decode(self._context, self._batch):
+            raise ModelError(f"llama.cpp could not decode {self._batch.n_tokens} tokens (code {code})")
+
+    def _logits(self, index: int) -> NDArray[np.float32]:
+        """Of a token of the last batch that they were wanted of; -1 is the last of these."""
+        return np.ctypeslib.as_array(llama.llama_get_logits_ith(self._context, index), shape=(self.vocabulary_size,))
+
+    def _fill(self, tokens: Sequence[int], position: int, sequence: int, *, wanted: Collection[int]) -> None:
         batch = self._batch
         batch.n_tokens = len(tokens)
         for index, token in enumerate(tokens):
             batch.token[index], batch.pos[index] = token, position + index
             batch.n_seq_id[index], batch.seq_id[index][0] = 1, sequence
-            batch.logits[index] = wants_last and index == len(tokens) - 1
+            batch.logits[index] = index in wanted
 
     def _adapter(self, file: Adapter) -> Any:
         if file not in self._adapters:
@@ -154,6 +172,12 @@ def _free(batch: Any, context: Any, model: Any) -> None:
     llama.llama_batch_free(batch)
     llama.llama_free(context)
     llama.llama_model_free(model)
+
+
+def log_sum_exp(logits: NDArray[np.float32]) -> float:
+    """The logarithm of what the exponentials of logits sum to: a logit less it is a log-probability."""
+    top = logits.max()
+    return float(top + np.log(np.exp(logits - top).sum()))
 
 
 def free_cores() -> int:

@@ -12,12 +12,13 @@ from anyio import to_thread
 from llguidance.llamacpp import lltokenizer_from_vocab
 
 from skillstill import chat
+from skillstill.chat.meaning import NOTHING, meaning
 from skillstill.errors import ContextFull, ModelError
 from skillstill.grammar import turn_grammar
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
-from skillstill.types import Adapter, Message, ToolSchema, Usage
+from skillstill.types import Adapter, Likelihoods, Message, ToolSchema, Usage
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
 SECOND_THOUGHTS = 3  # times that a turn is written otherwise because it makes a call that was made before
@@ -89,11 +90,29 @@ class LlamaModel:
             # Not abandoned on cancel: the thread itself looks for it before each batch, so the engine stays sound.
             return await to_thread.run_sync(self._write, prompt, matchers, messages, min(max_tokens, room))
 
+    async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
+        """How probable the text is as what each passage means. Raises ModelError."""
+        pairs = [self._pair(passage, text) for passage in (*passages, NOTHING)]
+        async with self.base.turn:
+            *after, alone = await to_thread.run_sync(self._weigh, pairs)
+        return Likelihoods(tuple(after), alone, sum(len(read) + len(said) for read, said in pairs))
+
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """The tokens of what has been said; each segment is tokenized by itself, as in training."""
         segments = chat.render(messages, self.dialect, tools)
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
+
+    def _pair(self, passage: str, text: str) -> tuple[list[int], list[int]]:
+        """What is read and what is said, as tokens. Of what does not fit into one batch, the end is left out."""
+        read, said = [self.base.engine.tokenize(segment.text) for segment in meaning(passage, text)]
+        room = self.base.engine.capacity
+        return read[: room * 3 // 4], said[: room // 4]
+
+    def _weigh(self, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
+        self.base.engine.settle_threads()
+        self.base.engine.use(self.slot.adapter)
+        return [self.slot.weigh(read, said) for read, said in pairs]
 
     def _write(self, prompt: Prompt, matchers: Matchers, messages: Sequence[Message], room: int) -> Message:
         made = [message.calls for message in messages if message.calls]

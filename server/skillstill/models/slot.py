@@ -61,6 +61,18 @@ class Slot:
         self.tokens += tokens
         return logits
 
+    def weigh(self, read: Sequence[int], said: Sequence[int]) -> float:
+        """The log-probability of what is said after what is read, which both are no part of the run.
+
+        What the slot held of the run is dropped: so early in one, that is less than another sequence would cost.
+        """
+        from_thread.check_cancelled()
+        self._keep(0)
+        try:
+            return self.engine.likelihood(read, said, self.sequence)
+        finally:
+            self.engine.forget(self.sequence, 0)
+
     def _keep(self, count: int) -> None:
         self.engine.forget(self.sequence, count)
         del self.tokens[count:]

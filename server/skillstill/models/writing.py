@@ -12,7 +12,7 @@ import llguidance.numpy as masks
 import numpy as np
 from numpy.typing import NDArray
 
-from skillstill.models.engine import Engine
+from skillstill.models.engine import Engine, log_sum_exp
 from skillstill.types import Decision
 
 
@@ -83,7 +83,7 @@ class Writing:
         if not self.matcher.try_consume_tokens([wanted]):
             token = int((self._allowed(logits) if allowed is None else allowed).argmax())
             self.matcher.consume_token(token)
-        total = _log_sum_exp(logits)
+        total = log_sum_exp(logits)
         if allowed is not None:
             self._watch(allowed, token, total)
         self.decisions.append(self._decision(token, float(logits[token] - total), overruled=token != wanted))
@@ -110,8 +110,3 @@ class Writing:
         allowed = logits.copy()
         masks.apply_token_bitmask_inplace(allowed[None], mask)
         return allowed
-
-
-def _log_sum_exp(logits: NDArray[np.float32]) -> float:
-    top = logits.max()
-    return float(top + np.log(np.exp(logits - top).sum()))

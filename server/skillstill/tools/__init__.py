@@ -8,9 +8,9 @@ from skillstill.tools.logs import entries, tally
 from skillstill.tools.outline import outline
 from skillstill.tools.search import search
 from skillstill.tools.tables import describe, sql
-from skillstill.tools.tool import Line, Result, Tool, tool
+from skillstill.tools.tool import Choice, Line, Result, Tool, tool
 
-__all__ = ["TOOLS", "Line", "Result", "Tool", "tool"]
+__all__ = ["TOOLS", "Choice", "Line", "Result", "Tool", "tool"]
 
 _built_in = [tool(function) for function in (list, find, search, outline, read, tally, entries, describe, sql)]
 TOOLS: Mapping[str, Tool] = MappingProxyType({one.name: one for one in _built_in})

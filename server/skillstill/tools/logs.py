@@ -14,21 +14,21 @@ from skillstill.errors import Refusal
 from skillstill.text import one_line, shorten
 from skillstill.tools.files import FilePath
 from skillstill.tools.listing import left_out, rows
-from skillstill.tools.log_files import Entry, is_surely_a_log
-from skillstill.tools.log_lines import LEVELS, is_object, template
+from skillstill.tools.log_files import Entry, Logs, is_surely_a_log
+from skillstill.tools.log_lines import LEVELS, template
+from skillstill.tools.log_rows import WIDTH, kind_row, row, span_of
 from skillstill.tools.log_scan import Scan, Wanted, scanned
-from skillstill.tools.log_times import midnight, said, said_group
+from skillstill.tools.log_times import midnight, said_group
 from skillstill.tools.readings import NOT_READ
-from skillstill.tools.tool import ROW, Line, Result
+from skillstill.tools.tool import ROW, Choice, Line, Result
 from skillstill.types import Copied, Span
 from skillstill.workspace import Workspace
 
 SHOWN = 5  # entries
 GROUPS = 6
+KINDS = 60  # kinds of entries that a model reads to find one: some six seconds of a core
 MESSAGES = 30  # groups of messages: which of them is meant can only be said by who reads them
 TIMES = 30  # groups of time, which are short
-WIDTH = 90  # characters of an entry's line, or of a group's name
-TAIL = 50  # of what a stack trace ends with
 NO_TIME = datetime.min  # before all others
 
 By = Literal["level", "component", "message", "minute", "hour", "file"]
@@ -50,6 +50,9 @@ Like = Annotated[
 Until = Annotated[str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied()]
 Related = Annotated[
     str, Field(max_length=160, description="an entry, as path:line: only those that share an id with it"), Copied()
+]
+Meaning = Annotated[
+    str, Field(max_length=160, description="what it says, in your words: only the likeliest kinds of entries"), Copied()
 ]
 New = Annotated[bool, Field(description="only groups of which there was none before `since`")]
 
@@ -89,9 +92,12 @@ async def entries(
     related: Related = "",
     last: bool = False,
     like: Like = "",
-) -> Result:
+    meaning: Meaning = "",
+) -> Result | Choice:
     """Show the first 5 log entries that match, in order of time over all files, or the last 5."""
     wanted = Wanted(path, level, pattern, since.strip(), until.strip(), related.strip())
+    if meaning.strip():
+        return await _meant(workspace, wanted, meaning.strip())
     words = _words(like)
     scan, shown, remark = await scanned(workspace, wanted, lambda found: _chosen(found, words, last=last))
     if not shown:
@@ -103,8 +109,21 @@ async def entries(
         which = f"{which}; none by {like!r}"
     rest = scan.chosen.files.copy()
     rest.subtract(entry.path for entry in shown)
-    body = [*map(_row, shown), *left_out([*rest.elements()])]
+    body = [*map(row, shown), *left_out([*rest.elements()])]
     return Result((Line(f"{_head(scan)}{remark}{which}:"), *body, *_left(scan)))
+
+
+async def _meant(workspace: Workspace, wanted: Wanted, meaning: str) -> Result | Choice:
+    """One entry of each kind, the first in time, for a model to say which of them means that."""
+    scan, groups, remark = await scanned(workspace, wanted, lambda entries: _groups(entries, KEYS["message"]))
+    if not groups:
+        return _nothing(scan, remark)
+    kinds = sorted((group.first for group in groups.values()), key=_order)
+    unread = f"; the first {KINDS}" if len(kinds) > KINDS else ""
+    said = f"of {len(kinds)} kinds of {scan.chosen.total:,} {wanted}{remark}{unread}"
+    missed = f"only {KINDS} of {len(kinds)} kinds were read" if unread else _missed(scan)
+    none = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *_left(scan)), missed)
+    return Choice(meaning, said, tuple(map(kind_row, kinds[:KINDS])), none)
 
 
 @dataclass(slots=True)
@@ -118,7 +137,7 @@ class Group:
 
     @property
     def span(self) -> Span:
-        return _span(self.first)
+        return span_of(self.first)
 
 
 Key = str | datetime
@@ -199,11 +218,15 @@ def _nothing(scan: Scan, unread: str) -> Result:
     logs = scan.logs
     if scan.everything.total:
         none = f"no {scan.wanted} among {scan.everything.total:,} entries in {scan.everything}{unread}"
-        places = tuple(Span(path=log.path) for log in logs.files[:GROUPS])
-        return Result((Line(none, places), *_left(scan)), NOT_READ if unread else _missed(scan))
+        return Result((Line(none, _files(logs)), *_left(scan)), NOT_READ if unread else _missed(scan))
     where = "the workspace" if logs.name == "." else logs.name
     none = f"no log entries in {where}, ignored files left out: name a log file by its path"
     return Result((Line(none, (Span(path=logs.name),)), *_left(scan)), _missed(scan))
+
+
+def _files(logs: Logs) -> tuple[Span, ...]:
+    """What was looked at, where nothing was found in it."""
+    return tuple(Span(path=log.path) for log in logs.files[:GROUPS])
 
 
 def _left(scan: Scan) -> Iterable[Line]:
@@ -248,34 +271,3 @@ def _rank(entry: Entry, words: re.Pattern[str] | None, *, last: bool) -> tuple[i
 
 def _order(entry: Entry) -> tuple[datetime, str, int]:
     return entry.time or NO_TIME, entry.path, entry.first
-
-
-def _span(entry: Entry) -> Span:
-    return Span(path=entry.path, first=entry.first, last=entry.last)
-
-
-def _row(entry: Entry) -> Line:
-    text = one_line(_told(entry), WIDTH)
-    tail = f" … {one_line(_exception(entry.tail), TAIL)}" if entry.tail else ""
-    return Line(f"{entry.path}:{entry.first}: {text}{tail}", (_span(entry),))
-
-
-def _told(entry: Entry) -> str:
-    """The line as it is; where it is long, what it says: there the message would be cut off."""
-    ends_with_it = entry.level and entry.message and entry.text.endswith(entry.message)
-    if len(entry.text) <= WIDTH or not (ends_with_it or is_object(entry.text)):
-        return entry.text
-    time = said(entry.time)[-8:] if entry.time else ""
-    return " ".join(filter(None, [time, entry.level, f"{entry.component}:", _boxed(entry), entry.message]))
-
-
-def _boxed(entry: Entry) -> str:
-    """What stands in brackets right before the message, such as a request's id, where that is told nowhere else."""
-    before = entry.text.removesuffix(entry.message) if entry.message else ""
-    found = re.search(r"\[([^\[\]\s]{1,60})\]\s*$", before)
-    return found[0].strip() if found and found[1] not in {entry.component, entry.level} else ""
-
-
-def _exception(line: str) -> str:
-    """The line without the packages of an exception's name: `GatewayTimeout: no answer in 2 s`."""
-    return re.sub(r"^((?:Caused by: )?)(?:\w+\.)+(?=\w+(?::|$))", r"\1", line)

@@ -1,19 +1,23 @@
 """A tool: an async function over a workspace whose signature and docstring are its schema."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
 from skillstill.text import clean, one_line, shorten
-from skillstill.types import Copied, Span, ToolSchema, lean_schema
+from skillstill.types import Copied, Decision, Likelihoods, Reader, Span, ToolSchema, lean_schema
 from skillstill.workspace import Workspace
 
 MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
 ROW = 160  # characters of one line among many
+LIKELY = 5  # lines of a choice that are shown
+LEAST = 5.0  # by how much a line must make a text more probable, as a logarithm, to be meant by it
+LIKELIEST = "likeliest"  # a choice among lines, as a decision of the run
 MAX_RESULT = 1_800  # characters of a whole result: some 500 tokens, the window of `read` at its widest
 
 
@@ -30,10 +34,13 @@ class Result:
     """What a tool answers. Lines beyond the cap are dropped together with their spans, and counted.
 
     `missed`: where it could not look though the word is there, so that finding nothing proves nothing; else empty.
+    `decision` and `tokens`: of the model that chose among lines, what it was in two minds about and what it read.
     """
 
     lines: tuple[Line, ...]
     missed: str = ""
+    decision: Decision | None = None
+    tokens: int = 0
     spans: tuple[Span, ...] = field(init=False)
     text: str = field(init=False)
 
@@ -47,6 +54,37 @@ class Result:
     @classmethod
     def of_text(cls, text: str) -> "Result":
         return cls((Line(text),))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A result that is not settled yet: lines of which a text may mean one, and a model is to say which.
+
+    Of each line it reads what stands behind the place. `none`: the result where the text means none of them.
+    """
+
+    meaning: str
+    head: str
+    lines: tuple[Line, ...]
+    none: Result
+
+    async def made(self, reader: Reader | None) -> Result:
+        """The likeliest lines; without a reader all of them, for whoever asked to choose."""
+        if reader is None:
+            return Result((Line(f"{self.head}:"), *self.lines), self.none.missed)
+        passages = [line.text.partition(": ")[2] for line in self.lines]
+        return self._settled(await reader.likelihoods(self.meaning, passages))
+
+    def _settled(self, found: Likelihoods) -> Result:
+        order = sorted(range(len(self.lines)), key=lambda at: -found.after[at])
+        none = found.alone + LEAST
+        best = max(found.after[order[0]], none)
+        decision = Decision(token=LIKELIEST, logprob=round(best - _log_sum_exp((*found.after, none)), 4))
+        if best == none:
+            return replace(self.none, decision=decision, tokens=found.tokens)
+        head = Line(f"{self.head}, the likeliest first:")
+        shown = (self.lines[at] for at in order[:LIKELY])
+        return Result((head, *shown), decision=decision, tokens=found.tokens)
 
 
 def fitting(lines: Iterable[Line], room: int) -> list[Line]:
@@ -70,7 +108,11 @@ def _fit_to_read(line: Line) -> Line:
     return Line(shorten(text, MAX_LINE), spans if len(text) <= MAX_LINE else ())
 
 
-Function = Callable[..., Awaitable[Result]]
+def _log_sum_exp(values: Sequence[float]) -> float:
+    return max(values) + math.log(sum(math.exp(value - max(values)) for value in values))
+
+
+Function = Callable[..., Awaitable[Result | Choice]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +125,14 @@ class Tool:
     def name(self) -> str:
         return self.schema.name
 
-    async def call(self, workspace: Workspace, arguments: Mapping[str, Any]) -> Result:
-        """Run the tool. Raises Refusal: wrong arguments, or the function's own."""
+    async def call(self, workspace: Workspace, arguments: Mapping[str, Any], reader: Reader | None = None) -> Result:
+        """Run the tool; where it leaves a choice, the reader makes it. Raises Refusal: wrong arguments, its own."""
         try:
             checked = self.arguments.model_validate(arguments)
         except ValidationError as error:
             raise Refusal(self._explain(error)) from error
-        return await self.function(workspace, **dict(checked))
+        found = await self.function(workspace, **dict(checked))
+        return await found.made(reader) if isinstance(found, Choice) else found
 
     def with_defaults(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments with omitted ones filled in; unchanged where they are wrong."""

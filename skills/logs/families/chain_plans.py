@@ -6,7 +6,7 @@ from skillstill.types import ToolCall
 from skillstill_training.goal import Goal
 from skillstill_training.plan import Hand, Plan, Seen, call
 
-from .reading import absent, found_nothing, is_shown, place_of, row_at, row_of, rows_shown, words_of
+from .reading import absent, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
 
 STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
 Text = Generator[ToolCall, Seen, str]
@@ -90,29 +90,21 @@ def after(goal: Goal, hand: Hand) -> Plan:
 
 
 def match(goal: Goal, hand: Hand) -> Plan:
-    """All kinds of warnings are looked at, and the one that is meant is looked for in the log's own words."""
-    places = goal.facts["places"]
-    assert isinstance(places, list)
-    if hand.detour("miss"):
-        yield call("entries", pattern=max(goal.words["meaning"].split(), key=len), level="warn")
-    seen = yield call("tally", by="message", level="warn")
-    if not places:
-        return f"There is none ({seen.id})."
+    """The kinds of warnings are put in the order of how well they say it."""
+    hand.meant = _fact(goal, "message")
+    seen = yield call("entries", level="warn", meaning=goal.words["meaning"])
+    if found_nothing(seen):
+        return absent([seen])
     hand.met(rows_shown(seen))
-    kind = next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
-    seen = yield call("entries", pattern=words_of(kind), level="warn")
-    return row_at(seen, next(place for place in map(str, places) if is_shown(seen, place)))
+    return row_at(seen, _fact(goal, "place"))
 
 
 def several(goal: Goal, hand: Hand) -> Plan:
-    """Of all that was wrong with the host, that which is meant: it is said in the log's own words."""
-    seen = yield call("entries", pattern=goal.words["host"], level="warn")
+    """The same of what was wrong with the host."""
+    hand.meant = _fact(goal, "message")
+    seen = yield call("entries", pattern=goal.words["host"], level="warn", meaning=goal.words["trouble"])
     hand.met(rows_shown(seen))
-    if _fact(goal, "trouble") not in row_at(seen, _fact(goal, "place")):
-        raise LookupError("what was wrong is cut off")
-    seen = yield call("entries", pattern=_fact(goal, "trouble"), level="warn")
-    row_at(seen, _fact(goal, "place"))
-    return f"{_fact(goal, 'place')}, by {goal.facts['component']}"
+    return row_at(seen, _fact(goal, "place"))
 
 
 def offscope(goal: Goal, hand: Hand) -> Plan:

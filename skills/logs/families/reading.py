@@ -53,13 +53,5 @@ def place_of(row: str) -> str:
     return row.split(": ", 1)[0]
 
 
-def words_of(row: str) -> str:
-    """The longest stretch of a group's message that all its entries have."""
-    group = GROUP.fullmatch(row)
-    if group is None:
-        raise LookupError(f"no group in {row!r}")
-    return max((part.strip() for part in group[2].partition(" ")[2].split("*")), key=len)
-
-
 def rows_shown(seen: Seen) -> int:
     return len(seen.places)

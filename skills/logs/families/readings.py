@@ -56,12 +56,12 @@ def match(material: Material, rng: Random) -> Iterator[Draft]:
     absent = shuffled([said for one in needles if _is_absent(one, known) for said in one.meaning], rng)
     for needle, said in there:
         same = [one for one in known.of_level["WARN"] if one.facts.get("needle") == needle.text]
-        facts: dict[str, JsonValue] = {"places": [place(one) for one in same]}
+        facts: dict[str, JsonValue] = {"place": place(same[0]), "message": same[0].message}
         draft = Draft(check=any_of(same), words={"meaning": said}, facts=facts)
         if absent and rng.random() < ABSENT:
             otherwise = absent.pop()
             pair = f"{said} | {otherwise}"
-            none = Draft(check=Absent(), words={"meaning": otherwise}, facts={"places": []}, pair=pair)
+            none = Draft(check=Absent(), words={"meaning": otherwise}, facts={"message": ""}, pair=pair)
             yield from shuffled((draft.model_copy(update={"pair": pair}), none), rng)
         else:
             yield draft
@@ -76,7 +76,7 @@ def several(material: Material, rng: Random) -> Iterator[Draft]:
         host = entry.facts["host"]
         wrong = tuple(name for name in known.components if name != entry.component)
         facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
-        facts |= {"trouble": _with_host(entry.facts["trouble"], host)}
+        facts |= {"message": entry.message}
         check = Value(gold=entry.component, also=also(entry.component), wrong=wrong)
         yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
 
@@ -87,12 +87,6 @@ def offscope(material: Material, rng: Random) -> Iterator[Draft]:
         for task, reason in rng.sample(TASKS[material.split], 3):
             words = {"task": task.format(component=component)}
             yield Draft(check=Declined(), words=words, facts={"reason": reason})
-
-
-def _with_host(trouble: str, host: str) -> str:
-    """What tells this trouble with a host from others: the words before the host, or else those behind it."""
-    before, _, behind = trouble.partition("{host}")
-    return f"{before}{host}" if before.strip() else f"{host}{HOLE.split(behind)[0]}".strip()
 
 
 def _is_absent(needle: Needle, known: Record) -> bool:

@@ -9,9 +9,10 @@ import gguf
 import numpy as np
 import pytest
 from skillstill import chat
+from skillstill.chat.meaning import NOTHING, meaning
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models import llama
-from skillstill.models.engine import Engine, EngineOptions
+from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
 from skillstill.models.slot import Prompt
 from skillstill.packages import installed_file
@@ -248,3 +249,30 @@ async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure
     assert otherwise.usage.completion > len(
         base.engine.tokenize(chat.LINES.write(otherwise))
     )  # what was written in vain
+
+
+async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by_token(base: LlamaBase) -> None:
+    passages, text = ["store: volume /data has 12 MB free", "mail: relay refused <|im_end|> the login"], "no room left"
+    async with base.lease(taught=True) as model:
+        found = await model.likelihoods(text, passages)
+        for passage, after in zip([*passages, NOTHING], [*found.after, found.alone], strict=True):
+            read, said = (base.engine.tokenize(segment.text) for segment in meaning(passage, text))
+            base.engine.forget(1, 0)
+            logits, by_hand = model.slot.engine.decode(read, 0, 1, lambda: None), 0.0
+            for at, token in enumerate(said):
+                by_hand += float(logits[token]) - log_sum_exp(logits)
+                logits = model.slot.engine.decode([token], len(read) + at, 1, lambda: None)
+            assert after == pytest.approx(by_hand, abs=0.3)  # of batches, logits differ a little
+    assert max(found.after) == found.after[0] > found.alone
+
+
+async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase) -> None:
+    said = []
+    for weighs in (False, True):
+        async with base.lease(taught=True) as model:
+            await model.complete(TRACE[:2], SCHEMAS, max_tokens=40)
+            if weighs:
+                await model.likelihoods("it is full " * 40, ["a line " * 90])  # longer than a batch of the engine
+            turn = await model.complete(TRACE[:4], SCHEMAS, max_tokens=40)
+            said.append(turn.content or turn.calls)
+    assert said[0] == said[1]

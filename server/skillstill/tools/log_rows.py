@@ -1,0 +1,53 @@
+"""How entries are shown: each in one line, behind its place."""
+
+import re
+
+from skillstill.text import one_line
+from skillstill.tools.log_files import Entry
+from skillstill.tools.log_lines import is_object
+from skillstill.tools.log_times import said
+from skillstill.tools.tool import Line
+from skillstill.types import Span
+
+WIDTH = 90  # characters of an entry's line, or of a group's name
+TAIL = 50  # of what a stack trace ends with
+
+
+def span_of(entry: Entry) -> Span:
+    return Span(path=entry.path, first=entry.first, last=entry.last)
+
+
+def row(entry: Entry) -> Line:
+    """As the log has it."""
+    return Line(f"{entry.path}:{entry.first}: {one_line(_told(entry), WIDTH)}{_tail(entry)}", (span_of(entry),))
+
+
+def kind_row(entry: Entry) -> Line:
+    """What an entry of its kind says, without its time and level."""
+    text = one_line(": ".join(filter(None, (entry.component, entry.message or entry.text))), WIDTH)
+    return Line(f"{entry.path}:{entry.first}: {text}{_tail(entry)}", (span_of(entry),))
+
+
+def _tail(entry: Entry) -> str:
+    return f" … {one_line(_exception(entry.tail), TAIL)}" if entry.tail else ""
+
+
+def _told(entry: Entry) -> str:
+    """The line as it is; where it is long, what it says: there the message would be cut off."""
+    ends_with_it = entry.level and entry.message and entry.text.endswith(entry.message)
+    if len(entry.text) <= WIDTH or not (ends_with_it or is_object(entry.text)):
+        return entry.text
+    time = said(entry.time)[-8:] if entry.time else ""
+    return " ".join(filter(None, [time, entry.level, f"{entry.component}:", _boxed(entry), entry.message]))
+
+
+def _boxed(entry: Entry) -> str:
+    """What stands in brackets right before the message, such as a request's id, where that is told nowhere else."""
+    before = entry.text.removesuffix(entry.message) if entry.message else ""
+    found = re.search(r"\[([^\[\]\s]{1,60})\]\s*$", before)
+    return found[0].strip() if found and found[1] not in {entry.component, entry.level} else ""
+
+
+def _exception(line: str) -> str:
+    """The line without the packages of an exception's name: `GatewayTimeout: no answer in 2 s`."""
+    return re.sub(r"^((?:Caused by: )?)(?:\w+\.)+(?=\w+(?::|$))", r"\1", line)

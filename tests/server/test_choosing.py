@@ -1,0 +1,117 @@
+"""Which line a text means: tools leave the choice, the model that leads the run makes it."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from skillstill import agent
+from skillstill.confidence import FEATURES, features
+from skillstill.models.scripted import ScriptedModel, call
+from skillstill.skill import Skill, load_skill
+from skillstill.types import Likelihoods, Trace
+from skillstill.workspace import Workspace
+
+from tests.scenes import ROOT, write
+
+pytestmark = pytest.mark.anyio
+WARNED = (
+    "10:00:01 WARN api: 3 jobs wait for a runner",
+    "10:00:02 WARN api: 9 jobs wait for a runner",
+    "10:00:03 WARN store: volume /data has 12 MB free",
+    "10:00:04 INFO store: ready",
+    "10:00:05 WARN mail: relay refused the login",
+)
+ASKED = call("entries", level="warn", meaning="there is hardly any room left")
+
+
+class Reading(ScriptedModel):
+    """Holds the text for so probable after a passage as what `likely` says of a word of it, else for unlikely."""
+
+    def __init__(self, turns: Sequence[Any], **likely: float) -> None:
+        super().__init__(turns)
+        self.likely, self.passages = likely, list[str]()
+
+    async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
+        self.passages += passages
+        found = (max([-90.0, *(value for word, value in self.likely.items() if word in one)]) for one in passages)
+        return Likelihoods(tuple(found), alone=-40.0, tokens=77)
+
+
+@pytest.fixture
+def logs() -> Skill:
+    return load_skill(ROOT / "skills" / "logs")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    write(tmp_path, {"app.log": "\n".join(WARNED) + "\n"})
+    return Workspace(tmp_path)
+
+
+async def solve(skill: Skill, workspace: Workspace, model: ScriptedModel) -> Trace:
+    return await agent.run(agent.Brief(skill, "What is wrong?", "logs"), nullcontext(model), workspace)
+
+
+async def test_of_each_kind_of_entry_the_model_reads_one_and_the_likeliest_is_shown_first(
+    logs: Skill, workspace: Workspace
+) -> None:
+    model = Reading([ASKED, "It is at app.log:3."], MB=-9.0, login=-12.0)
+    trace = await solve(logs, workspace, model)
+    assert model.passages == [
+        "api: 3 jobs wait for a runner",
+        "store: volume /data has 12 MB free",
+        "mail: relay refused the login",
+    ]
+    assert trace.messages[3].content.split("\n") == [
+        "r1: of 3 kinds of 4 WARN entries match, the likeliest first:",
+        "app.log:3: store: volume /data has 12 MB free",
+        "app.log:5: mail: relay refused the login",
+        "app.log:1: api: 3 jobs wait for a runner",
+    ]
+    assert trace.report.evidence == ("app.log:3",)
+
+
+async def test_what_no_line_makes_likelier_is_not_there(logs: Skill, workspace: Workspace) -> None:
+    trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."], MB=-39.0))
+    assert trace.messages[3].content == (
+        "r1: no entry means 'there is hardly any room left', of 3 kinds of 4 WARN entries match"
+    )
+    assert (trace.report.status, trace.report.evidence) == ("answered", ("r1",))
+
+
+async def test_a_model_that_cannot_tell_likelihoods_sees_every_kind(logs: Skill, workspace: Workspace) -> None:
+    trace = await solve(logs, workspace, ScriptedModel([ASKED, "It is at app.log:3."]))
+    assert [line.partition(": ")[0] for line in trace.messages[3].content.split("\n")] == [
+        "r1", "app.log:1", "app.log:3", "app.log:5",
+    ]  # fmt: skip
+
+
+async def test_where_there_is_nothing_to_choose_from_the_model_is_not_asked(logs: Skill, workspace: Workspace) -> None:
+    model = Reading([call("entries", level="error", meaning="it is full"), "There is none (r1)."])
+    trace = await solve(logs, workspace, model)
+    assert trace.messages[3].content.startswith("r1: no ERROR or CRITICAL entries match among 5 entries")
+    assert model.passages == []
+
+
+async def test_of_more_kinds_than_can_be_read_what_is_not_found_is_not_believed_absent(
+    logs: Skill, workspace: Workspace
+) -> None:
+    lines = "\n".join(f"10:00:01 WARN api: {'x' * count} broke" for count in range(1, 72))
+    write(workspace.root, {"app.log": lines + "\n"})
+    trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."]))
+    assert trace.receipts[0].missed == "only 60 of 71 kinds were read"
+    assert trace.report.status == "escalate"
+
+
+async def test_what_was_read_to_choose_is_counted_and_how_sure_the_choice_was(
+    logs: Skill, workspace: Workspace
+) -> None:
+    close, clear = [
+        await solve(logs, workspace, Reading([ASKED, "It is at app.log:3."], MB=-9.0, login=other))
+        for other in (-9.5, -30.0)
+    ]
+    assert close.tally.read_tokens == 77
+    least = FEATURES.index("least")
+    assert features(close)[least] < -0.4 < features(clear)[least]
