@@ -23,6 +23,7 @@ WARNED = (
     "10:00:04 INFO store: ready",
     "10:00:05 WARN mail: relay refused the login",
 )
+OTHERS = tuple(f"10:00:06 WARN api: {name} is late" for name in ("import", "export", "backup"))
 ASKED = call("entries", level="warn", meaning="there is hardly any room left")
 
 
@@ -74,11 +75,17 @@ async def test_of_each_kind_of_entry_the_model_reads_one_and_the_likeliest_is_sh
 
 
 async def test_what_no_line_makes_likelier_is_not_there(logs: Skill, workspace: Workspace) -> None:
+    write(workspace.root, {"app.log": "\n".join((*WARNED, *OTHERS)) + "\n"})
     trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."], MB=-39.0))
     assert trace.messages[3].content == (
-        "r1: no entry means 'there is hardly any room left', of 3 kinds of 4 WARN entries match"
+        "r1: no entry means 'there is hardly any room left', of 6 kinds of 7 WARN entries match"
     )
     assert (trace.report.status, trace.report.evidence) == ("answered", ("r1",))
+
+
+async def test_of_as_few_lines_as_can_be_shown_none_is_held_back(logs: Skill, workspace: Workspace) -> None:
+    trace = await solve(logs, workspace, Reading([ASKED, "It is at app.log:3."], MB=-39.0))
+    assert trace.messages[3].content.split("\n")[1].startswith("app.log:3: store")
 
 
 async def test_a_model_that_cannot_tell_likelihoods_sees_every_kind(logs: Skill, workspace: Workspace) -> None:

@@ -140,9 +140,12 @@ FOUND = Message(role="tool", content="r1: of 2 kinds:\na.log:3: store: 1 MB free
 
 def test_a_line_that_was_asked_for_by_what_it_means_is_learned_as_that() -> None:
     row = BYTES.row(sample(*TRACE[:2], MEANT, FOUND, Message(role="assistant", content="It is at a.log:3.")))
-    (meaning,) = row.meanings
-    assert bytes(meaning.tokens).decode() == "A line says: store: 1 MB free\nThat means: it is full"
-    assert bytes(label for label in meaning.labels if label != IGNORED).decode() == " it is full"
+    assert [bytes(meaning.tokens).decode() for meaning in row.meanings] == [
+        "A line says: store: 1 MB free\nThat means: it is full",
+        "A line says: nothing\nThat means: it is full",
+    ]
+    for meaning in row.meanings:
+        assert bytes(label for label in meaning.labels if label != IGNORED).decode() == " it is full"
 
 
 def test_what_is_not_there_means_nothing_and_neither_does_what_was_not_asked_for_so() -> None:

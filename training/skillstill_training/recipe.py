@@ -107,7 +107,7 @@ class TrainPlan(Frozen):
     tokens: Annotated[int, Field(ge=1)] = 600_000
     traces: Annotated[int, Field(ge=1)] | None = None
     openings: Annotated[float, Field(ge=0, lt=0.9)] = 0.25
-    meanings: Annotated[float, Field(ge=0, le=0.1)] = 0.03
+    meanings: Annotated[float, Field(ge=0, le=0.1)] = 0.05
     curve: tuple[Annotated[int, Field(ge=1)], ...] = ()
     rank: Annotated[int, Field(ge=1)] = 16
     alpha: Annotated[int, Field(ge=1)] = 32

@@ -16,7 +16,9 @@ from skillstill.workspace import Workspace
 MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
 ROW = 160  # characters of one line among many
 LIKELY = 5  # lines of a choice that are shown
-LEAST = 5.0  # by how much a line must make a text more probable, as a logarithm, to be meant by it
+# By how much a line must make a text more probable, as a logarithm, to be meant by it. Of training needles of `logs`
+# that a tuned model had not seen, nine of ten were, and half of those that were not there (docs/experiments.md).
+LEAST = 1.7
 LIKELIEST = "likeliest"  # a choice among lines, as a decision of the run
 MAX_RESULT = 1_800  # characters of a whole result: some 500 tokens, the window of `read` at its widest
 
@@ -60,7 +62,8 @@ class Result:
 class Choice:
     """A result that is not settled yet: lines of which a text may mean one, and a model is to say which.
 
-    Of each line it reads what stands behind the place. `none`: the result where the text means none of them.
+    Of each line it reads what stands behind the place. `none`: the result where the text means none of more lines than
+    are shown.
     """
 
     meaning: str
@@ -76,15 +79,14 @@ class Choice:
         return self._settled(await reader.likelihoods(self.meaning, passages))
 
     def _settled(self, found: Likelihoods) -> Result:
-        order = sorted(range(len(self.lines)), key=lambda at: -found.after[at])
-        none = found.alone + LEAST
-        best = max(found.after[order[0]], none)
+        ranked = sorted(zip(found.after, self.lines, strict=True), key=lambda one: -one[0])
+        none = found.alone + LEAST if len(ranked) > LIKELY else -math.inf
+        best = max(ranked[0][0], none)
         decision = Decision(token=LIKELIEST, logprob=round(best - _log_sum_exp((*found.after, none)), 4))
         if best == none:
             return replace(self.none, decision=decision, tokens=found.tokens)
-        head = Line(f"{self.head}, the likeliest first:")
-        shown = (self.lines[at] for at in order[:LIKELY])
-        return Result((head, *shown), decision=decision, tokens=found.tokens)
+        shown = (line for _, line in ranked[:LIKELY])
+        return Result((Line(f"{self.head}, the likeliest first:"), *shown), decision=decision, tokens=found.tokens)
 
 
 def fitting(lines: Iterable[Line], room: int) -> list[Line]:

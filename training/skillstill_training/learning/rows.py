@@ -8,7 +8,7 @@ from random import Random
 
 from skillstill import chat
 from skillstill.chat import Segment
-from skillstill.chat.meaning import ARGUMENT, meaning
+from skillstill.chat.meaning import ARGUMENT, NOTHING, meaning
 from skillstill.errors import GateError
 from skillstill.types import Message
 
@@ -67,13 +67,17 @@ class Vocabulary:
         return Row(sample.family, tokens, labels, also, meanings=tuple(self._meanings(sample)))
 
     def _meanings(self, sample: Sample) -> Iterator[Row]:
-        """Of each line that was asked for by what it means, and that the answer tells."""
+        """Of each line that was asked for by what it means, and that the answer tells; and what was asked, by itself.
+
+        Without the latter, how probable a text is after nothing would be measured on what was never seen.
+        """
         answer = sample.messages[-1].content
         for turn, result in pairwise(sample.messages):
             for text in filter(None, (call.arguments.get(ARGUMENT) for call in turn.calls)):
                 for place, _, passage in (line.partition(": ") for line in result.content.split("\n")[1:]):
                     if passage and place in answer:
-                        yield Row(sample.family, *self._masked(sample, meaning(passage, text)), whole=False)
+                        for read in (passage, NOTHING):
+                            yield Row(sample.family, *self._masked(sample, meaning(read, text)), whole=False)
 
     def _masked(self, sample: Sample, segments: Sequence[Segment]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Tokens and labels; each segment is tokenized by itself."""
