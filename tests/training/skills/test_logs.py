@@ -98,12 +98,15 @@ async def test_from_entry_to_entry_a_plan_points_and_copies_no_id(name: str, ser
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["match", "several"])
-async def test_which_of_several_is_meant_is_said_in_the_words_that_were_shown(name: str, services: Material) -> None:
+async def test_a_description_is_handed_on_as_it_was_given_and_what_it_means_comes_first(
+    name: str, services: Material
+) -> None:
     family = next(family for family in FAMILIES if family.name == name)
     for goal in await goals(family, services):
         trace, _ = await execute(goal, family, SKILL, services.root, hand_for(goal, 0))
-        results = [one.content for one in trace.messages if one.role == "tool"]
-        assert len(results) == 1 if goal.absent else str(trace.receipts[1].arguments["pattern"]) in results[0]
+        (receipt,), shown = trace.receipts, trace.messages[3].content.split("\n")
+        assert receipt.arguments["meaning"] in goal.prompt
+        assert goal.absent or shown[1].startswith(f"{goal.facts['place']}: ")
 
 
 @pytest.mark.anyio
