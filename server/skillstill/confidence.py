@@ -101,7 +101,7 @@ def _intent(turn: Message) -> float:
     return sum(one.logprob for one in turn.decisions[: end + 1])
 
 
-def _sureness(turns: Sequence[Message]) -> tuple[float, float]:
+def _sureness(messages: Sequence[Message]) -> tuple[float, float]:
     """Mean and least log-probability of what the grammar did not force; not a number where there is none."""
-    found = [one.logprob for turn in turns for one in turn.decisions]
+    found = [one.logprob for message in messages for one in message.decisions]
     return (sum(found) / len(found), min(found)) if found else (math.nan, math.nan)

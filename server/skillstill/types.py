@@ -144,7 +144,8 @@ class Model(Protocol):
 class Likelihoods:
     """How probable a text is after each of some passages: natural logarithms, summed over the text's tokens.
 
-    `alone` is that after no passage at all; `tokens` were read.
+    `alone` is that after a passage that says nothing; minus infinity from a model that was not taught what that is, so
+    that no text is held for one that means none. `tokens` were read.
     """
 
     after: tuple[float, ...]

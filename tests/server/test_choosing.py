@@ -1,5 +1,6 @@
 """Which line a text means: tools leave the choice, the model that leads the run makes it."""
 
+import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -30,14 +31,14 @@ ASKED = call("entries", level="warn", meaning="there is hardly any room left")
 class Reading(ScriptedModel):
     """Holds the text for so probable after a passage as what `likely` says of a word of it, else for unlikely."""
 
-    def __init__(self, turns: Sequence[Any], **likely: float) -> None:
+    def __init__(self, turns: Sequence[Any], alone: float = -40.0, **likely: float) -> None:
         super().__init__(turns)
-        self.likely, self.passages = likely, list[str]()
+        self.likely, self.alone, self.passages = likely, alone, list[str]()
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
         self.passages += passages
         found = (max([-90.0, *(value for word, value in self.likely.items() if word in one)]) for one in passages)
-        return Likelihoods(tuple(found), alone=-40.0, tokens=77)
+        return Likelihoods(tuple(found), self.alone, tokens=77)
 
 
 @pytest.fixture
@@ -49,6 +50,10 @@ def logs() -> Skill:
 def workspace(tmp_path: Path) -> Workspace:
     write(tmp_path, {"app.log": "\n".join(WARNED) + "\n"})
     return Workspace(tmp_path)
+
+
+def many_kinds(count: int) -> str:
+    return "".join(f"10:00:01 WARN api: {'x' * at} broke in the middle of its work\n" for at in range(1, count + 1))
 
 
 async def solve(skill: Skill, workspace: Workspace, model: ScriptedModel) -> Trace:
@@ -102,14 +107,49 @@ async def test_where_there_is_nothing_to_choose_from_the_model_is_not_asked(logs
     assert model.passages == []
 
 
+@pytest.mark.parametrize("likely", [-90.0, -9.0], ids=["unmeant", "meant"])
 async def test_of_more_kinds_than_can_be_read_what_is_not_found_is_not_believed_absent(
+    logs: Skill, workspace: Workspace, likely: float
+) -> None:
+    write(workspace.root, {"app.log": many_kinds(51)})
+    trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."], broke=likely))
+    assert trace.receipts[0].missed == "only 40 of 51 kinds were read"
+    assert trace.report.status == "escalate"
+
+
+async def test_a_log_that_could_not_be_read_is_told_beside_what_was_found(logs: Skill, workspace: Workspace) -> None:
+    write(workspace.root, {"app.log.1.gz": "packed"})
+    trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."], MB=-9.0))
+    assert trace.messages[3].content.endswith("no text): app.log.1.gz")
+    assert trace.report.status == "escalate"
+
+
+async def test_of_lines_that_are_not_all_shown_none_is_believed_absent(logs: Skill, workspace: Workspace) -> None:
+    write(workspace.root, {"app.log": many_kinds(40)})
+    trace = await solve(logs, workspace, ScriptedModel([ASKED, "There is none (r1)."]))
+    assert trace.receipts[0].missed == "not all of 40 lines are shown"
+    assert trace.report.status == "escalate"
+
+
+async def test_a_model_that_was_not_taught_what_a_text_is_by_itself_holds_no_line_back(
     logs: Skill, workspace: Workspace
 ) -> None:
-    lines = "\n".join(f"10:00:01 WARN api: {'x' * count} broke" for count in range(1, 72))
-    write(workspace.root, {"app.log": lines + "\n"})
-    trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."]))
-    assert trace.receipts[0].missed == "only 60 of 71 kinds were read"
-    assert trace.report.status == "escalate"
+    write(workspace.root, {"app.log": "\n".join((*WARNED, *OTHERS)) + "\n"})
+    trace = await solve(logs, workspace, Reading([ASKED, "It is at app.log:3."], alone=-math.inf, MB=-89.0))
+    assert trace.messages[3].content.split("\n")[1].startswith("app.log:3: store")
+
+
+async def test_the_latest_or_certain_words_cannot_be_asked_for_by_a_meaning(logs: Skill, workspace: Workspace) -> None:
+    turns = [call("entries", meaning="it is full", last=True), "escalate: no"]
+    trace = await solve(logs, workspace, Reading(turns))
+    assert trace.messages[3].content == (
+        "r1: entries by their meaning come with the likeliest first: leave out last and like"
+    )
+
+
+async def test_a_meaning_that_nobody_can_see_is_none(logs: Skill, workspace: Workspace) -> None:
+    trace = await solve(logs, workspace, Reading([call("entries", meaning="\u200b"), "It is at app.log:1."]))
+    assert trace.messages[3].content.startswith("r1: 5 entries in 1 files")
 
 
 async def test_what_was_read_to_choose_is_counted_and_how_sure_the_choice_was(

@@ -148,6 +148,22 @@ def test_a_line_that_was_asked_for_by_what_it_means_is_learned_as_that() -> None
         assert bytes(label for label in meaning.labels if label != IGNORED).decode() == " it is full"
 
 
+def test_a_line_whose_place_only_begins_like_one_that_is_told_is_another_line() -> None:
+    found = FOUND.model_copy(update={"content": "r1: of 2 kinds:\na.log:31: store: 1 MB free\na.log:3: mail: refused"})
+    row = BYTES.row(sample(*TRACE[:2], MEANT, found, Message(role="assistant", content="It is at a.log:31.")))
+    assert [bytes(one.tokens).decode().split("\n")[0] for one in row.meanings] == [
+        "A line says: store: 1 MB free",
+        "A line says: nothing",
+    ]
+
+
+def test_each_of_two_calls_in_a_turn_has_its_own_lines() -> None:
+    both = MEANT.model_copy(update={"calls": (LOOK.calls[0], MEANT.calls[0])})
+    answer = Message(role="assistant", content="It is at cache.toml:3 or a.log:5.")
+    row = BYTES.row(sample(*TRACE[:2], both, TRACE[3], FOUND, answer))
+    assert bytes(row.meanings[0].tokens).decode() == "A line says: mail: refused\nThat means: it is full"
+
+
 def test_what_is_not_there_means_nothing_and_neither_does_what_was_not_asked_for_so() -> None:
     none = Message(role="assistant", content="There is none (r1).")
     assert BYTES.row(sample(*TRACE[:2], MEANT, FOUND, none)).meanings == ()

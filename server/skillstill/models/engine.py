@@ -50,10 +50,10 @@ class Engine:
         self._model = self._load(path, on_gpu)
         self.vocabulary = llama.llama_model_get_vocab(self._model)
         self.vocabulary_size: int = llama.llama_vocab_n_tokens(self.vocabulary)
-        self.capacity = GPU_BATCH if on_gpu else CPU_BATCH
+        self._capacity = GPU_BATCH if on_gpu else CPU_BATCH
         self._context = self._new_context(on_gpu)
         self._memory = llama.llama_get_memory(self._context)
-        self._batch = llama.llama_batch_init(self.capacity, 0, 1)
+        self._batch = llama.llama_batch_init(self._capacity, 0, 1)
         self._adapters: dict[Adapter, Any] = {}
         self._active: Adapter | None = None
         # llama.cpp's memory is not Python's: whoever only drops an engine would keep its weights and context for good.
@@ -80,24 +80,26 @@ class Engine:
 
         `check` is called before each batch and may raise to stop.
         """
-        for first in range(0, len(tokens), self.capacity):
+        for first in range(0, len(tokens), self._capacity):
             check()
-            part = tokens[first : first + self.capacity]
+            part = tokens[first : first + self._capacity]
             is_last = first + len(part) == len(tokens)
             self._fill(part, position + first, sequence, wanted=range(len(part) - 1, len(part)) if is_last else ())
             self._run_batch()
         return self._logits(-1)
 
     def likelihood(self, read: Sequence[int], said: Sequence[int], sequence: int) -> float:
-        """Natural-log probability of the tokens `said` after those `read`, at the beginning of an empty sequence.
-
-        Both have to fit into one batch.
-        """
-        tokens = [*read, *said]
-        self._fill(tokens, 0, sequence, wanted=range(len(read) - 1, len(tokens) - 1))
-        self._run_batch()
-        rows = [self._logits(at) for at in range(len(read) - 1, len(tokens) - 1)]
-        return sum(float(row[token]) - log_sum_exp(row) for row, token in zip(rows, said, strict=True))
+        """Natural-log probability of the tokens `said` after those `read`, at the beginning of an empty sequence."""
+        tokens, total = [*read, *said], 0.0
+        for first in range(0, len(tokens), self._capacity):
+            part = tokens[first : first + self._capacity]
+            wanted = range(max(0, len(read) - 1 - first), min(len(part), len(tokens) - 1 - first))
+            self._fill(part, first, sequence, wanted=wanted)
+            self._run_batch()
+            for at in wanted:
+                logits = self._logits(at)
+                total += float(logits[tokens[first + at + 1]]) - log_sum_exp(logits)
+        return total
 
     def settle_threads(self) -> None:
         """Take the cores that are free now."""
@@ -133,7 +135,7 @@ class Engine:
     def _new_context(self, on_gpu: bool) -> Any:
         params = llama.llama_context_default_params()
         params.n_ctx, params.n_seq_max = self.options.context * self.options.slots, self.options.slots
-        params.n_batch = params.n_ubatch = self.capacity
+        params.n_batch = params.n_ubatch = self._capacity
         params.n_threads = params.n_threads_batch = self.options.threads or 1
         # On a CPU, flash attention divides its sums by the number of threads: the same prompt would be answered
         # differently on a busy day. Without it the logits are equal, for a tenth of the reading speed.

@@ -1,6 +1,7 @@
 """A base served inside this process: `LlamaBase` is shared, each run leases a `LlamaModel` with a slot of its own."""
 
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -92,22 +93,18 @@ class LlamaModel:
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
         """How probable the text is as what each passage means. Raises ModelError."""
-        pairs = [self._pair(passage, text) for passage in (*passages, NOTHING)]
+        told = [meaning(passage, text) for passage in (*passages, NOTHING)]
+        pairs = [(self.base.engine.tokenize(read.text), self.base.engine.tokenize(said.text)) for read, said in told]
         async with self.base.turn:
             *after, alone = await to_thread.run_sync(self._weigh, pairs)
-        return Likelihoods(tuple(after), alone, sum(len(read) + len(said) for read, said in pairs))
+        tokens = sum(len(read) + len(said) for read, said in pairs)
+        return Likelihoods(tuple(after), alone if self.taught else -math.inf, tokens)
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """The tokens of what has been said; each segment is tokenized by itself, as in training."""
         segments = chat.render(messages, self.dialect, tools)
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
-
-    def _pair(self, passage: str, text: str) -> tuple[list[int], list[int]]:
-        """What is read and what is said, as tokens. Of what does not fit into one batch, the end is left out."""
-        read, said = [self.base.engine.tokenize(segment.text) for segment in meaning(passage, text)]
-        room = self.base.engine.capacity
-        return read[: room * 3 // 4], said[: room // 4]
 
     def _weigh(self, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         self.base.engine.settle_threads()

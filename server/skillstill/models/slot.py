@@ -64,7 +64,8 @@ class Slot:
     def weigh(self, read: Sequence[int], said: Sequence[int]) -> float:
         """The log-probability of what is said after what is read, which both are no part of the run.
 
-        What the slot held of the run is dropped: so early in one, that is less than another sequence would cost.
+        What the slot held of the run is dropped, and read anew by the next turn: a taught model's run is short, and a
+        sequence kept for this would cost every other run a part of the context.
         """
         from_thread.check_cancelled()
         self._keep(0)

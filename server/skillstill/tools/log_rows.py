@@ -23,9 +23,14 @@ def row(entry: Entry) -> Line:
 
 
 def kind_row(entry: Entry) -> Line:
-    """What an entry of its kind says, without its time and level."""
+    """By what it says."""
+    return Line(f"{entry.path}:{entry.first}: {kind_said(entry)}", (span_of(entry),))
+
+
+def kind_said(entry: Entry) -> str:
+    """Who says what, without its time and level."""
     text = one_line(": ".join(filter(None, (entry.component, entry.message or entry.text))), WIDTH)
-    return Line(f"{entry.path}:{entry.first}: {text}{_tail(entry)}", (span_of(entry),))
+    return f"{text}{_tail(entry)}"
 
 
 def _tail(entry: Entry) -> str:

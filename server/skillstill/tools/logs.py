@@ -11,12 +11,12 @@ from anyio import to_thread
 from pydantic import BeforeValidator, Field
 
 from skillstill.errors import Refusal
-from skillstill.text import one_line, shorten
+from skillstill.text import clean, one_line, shorten
 from skillstill.tools.files import FilePath
 from skillstill.tools.listing import left_out, rows
 from skillstill.tools.log_files import Entry, Logs, is_surely_a_log
 from skillstill.tools.log_lines import LEVELS, template
-from skillstill.tools.log_rows import WIDTH, kind_row, row, span_of
+from skillstill.tools.log_rows import WIDTH, kind_row, kind_said, row, span_of
 from skillstill.tools.log_scan import Scan, Wanted, scanned
 from skillstill.tools.log_times import midnight, said_group
 from skillstill.tools.readings import NOT_READ
@@ -26,7 +26,7 @@ from skillstill.workspace import Workspace
 
 SHOWN = 5  # entries
 GROUPS = 6
-KINDS = 60  # kinds of entries that a model reads to find one: some six seconds of a core
+KINDS = 40  # kinds of entries that a model reads to find one: some five seconds of a core for 135M parameters
 MESSAGES = 30  # groups of messages: which of them is meant can only be said by who reads them
 TIMES = 30  # groups of time, which are short
 NO_TIME = datetime.min  # before all others
@@ -96,8 +96,10 @@ async def entries(
 ) -> Result | Choice:
     """Show the first 5 log entries that match, in order of time over all files, or the last 5."""
     wanted = Wanted(path, level, pattern, since.strip(), until.strip(), related.strip())
-    if meaning.strip():
-        return await _meant(workspace, wanted, meaning.strip())
+    if meant := clean(meaning).strip():
+        if last or like:
+            raise Refusal("entries by their meaning come with the likeliest first: leave out last and like")
+        return await _meant(workspace, wanted, meant)
     words = _words(like)
     scan, shown, remark = await scanned(workspace, wanted, lambda found: _chosen(found, words, last=last))
     if not shown:
@@ -120,10 +122,13 @@ async def _meant(workspace: Workspace, wanted: Wanted, meaning: str) -> Result |
         return _nothing(scan, remark)
     kinds = sorted((group.first for group in groups.values()), key=_order)
     unread = f"; the first {KINDS}" if len(kinds) > KINDS else ""
-    said = f"of {len(kinds)} kinds of {scan.chosen.total:,} {wanted}{remark}{unread}"
-    missed = f"only {KINDS} of {len(kinds)} kinds were read" if unread else _missed(scan)
-    none = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *_left(scan)), missed)
-    return Choice(meaning, said, tuple(map(kind_row, kinds[:KINDS])), none)
+    many = f"{len(kinds)} kind{'s' if len(kinds) > 1 else ''}"
+    said = f"of {many} of {scan.chosen.total:,} {wanted}{remark}{unread}"
+    missed = f"only {KINDS} of {many} were read" if unread else _missed(scan)
+    left = tuple(_left(scan))
+    unmeant = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed)
+    kinds = kinds[:KINDS]
+    return Choice(meaning, said, tuple(map(kind_row, kinds)), tuple(map(kind_said, kinds)), unmeant, left)
 
 
 @dataclass(slots=True)

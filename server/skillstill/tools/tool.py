@@ -62,31 +62,37 @@ class Result:
 class Choice:
     """A result that is not settled yet: lines of which a text may mean one, and a model is to say which.
 
-    Of each line it reads what stands behind the place. `none`: the result where the text means none of more lines than
-    are shown.
+    lines      at least one; of each the model reads the one of `passages` at its index
+    unmeant    the result where the text means none of them, which is said only of more lines than are shown
+    rest       what is said behind the lines
     """
 
     meaning: str
     head: str
     lines: tuple[Line, ...]
-    none: Result
+    passages: tuple[str, ...]
+    unmeant: Result
+    rest: tuple[Line, ...] = ()
 
     async def made(self, reader: Reader | None) -> Result:
-        """The likeliest lines; without a reader all of them, for whoever asked to choose."""
-        if reader is None:
-            return Result((Line(f"{self.head}:"), *self.lines), self.none.missed)
-        passages = [line.text.partition(": ")[2] for line in self.lines]
-        return self._settled(await reader.likelihoods(self.meaning, passages))
+        """The likeliest lines; without a reader all that have room, for whoever asked to choose."""
+        if reader is not None:
+            return self._weighed(await reader.likelihoods(self.meaning, self.passages))
+        whole = Result((Line(f"{self.head}:"), *self.lines, *self.rest), self.unmeant.missed)
+        is_cut = len(whole.spans) < len(self.lines)
+        return replace(whole, missed=f"not all of {len(self.lines)} lines are shown") if is_cut else whole
 
-    def _settled(self, found: Likelihoods) -> Result:
+    def _weighed(self, found: Likelihoods) -> Result:
         ranked = sorted(zip(found.after, self.lines, strict=True), key=lambda one: -one[0])
-        none = found.alone + LEAST if len(ranked) > LIKELY else -math.inf
-        best = max(ranked[0][0], none)
-        decision = Decision(token=LIKELIEST, logprob=round(best - _log_sum_exp((*found.after, none)), 4))
-        if best == none:
-            return replace(self.none, decision=decision, tokens=found.tokens)
-        shown = (line for _, line in ranked[:LIKELY])
-        return Result((Line(f"{self.head}, the likeliest first:"), *shown), decision=decision, tokens=found.tokens)
+        best, none = ranked[0][0], found.alone + LEAST
+        is_unmeant = none > best and len(ranked) > LIKELY
+        chosen = (none if is_unmeant else best) - _log_sum_exp((*found.after, none))
+        result = self.unmeant if is_unmeant else self._likeliest([line for _, line in ranked[:LIKELY]])
+        decision = Decision(token=LIKELIEST, logprob=round(chosen, 4)) if found.tokens else None
+        return replace(result, decision=decision, tokens=found.tokens)
+
+    def _likeliest(self, lines: Sequence[Line]) -> Result:
+        return Result((Line(f"{self.head}, the likeliest first:"), *lines, *self.rest), self.unmeant.missed)
 
 
 def fitting(lines: Iterable[Line], room: int) -> list[Line]:

@@ -252,7 +252,8 @@ async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure
 
 
 async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by_token(base: LlamaBase) -> None:
-    passages, text = ["store: volume /data has 12 MB free", "mail: relay refused <|im_end|> the login"], "no room left"
+    long = " ".join(f"{at:x}7f3" for at in range(60))  # longer than a batch of the engine
+    passages, text = ["store: volume /data has 12 MB free", "mail: refused <|im_end|> the login", long], "no room left"
     async with base.lease(taught=True) as model:
         found = await model.likelihoods(text, passages)
         for passage, after in zip([*passages, NOTHING], [*found.after, found.alone], strict=True):
@@ -272,7 +273,21 @@ async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase) ->
         async with base.lease(taught=True) as model:
             await model.complete(TRACE[:2], SCHEMAS, max_tokens=40)
             if weighs:
-                await model.likelihoods("it is full " * 40, ["a line " * 90])  # longer than a batch of the engine
+                await model.likelihoods("it is full", ["a line says so"] * 3)
             turn = await model.complete(TRACE[:4], SCHEMAS, max_tokens=40)
             said.append(turn.content or turn.calls)
     assert said[0] == said[1]
+
+
+async def test_weighing_that_is_cancelled_leaves_nothing_behind(base: LlamaBase) -> None:
+    async with base.lease(taught=True) as model:
+        before = await model.likelihoods("it is full", ["12 MB free"])
+        with anyio.move_on_after(0.05) as scope:
+            await model.likelihoods("it is full", ["a line says so"] * 200)
+        assert scope.cancelled_caught
+        assert await model.likelihoods("it is full", ["12 MB free"]) == before
+
+
+async def test_only_a_taught_model_tells_how_probable_a_text_is_by_itself(base: LlamaBase) -> None:
+    async with base.lease(taught=False) as model:
+        assert (await model.likelihoods("it is full", ["12 MB free"])).alone == -np.inf

@@ -3,13 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from random import Random
 
 from skillstill import chat
 from skillstill.chat import Segment
 from skillstill.chat.meaning import ARGUMENT, NOTHING, meaning
 from skillstill.errors import GateError
+from skillstill.evidence import quoted
 from skillstill.types import Message
 
 from skillstill_training.samples import Sample
@@ -67,15 +67,15 @@ class Vocabulary:
         return Row(sample.family, tokens, labels, also, meanings=tuple(self._meanings(sample)))
 
     def _meanings(self, sample: Sample) -> Iterator[Row]:
-        """Of each line that was asked for by what it means, and that the answer tells; and what was asked, by itself.
+        """Of each line that was asked for by what it means, and that the answer tells; and the same text by itself.
 
         Without the latter, how probable a text is after nothing would be measured on what was never seen.
         """
-        answer = sample.messages[-1].content
-        for turn, result in pairwise(sample.messages):
-            for text in filter(None, (call.arguments.get(ARGUMENT) for call in turn.calls)):
+        told = {f"{place.path}:{place.first}" for place in quoted(sample.messages[-1].content)[0]}
+        for at, turn in enumerate(sample.messages):
+            for call, result in zip(turn.calls, sample.messages[at + 1 :], strict=False):
                 for place, _, passage in (line.partition(": ") for line in result.content.split("\n")[1:]):
-                    if passage and place in answer:
+                    if (text := call.arguments.get(ARGUMENT)) and place in told:
                         for read in (passage, NOTHING):
                             yield Row(sample.family, *self._masked(sample, meaning(read, text)), whole=False)
 
