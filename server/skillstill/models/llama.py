@@ -22,6 +22,10 @@ from skillstill.models.writing import Writing
 from skillstill.types import Adapter, Likelihoods, Message, ToolSchema, Usage
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
+# The strength of an adapter where lines are weighed. In full it forgets words that its training did not hold, without
+# it nothing tells it what is asked (docs/experiments.md); after Wortsman and others, 2022, "Robust fine-tuning of
+# zero-shot models".
+READING = 0.5
 SECOND_THOUGHTS = 3  # times that a turn is written otherwise because it makes a call that was made before
 Matchers = Callable[[], llguidance.LLMatcher]
 
@@ -108,7 +112,7 @@ class LlamaModel:
 
     def _weigh(self, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         self.base.engine.settle_threads()
-        self.base.engine.use(self.slot.adapter)
+        self.base.engine.use(self.slot.adapter, READING)
         return [self.slot.weigh(read, said) for read, said in pairs]
 
     def _write(self, prompt: Prompt, matchers: Matchers, messages: Sequence[Message], room: int) -> Message:

@@ -189,14 +189,17 @@ async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(
     adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "adapter.gguf"), sha256="a" * 64)
     prompt = base.engine.tokenize("Where is the cart?")
 
-    def last_logits(use: Adapter | None) -> np.ndarray:
-        base.engine.use(use)
+    def last_logits(use: Adapter | None, strength: float = 1.0) -> np.ndarray:
+        base.engine.use(use, strength)
         base.engine.forget(0, 0)
         return base.engine.decode(prompt, 0, 0, lambda: None).copy()
 
     stock, tuned, back = last_logits(None), last_logits(adapter), last_logits(None)
     assert np.abs(tuned - stock).max() > 0.1
     assert np.array_equal(stock, back)
+    half = last_logits(adapter, 0.5)
+    assert min(np.abs(half - stock).max(), np.abs(half - tuned).max()) > 0.02, "it lies between the two"
+    base.engine.use(None)
     async with base.lease(adapter=adapter, taught=True) as model:
         assert model.slot.tokens == [], "keys and values of another adapter are not reused"
 
