@@ -310,3 +310,24 @@ def accepted_calls(draw: some.DrawFn) -> tuple[str, dict[str, Any]]:
 @given(call=accepted_calls())
 def test_every_call_that_the_tools_accept_can_be_written(dialect: Dialect, call: tuple[str, dict[str, Any]]) -> None:
     assert allowed(dialect, written(dialect, *call), may_answer=False)
+
+
+@pytest.mark.parametrize(
+    ("since", "fits"),
+    [("14:45", True), ("2026-03-01 10:00:02", True), ("=A", True), ("14:46", False), ("pg-7:5432", False)],
+)
+def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
+    said = (
+        Message(role="user", content="errors on pg-7:5432 after 14:45 | sort"),
+        Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01 10:00:02 ERROR no route"),
+    )
+    text = f">entries\nsince: {since}"
+    fresh, tokens = after(said).deep_copy(), list(text.encode())
+    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits
+
+
+def test_where_no_time_was_said_none_is_asked_for() -> None:
+    said = (Message(role="user", content="Who warned about pg-7:5432?"),)
+    for text, fits in ((">tally\nby: level\nsince: pg-7:5432", False), (">tally\nby: level\nlevel: warn", True)):
+        fresh, tokens = after(said).deep_copy(), list(text.encode())
+        assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits, text

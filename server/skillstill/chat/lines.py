@@ -117,6 +117,8 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
         value = values.rule(schema, tool.copied.get(name))
         if name in AT or (name == "path" and "line" in properties):  # what a letter stands for
             value = values.or_letter(value)
+        if not value:
+            continue
         argument = json.dumps(f"\n{name}: ") + " " + value
         parts.append(argument if name in required else f"({argument})?")
     return " ".join(parts)
@@ -142,19 +144,20 @@ class Values:
         return rf"/({whole}=?[^\s<{{\[>#=][^\n]*)(\n({whole}=?[^=\n][^\n]*|=?))*/"
 
     def rule(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
-        """A terminal for one value: plain text where it is a string, else JSON."""
+        """A terminal for one value: plain text where it is a string, else JSON. Empty where nothing can stand there."""
         if choices := [one for one in schema.get("enum", ()) if one]:
             return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"
         if schema.get("type") != "string":
             return f"%json {json.dumps(schema)}"
-        return f"({self._text(schema, copied)} | %json {json.dumps(schema)})"
+        text = self._text(schema, copied)
+        return f"({text} | %json {json.dumps(schema)})" if text else ""
 
     def or_letter(self, rule: str) -> str:
         """The rule, or a line that was shown."""
         if not self._letters:
             return rule
         letters = " | ".join(json.dumps(f"={letter}") for letter in self._letters)
-        return f"({rule} | {self._terminal('POINTER', letters)})"
+        return f"({' | '.join(filter(None, (rule, self._terminal('POINTER', letters))))})"
 
     def _text(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
         most = int(schema.get("maxLength", LONGEST))
@@ -162,8 +165,9 @@ class Values:
         if copied is None or not self._said:
             return self._terminal(f"TEXT_{most}", plain)
         if copied.by and (known := copied.by(self._said)):
-            self._terminals |= known
-            return next(iter(known))
+            self._terminals |= {name: rule for name, rule in known.items() if rule}
+            name, rule = next(iter(known.items()))
+            return name if rule else ""
         held = self._words(copied.but) if copied.but else self._stretch()
         return self._terminal(f"{'WORDS' if copied.but else 'STRETCH'}_{most}", f"{plain} & {held}")
 

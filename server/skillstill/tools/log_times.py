@@ -5,8 +5,9 @@ scale. What a log leaves open is taken from the others, else marked by a year th
 that runs over New Year's Eve is not put right.
 """
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
@@ -25,6 +26,12 @@ _STAMP = re.compile(
     rf"|(?P<short>\d\d-\d\d) (?P<at>{_CLOCK})"
     rf"|(?P<only>{_CLOCK})(?![\w:])"
 )
+_SAID = re.compile(r"(?:\d{4}-\d\d-\d\d[T ])?(?<!\d)\d?\d:[0-5]\d(?::[0-6]\d)?(?!\d)")  # in a question or a result
+
+
+def said_times(said: str) -> Mapping[str, str]:
+    """Of a Lark grammar, the times that were said. Empty where none was: nothing else is one."""
+    return {"TIME": " | ".join(json.dumps(time) for time in sorted({*_SAID.findall(said)}))}
 
 
 def stamp_of(text: str, start: int = 0) -> tuple[datetime, int] | None:

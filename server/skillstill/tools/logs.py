@@ -18,7 +18,7 @@ from skillstill.tools.log_files import Entry, Logs, is_surely_a_log
 from skillstill.tools.log_lines import LEVELS, template
 from skillstill.tools.log_rows import WIDTH, kind_row, kind_said, row, span_of
 from skillstill.tools.log_scan import Scan, Wanted, scanned
-from skillstill.tools.log_times import midnight, said_group
+from skillstill.tools.log_times import midnight, said_group, said_times
 from skillstill.tools.readings import NOT_READ
 from skillstill.tools.tool import ROW, Choice, Line, Result
 from skillstill.types import Copied, Span
@@ -43,11 +43,13 @@ def _level(value: object) -> object:
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
 Pattern = Annotated[str, Field(max_length=120, description="text or regular expression"), Copied()]
 WHEN = "time such as 10:00 or 2026-03-01 10:00:02, or that of an entry, as path:line"
-Since = Annotated[str, Field(max_length=160, description=WHEN), Copied()]
+Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(by=said_times)]
 Like = Annotated[
     str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
 ]
-Until = Annotated[str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied()]
+Until = Annotated[
+    str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied(by=said_times)
+]
 Related = Annotated[
     str, Field(max_length=160, description="an entry, as path:line: only those that share an id with it"), Copied()
 ]
