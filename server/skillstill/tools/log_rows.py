@@ -19,12 +19,12 @@ def span_of(entry: Entry) -> Span:
 
 def row(entry: Entry) -> Line:
     """As the log has it."""
-    return Line(f"{entry.path}:{entry.first}: {one_line(_told(entry), WIDTH)}{_tail(entry)}", (span_of(entry),))
+    return placed(entry, f"{one_line(_told(entry), WIDTH)}{_tail(entry)}")
 
 
-def kind_row(entry: Entry) -> Line:
-    """By what it says."""
-    return Line(f"{entry.path}:{entry.first}: {kind_said(entry)}", (span_of(entry),))
+def placed(entry: Entry, text: str) -> Line:
+    """The text behind the entry's place."""
+    return Line(f"{entry.path}:{entry.first}: {text}", (span_of(entry),))
 
 
 def kind_said(entry: Entry) -> str:

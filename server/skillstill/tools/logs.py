@@ -16,7 +16,7 @@ from skillstill.tools.files import FilePath
 from skillstill.tools.listing import left_out, rows
 from skillstill.tools.log_files import Entry, Logs, is_surely_a_log
 from skillstill.tools.log_lines import LEVELS, template
-from skillstill.tools.log_rows import WIDTH, kind_row, kind_said, row, span_of
+from skillstill.tools.log_rows import WIDTH, kind_said, placed, row, span_of
 from skillstill.tools.log_scan import Scan, Wanted, scanned
 from skillstill.tools.log_times import midnight, said_group, said_times
 from skillstill.tools.readings import NOT_READ
@@ -129,8 +129,8 @@ async def _meant(workspace: Workspace, wanted: Wanted, meaning: str) -> Result |
     missed = f"only {KINDS} of {many} were read" if unread else _missed(scan)
     left = tuple(_left(scan))
     unmeant = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed)
-    kinds = kinds[:KINDS]
-    return Choice(meaning, said, tuple(map(kind_row, kinds)), tuple(map(kind_said, kinds)), unmeant, left)
+    passages = tuple(map(kind_said, kinds[:KINDS]))
+    return Choice(meaning, said, tuple(map(placed, kinds, passages)), passages, unmeant, left)
 
 
 @dataclass(slots=True)
