@@ -96,7 +96,6 @@ class TrainPlan(Frozen):
     tokens        seen in all, at most; families share them equally
     traces        at most so many
     openings      the share of the tokens that goes to first turns of more traces: what was asked, told from its words
-    meanings      the same for lines with what they mean, where traces ask for lines so: by it lines are ranked
     curve         numbers of traces that are trained on before, each by itself, to see what more of them would bring
     longest       tokens of a conversation; longer ones are left out, and counted
     batch         conversations a step; they are packed into one row, and do not see each other
@@ -106,8 +105,7 @@ class TrainPlan(Frozen):
 
     tokens: Annotated[int, Field(ge=1)] = 600_000
     traces: Annotated[int, Field(ge=1)] | None = None
-    openings: Annotated[float, Field(ge=0, lt=0.9)] = 0.25
-    meanings: Annotated[float, Field(ge=0, le=0.1)] = 0.05
+    openings: Annotated[float, Field(ge=0, lt=1)] = 0.25
     curve: tuple[Annotated[int, Field(ge=1)], ...] = ()
     rank: Annotated[int, Field(ge=1)] = 16
     alpha: Annotated[int, Field(ge=1)] = 32

@@ -56,14 +56,14 @@ def make_adapter(
         cut_course(folder.adapter)
     dropped: Counter[str] = Counter()
     rows = _rows(folder, base, plan, dropped)
-    chosen = drawn(rows, plan.tokens, seed, plan.traces, plan.openings, plan.meanings)
+    chosen = drawn(rows, plan.tokens, seed, plan.traces, plan.openings)
     tokens = sum(len(row.tokens) for row in chosen)
     history = History(folder.adapter / COURSE, tokens, dropped, on_progress)
     trials = Trials(skill_folder, folder, base, plan.episodes, offline=offline)
     course = _Course(folder, base, started.plan, seed, trials, history)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
-        success = course.point(traces, drawn(rows, plan.tokens, seed, traces, plan.openings, plan.meanings))
+        success = course.point(traces, drawn(rows, plan.tokens, seed, traces, plan.openings))
         trained = trained.model_copy(update={"data_curve": {**trained.data_curve, traces: success}})
         course.note(trained)
     return trained

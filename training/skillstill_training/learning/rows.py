@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from skillstill import chat
-from skillstill.chat import Segment
-from skillstill.chat.meaning import ARGUMENT, NOTHING, meaning
 from skillstill.errors import GateError
-from skillstill.evidence import quoted
 from skillstill.types import Message
 
 from skillstill_training.samples import Sample
@@ -22,7 +19,7 @@ class Row:
     """`tokens` and `labels` of one conversation, equally long; a label is its token, or IGNORED.
 
     `also` are other tokens that it may begin with, up to the first that is learned: its question in other words.
-    `meanings` are its lines with what they were asked for as. An opening is not `whole`, and neither is a meaning.
+    An opening is not `whole`.
     """
 
     family: str
@@ -30,7 +27,6 @@ class Row:
     labels: tuple[int, ...]
     also: tuple[tuple[int, ...], ...] = ()
     whole: bool = True
-    meanings: tuple["Row", ...] = ()
 
     @property
     def learned(self) -> int:
@@ -62,30 +58,12 @@ class Vocabulary:
 
     def row(self, sample: Sample) -> Row:
         """Raises GateError where the mask lets through anything but what the model itself writes."""
-        tokens, labels = self._masked(sample, chat.render(sample.messages, chat.LINES))
-        also = tuple(self._start(sample, words) for words in sample.also)
-        return Row(sample.family, tokens, labels, also, meanings=tuple(self._meanings(sample)))
-
-    def _meanings(self, sample: Sample) -> Iterator[Row]:
-        """Of each line that was asked for by what it means, and that the answer tells; and the same text by itself.
-
-        Without the latter, how probable a text is after nothing would be measured on what was never seen.
-        """
-        told = {f"{place.path}:{place.first}" for place in quoted(sample.messages[-1].content)[0]}
-        for at, turn in enumerate(sample.messages):
-            for call, result in zip(turn.calls, sample.messages[at + 1 :], strict=False):
-                for place, _, passage in (line.partition(": ") for line in result.content.split("\n")[1:]):
-                    if (text := call.arguments.get(ARGUMENT)) and place in told:
-                        for read in (passage, NOTHING):
-                            yield Row(sample.family, *self._masked(sample, meaning(read, text)), whole=False)
-
-    def _masked(self, sample: Sample, segments: Sequence[Segment]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Tokens and labels; each segment is tokenized by itself."""
+        segments = chat.render(sample.messages, chat.LINES)
         parts = [(tuple(self.tokenize(segment.text)), segment.learned) for segment in segments]
         tokens = tuple(token for part, _ in parts for token in part)
         labels = tuple(token if learned else IGNORED for part, learned in parts for token in part)
         self._assert_masked(sample, labels, [segment.text for segment in segments if segment.learned])
-        return tokens, labels
+        return Row(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
 
     def _start(self, sample: Sample, words: str) -> tuple[int, ...]:
         """What a conversation begins with that asks in these words; what its run begins with shows the same."""
@@ -109,20 +87,15 @@ def fitting(rows: Iterable[Row], longest: int, dropped: Counter[str]) -> Iterato
             yield row
 
 
-def drawn(
-    rows: Sequence[Row], budget: int, seed: int, most: int | None = None, openings: float = 0.0, meanings: float = 0.0
-) -> Sequence[Row]:
-    """Whole conversations, at most so many, and for shares of the tokens openings and meanings of more; shuffled.
+def drawn(rows: Sequence[Row], budget: int, seed: int, most: int | None = None, openings: float = 0.0) -> Sequence[Row]:
+    """Whole conversations, at most so many, and openings of more of them, for that share of the tokens; shuffled.
 
     An opening costs a sixth of a conversation, and most of what a small model gets wrong is what it was asked.
     """
-    meant = [meaning for row in rows for meaning in row.meanings]
-    rest = 1 - openings - (meanings if meant else 0)
-    whole = _in_turn(rows, budget * rest, seed, most)
+    whole = _in_turn(rows, budget * (1 - openings), seed, most)
     spent = sum(len(row.tokens) for row in whole)
-    cut = _in_turn([row.opening for row in rows], spent * openings / rest, seed + 1)
-    told = _in_turn(meant, spent * meanings / rest, seed + 2)
-    return Random(seed).sample([*whole, *cut, *told], len(whole) + len(cut) + len(told))  # noqa: S311 - no secret
+    cut = _in_turn([row.opening for row in rows], spent * openings / (1 - openings), seed + 1)
+    return Random(seed).sample([*whole, *cut], len(whole) + len(cut))  # noqa: S311 - no secret
 
 
 def _in_turn(rows: Sequence[Row], budget: float, seed: int, most: int | None = None) -> Sequence[Row]:
