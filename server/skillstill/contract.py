@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skillstill.chat import LINES
-from skillstill.chat.meaning import ARGUMENT, NOTHING, READ, SAID
+from skillstill.chat.meaning import ARGUMENT, READ, SAID, SHOWN
 from skillstill.skill import Skill
 from skillstill.types import ModelFile
 
@@ -29,7 +29,7 @@ def serving_hash(skill: Skill, base: ModelFile, adapter: ModelFile | None) -> st
         "base": base.sha256,
         "adapter": adapter.sha256 if adapter else None,
         **({"opening": opening.tool} if (opening := skill.subagent.opening) else {}),
-        **({"meaning": [READ, SAID, NOTHING]} if weighs else {}),
+        **({"meaning": [SHOWN, READ, SAID]} if weighs else {}),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -145,12 +145,10 @@ class Model(Protocol):
 class Likelihoods:
     """How probable a text is after each of some passages: natural logarithms, summed over the text's tokens.
 
-    `alone` is that after a passage that says nothing; minus infinity from a model that was not taught what that is, so
-    that no text is held for one that means none. `tokens` were read.
+    `tokens` were read to tell.
     """
 
     after: tuple[float, ...]
-    alone: float
     tokens: int = 0
 
 

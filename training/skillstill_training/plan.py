@@ -111,7 +111,7 @@ class PlannedModel:
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
         """As sure as somebody who knows which line is meant."""
         meant = self.hand.meant
-        return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages), -FAR / 2)
+        return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages))
 
     def _following(self, last: Message) -> ToolCall:
         """What the plan yields next. Raises StopIteration with what it returns."""

@@ -165,11 +165,17 @@ class Values:
         if copied is None or not self._said:
             return self._terminal(f"TEXT_{most}", plain)
         if copied.by and (known := copied.by(self._said)):
-            self._terminals |= {name: rule for name, rule in known.items() if rule}
-            name, rule = next(iter(known.items()))
-            return name if rule else ""
+            return self._ruled(known, plain)
         held = self._words(copied.but) if copied.but else self._stretch()
         return self._terminal(f"{'WORDS' if copied.but else 'STRETCH'}_{most}", f"{plain} & {held}")
+
+    def _ruled(self, known: Mapping[str, str], plain: str) -> str:
+        """The first of the rules; of a terminal, what of it is plain text."""
+        self._terminals |= {name: rule for name, rule in known.items() if rule}
+        name, rule = next(iter(known.items()))
+        if rule and name.isupper():
+            self._terminals[name] = f"({rule}) & {plain}"
+        return name if rule else ""
 
     def _terminal(self, name: str, pattern: str) -> str:
         self._terminals[name] = pattern

@@ -55,7 +55,7 @@ class Engine:
         self._memory = llama.llama_get_memory(self._context)
         self._batch = llama.llama_batch_init(self._capacity, 0, 1)
         self._adapters: dict[Adapter, Any] = {}
-        self._active: tuple[Adapter | None, float] = None, 1.0
+        self._active: Adapter | None = None
         # llama.cpp's memory is not Python's: whoever only drops an engine would keep its weights and context for good.
         self.close = weakref.finalize(self, _free, self._batch, self._context, self._model)
         self.close.atexit = False
@@ -88,13 +88,13 @@ class Engine:
             self._run_batch()
         return self._logits(-1)
 
-    def likelihood(self, read: Sequence[int], said: Sequence[int], sequence: int) -> float:
-        """Natural-log probability of the tokens `said` after those `read`, at the beginning of an empty sequence."""
+    def likelihood(self, read: Sequence[int], said: Sequence[int], position: int, sequence: int) -> float:
+        """Natural-log probability of the tokens `said` after those `read`, which both are appended to a sequence."""
         tokens, total = [*read, *said], 0.0
         for first in range(0, len(tokens), self._capacity):
             part = tokens[first : first + self._capacity]
             wanted = range(max(0, len(read) - 1 - first), min(len(part), len(tokens) - 1 - first))
-            self._fill(part, first, sequence, wanted=wanted)
+            self._fill(part, position + first, sequence, wanted=wanted)
             self._run_batch()
             for at in wanted:
                 logits = self._logits(at)
@@ -111,20 +111,19 @@ class Engine:
         """Drop what a sequence holds from this position on."""
         llama.llama_memory_seq_rm(self._memory, sequence, position, -1)
 
-    def use(self, adapter: Adapter | None, strength: float = 1.0) -> None:
+    def use(self, adapter: Adapter | None) -> None:
         """Decode with this LoRA adapter from now on, or with the bare base. Raises ModelError.
 
-        At a `strength` below 1 the weights lie between the base's and the tuned ones. Keys and values computed under
-        one adapter or strength are wrong under another: a sequence keeps to one.
+        Keys and values computed under one adapter are wrong under another: a sequence keeps to one.
         """
-        if (adapter, strength) == self._active:
+        if adapter == self._active:
             return
         chosen = [] if adapter is None else [self._adapter(adapter)]
         array = (llama.llama_adapter_lora_p_ctypes * len(chosen))(*chosen)
-        scales = (ctypes.c_float * len(chosen))(*[strength] * len(chosen))
+        scales = (ctypes.c_float * len(chosen))(*[1.0] * len(chosen))
         if llama.llama_set_adapters_lora(self._context, array, len(chosen), scales):
             raise ModelError(f"llama.cpp could not switch to the adapter {adapter.path if adapter else None}")
-        self._active = adapter, strength
+        self._active = adapter
 
     def _load(self, path: Path, on_gpu: bool) -> Any:
         params = llama.llama_model_default_params()

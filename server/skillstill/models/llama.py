@@ -1,7 +1,6 @@
 """A base served inside this process: `LlamaBase` is shared, each run leases a `LlamaModel` with a slot of its own."""
 
 import json
-import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -13,7 +12,7 @@ from anyio import to_thread
 from llguidance.llamacpp import lltokenizer_from_vocab
 
 from skillstill import chat
-from skillstill.chat.meaning import NOTHING, meaning
+from skillstill.chat.meaning import SHOWN, meaning
 from skillstill.errors import ContextFull, ModelError
 from skillstill.grammar import turn_grammar
 from skillstill.models.engine import Engine, EngineOptions
@@ -22,10 +21,6 @@ from skillstill.models.writing import Writing
 from skillstill.types import Adapter, Likelihoods, Message, ToolSchema, Usage
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
-# The strength of an adapter where lines are weighed. In full it forgets words that its training did not hold, without
-# it nothing tells it what is asked (docs/experiments.md); after Wortsman and others, 2022, "Robust fine-tuning of
-# zero-shot models".
-READING = 0.5
 SECOND_THOUGHTS = 3  # times that a turn is written otherwise because it makes a call that was made before
 Matchers = Callable[[], llguidance.LLMatcher]
 
@@ -96,13 +91,16 @@ class LlamaModel:
             return await to_thread.run_sync(self._write, prompt, matchers, messages, min(max_tokens, room))
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
-        """How probable the text is as what each passage means. Raises ModelError."""
-        told = [meaning(passage, text) for passage in (*passages, NOTHING)]
-        pairs = [(self.base.engine.tokenize(read.text), self.base.engine.tokenize(said.text)) for read, said in told]
+        """How probable the text is as what each passage means, without the adapter, which has forgotten words.
+
+        Raises ModelError.
+        """
+        tokenize = self.base.engine.tokenize
+        shown = tokenize(SHOWN)
+        pairs = [(tokenize(read), tokenize(said)) for read, said in (meaning(passage, text) for passage in passages)]
         async with self.base.turn:
-            *after, alone = await to_thread.run_sync(self._weigh, pairs)
-        tokens = sum(len(read) + len(said) for read, said in pairs)
-        return Likelihoods(tuple(after), alone if self.taught else -math.inf, tokens)
+            after = await to_thread.run_sync(self._weigh, shown, pairs)
+        return Likelihoods(tuple(after), len(shown) + sum(len(read) + len(said) for read, said in pairs))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """The tokens of what has been said; each segment is tokenized by itself, as in training."""
@@ -110,10 +108,10 @@ class LlamaModel:
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
 
-    def _weigh(self, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
+    def _weigh(self, shown: Sequence[int], pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         self.base.engine.settle_threads()
-        self.base.engine.use(self.slot.adapter, READING)
-        return [self.slot.weigh(read, said) for read, said in pairs]
+        self.base.engine.use(None)
+        return self.slot.weigh(shown, pairs)
 
     def _write(self, prompt: Prompt, matchers: Matchers, messages: Sequence[Message], room: int) -> Message:
         made = [message.calls for message in messages if message.calls]

@@ -61,18 +61,23 @@ class Slot:
         self.tokens += tokens
         return logits
 
-    def weigh(self, read: Sequence[int], said: Sequence[int]) -> float:
-        """The log-probability of what is said after what is read, which both are no part of the run.
+    def weigh(self, shown: Sequence[int], pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[float]:
+        """After what is shown, the log-probability of what is said after what is read; nothing of it is of the run.
 
         What the slot held of the run is dropped, and read anew by the next turn: a taught model's run is short, and a
         sequence kept for this would cost every other run a part of the context.
         """
-        from_thread.check_cancelled()
         self._keep(0)
         try:
-            return self.engine.likelihood(read, said, self.sequence)
+            self.engine.decode(shown, 0, self.sequence, from_thread.check_cancelled)
+            return [self._weighed(len(shown), read, said) for read, said in pairs]
         finally:
             self.engine.forget(self.sequence, 0)
+
+    def _weighed(self, position: int, read: Sequence[int], said: Sequence[int]) -> float:
+        from_thread.check_cancelled()
+        self.engine.forget(self.sequence, position)
+        return self.engine.likelihood(read, said, position, self.sequence)
 
     def _keep(self, count: int) -> None:
         self.engine.forget(self.sequence, count)

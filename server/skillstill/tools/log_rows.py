@@ -28,9 +28,13 @@ def placed(entry: Entry, text: str) -> Line:
 
 
 def kind_said(entry: Entry) -> str:
-    """Who says what, without its time and level."""
-    text = one_line(": ".join(filter(None, (entry.component, entry.message or entry.text))), WIDTH)
-    return f"{text}{_tail(entry)}"
+    """What it says, without its time, its level and who says it."""
+    return f"{one_line(entry.message or entry.text, WIDTH)}{_tail(entry)}"
+
+
+def kind_row(entry: Entry) -> Line:
+    """Who says what."""
+    return placed(entry, ": ".join(filter(None, (entry.component, kind_said(entry)))))
 
 
 def _tail(entry: Entry) -> str:

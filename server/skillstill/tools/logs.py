@@ -16,7 +16,8 @@ from skillstill.tools.files import FilePath
 from skillstill.tools.listing import left_out, rows
 from skillstill.tools.log_files import Entry, Logs, is_surely_a_log
 from skillstill.tools.log_lines import LEVELS, template
-from skillstill.tools.log_rows import WIDTH, kind_said, placed, row, span_of
+from skillstill.tools.log_patterns import said_patterns
+from skillstill.tools.log_rows import WIDTH, kind_row, kind_said, row, span_of
 from skillstill.tools.log_scan import Scan, Wanted, scanned
 from skillstill.tools.log_times import midnight, said_group, said_times
 from skillstill.tools.readings import NOT_READ
@@ -41,7 +42,7 @@ def _level(value: object) -> object:
 
 
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
-Pattern = Annotated[str, Field(max_length=120, description="text or regular expression"), Copied()]
+Pattern = Annotated[str, Field(max_length=120, description="text or regular expression"), Copied(by=said_patterns)]
 WHEN = "time such as 10:00 or 2026-03-01 10:00:02, or that of an entry, as path:line"
 Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(by=said_times)]
 Like = Annotated[
@@ -129,8 +130,8 @@ async def _meant(workspace: Workspace, wanted: Wanted, meaning: str) -> Result |
     missed = f"only {KINDS} of {many} were read" if unread else _missed(scan)
     left = tuple(_left(scan))
     unmeant = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed)
-    passages = tuple(map(kind_said, kinds[:KINDS]))
-    return Choice(meaning, said, tuple(map(placed, kinds, passages)), passages, unmeant, left)
+    lines, passages = (tuple(map(form, kinds[:KINDS])) for form in (kind_row, kind_said))
+    return Choice(meaning, said, lines, passages, unmeant, left)
 
 
 @dataclass(slots=True)

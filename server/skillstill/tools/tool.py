@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -16,9 +17,9 @@ from skillstill.workspace import Workspace
 MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
 ROW = 160  # characters of one line among many
 LIKELY = 5  # lines of a choice that are shown
-# By how much a line must make a text more probable, as a logarithm, to be meant by it. Of validation needles of `logs`
-# more than eight of ten reach it, and fewer than half of those that are not there (docs/experiments.md).
-LEAST = 3.4
+# By how much a line must make a text more probable than the others do, as a logarithm, to be meant by it. Of texts that
+# a line means eight in ten reach it, of others still six in ten (docs/experiments.md).
+LEAST = 3.0
 LIKELIEST = "likeliest"  # a choice among lines, as a decision of the run
 MAX_RESULT = 1_800  # characters of a whole result: some 500 tokens, the window of `read` at its widest
 
@@ -84,9 +85,10 @@ class Choice:
 
     def _weighed(self, found: Likelihoods) -> Result:
         ranked = sorted(zip(found.after, self.lines, strict=True), key=lambda one: -one[0])
-        best, none = ranked[0][0], found.alone + LEAST
-        is_unmeant = none > best and len(ranked) > LIKELY
-        chosen = (none if is_unmeant else best) - _log_sum_exp((*found.after, none))
+        best, *others = (likelihood for likelihood, _ in ranked)
+        none = fmean(others) + LEAST if len(others) >= LIKELY else -math.inf
+        is_unmeant = none > best
+        chosen = max(best, none) - _log_sum_exp((*found.after, none))
         result = self.unmeant if is_unmeant else self._likeliest([line for _, line in ranked[:LIKELY]])
         decision = Decision(token=LIKELIEST, logprob=round(chosen, 4)) if found.tokens else None
         return replace(result, decision=decision, tokens=found.tokens)

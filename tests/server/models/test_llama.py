@@ -9,7 +9,7 @@ import gguf
 import numpy as np
 import pytest
 from skillstill import chat
-from skillstill.chat.meaning import NOTHING, meaning
+from skillstill.chat.meaning import SHOWN, meaning
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models import llama
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
@@ -189,16 +189,14 @@ async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(
     adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "adapter.gguf"), sha256="a" * 64)
     prompt = base.engine.tokenize("Where is the cart?")
 
-    def last_logits(use: Adapter | None, strength: float = 1.0) -> np.ndarray:
-        base.engine.use(use, strength)
+    def last_logits(use: Adapter | None) -> np.ndarray:
+        base.engine.use(use)
         base.engine.forget(0, 0)
         return base.engine.decode(prompt, 0, 0, lambda: None).copy()
 
     stock, tuned, back = last_logits(None), last_logits(adapter), last_logits(None)
     assert np.abs(tuned - stock).max() > 0.1
     assert np.array_equal(stock, back)
-    half = last_logits(adapter, 0.5)
-    assert min(np.abs(half - stock).max(), np.abs(half - tuned).max()) > 0.02, "it lies between the two"
     base.engine.use(None)
     async with base.lease(adapter=adapter, taught=True) as model:
         assert model.slot.tokens == [], "keys and values of another adapter are not reused"
@@ -259,15 +257,16 @@ async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by
     passages, text = ["store: volume /data has 12 MB free", "mail: refused <|im_end|> the login", long], "no room left"
     async with base.lease(taught=True) as model:
         found = await model.likelihoods(text, passages)
-        for passage, after in zip([*passages, NOTHING], [*found.after, found.alone], strict=True):
-            read, said = (base.engine.tokenize(segment.text) for segment in meaning(passage, text))
+        for passage, after in zip(passages, found.after, strict=True):
+            read, said = map(base.engine.tokenize, meaning(passage, text))
+            read = [*base.engine.tokenize(SHOWN), *read]
             base.engine.forget(1, 0)
             logits, by_hand = model.slot.engine.decode(read, 0, 1, lambda: None), 0.0
             for at, token in enumerate(said):
                 by_hand += float(logits[token]) - log_sum_exp(logits)
                 logits = model.slot.engine.decode([token], len(read) + at, 1, lambda: None)
             assert after == pytest.approx(by_hand, abs=0.3)  # of batches, logits differ a little
-    assert max(found.after) == found.after[0] > found.alone
+    assert max(found.after) == found.after[0]
 
 
 async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase) -> None:
@@ -282,6 +281,18 @@ async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase) ->
     assert said[0] == said[1]
 
 
+async def test_lines_are_weighed_by_the_base_whatever_adapter_leads_the_run(
+    base: LlamaBase, gguf_file: Path, tmp_path: Path
+) -> None:
+    adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "noise.gguf"), sha256="c" * 64)
+    found = []
+    for use in (None, adapter):
+        async with base.lease(adapter=use, taught=True) as model:
+            await model.complete(TRACE[:2], SCHEMAS, max_tokens=4)
+            found.append(await model.likelihoods("it is full", ["12 MB free", "3 jobs wait"]))
+    assert found[0] == found[1]
+
+
 async def test_weighing_that_is_cancelled_leaves_nothing_behind(base: LlamaBase) -> None:
     async with base.lease(taught=True) as model:
         before = await model.likelihoods("it is full", ["12 MB free"])
@@ -289,8 +300,3 @@ async def test_weighing_that_is_cancelled_leaves_nothing_behind(base: LlamaBase)
             await model.likelihoods("it is full", ["a line says so"] * 200)
         assert scope.cancelled_caught
         assert await model.likelihoods("it is full", ["12 MB free"]) == before
-
-
-async def test_only_a_taught_model_tells_how_probable_a_text_is_by_itself(base: LlamaBase) -> None:
-    async with base.lease(taught=False) as model:
-        assert (await model.likelihoods("it is full", ["12 MB free"])).alone == -np.inf
