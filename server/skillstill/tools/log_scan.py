@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import TypeVar
 
 from anyio import to_thread
@@ -13,7 +14,7 @@ from skillstill.errors import Refusal
 from skillstill.tools.log_files import Entry, Logs, logs_under
 from skillstill.tools.log_ids import entry_at, tie
 from skillstill.tools.log_times import Bound, said, said_range
-from skillstill.tools.readings import lacking, readings
+from skillstill.tools.readings import lacking, readings, respelled
 from skillstill.tools.ripgrep import BadPattern, matching_numbers
 from skillstill.workspace import Workspace
 
@@ -135,9 +136,9 @@ async def _readings(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIter
         raise Refusal("a pattern has no line break: give the most telling of its lines")
     files = [log.path for log in logs.files]
     unread = ""
-    for reading in readings(pattern) if files else ():
+    for reading in chain(readings(pattern), respelled(pattern)) if files else ():
         try:
-            numbers = await matching_numbers(workspace, pattern, files, reading.case, literal=reading.literal)
+            numbers = await matching_numbers(workspace, reading.pattern, files, reading.case, literal=reading.literal)
         except BadPattern as error:
             unread = lacking(error)
             continue

@@ -1,5 +1,6 @@
-"""The ways to read a pattern that a model gives: as it is, then taken literally, then both in any case."""
+"""The ways to read a pattern that a model gives: as it is, then taken literally, both in any case, otherwise joined."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from skillstill.text import one_line
 from skillstill.tools.ripgrep import BadPattern, Case
 
 SPECIAL = frozenset(".^$*+?{}[]|()\\")  # a pattern without these reads the same literally
+JOINED = re.compile(r"\w+(?:[-_. ]\w+)+")  # a name of several words
 NOT_READ = "its pattern could not be read"
 CASES: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case", "none in this case"))
 
@@ -15,6 +17,7 @@ CASES: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case
 class Reading:
     """One of them; `remark` tells whoever gave the pattern what was done with it, empty where nothing was."""
 
+    pattern: str
     case: Case
     literal: bool
     remark: str
@@ -25,7 +28,14 @@ def readings(pattern: str) -> Iterator[Reading]:
     for case, other in CASES:
         for literal in (False, True) if SPECIAL & set(pattern) else (False,):
             remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
-            yield Reading(case, literal, f" ({remarks})" if remarks else "")
+            yield Reading(pattern, case, literal, f" ({remarks})" if remarks else "")
+
+
+def respelled(pattern: str) -> Iterator[Reading]:
+    """A name as others join its words: `timetable-loader` and `timetable loader` for `timetable_loader`."""
+    if JOINED.fullmatch(pattern):
+        words = re.split("[-_. ]", pattern)
+        yield Reading("[-_. ]?".join(words), "--ignore-case", literal=False, remark=" (none in this spelling)")
 
 
 def lacking(error: BadPattern) -> str:

@@ -441,6 +441,14 @@ async def test_a_pattern_is_tried_in_this_case_then_in_any_and_literally(tmp_pat
     assert (await lines("entries", tmp_path, pattern="(A+B"))[0].endswith("(taken literally, none in this case):")
 
 
+@pytest.mark.parametrize("said", ["seat-loader", "Seat loader", "seatLoader_2"])
+async def test_a_name_is_found_however_its_words_are_joined(tmp_path: Path, said: str) -> None:
+    write(tmp_path, {"a.log": f"{DAY} ERROR seat_loader: late\n{DAY} ERROR seatloader2: late\n{DAY} INFO seat: ok\n"})
+    shown = await lines("entries", tmp_path, pattern=said)
+    assert shown[0].endswith("(none in this spelling):")
+    assert len(shown) == (2 if said.endswith("2") else 3)
+
+
 async def test_another_case_is_tried_where_none_of_this_case_has_the_level(tmp_path: Path) -> None:
     write(tmp_path, {"x.log": f"{DAY} ERROR Timeout\n{DAY} INFO timeout=3\n"})
     shown = await lines("entries", tmp_path, pattern="timeout", level="error")
