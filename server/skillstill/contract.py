@@ -10,6 +10,7 @@ from typing import Any
 from skillstill.chat import LINES
 from skillstill.chat.meaning import ARGUMENT, READ, SAID, SHOWN
 from skillstill.skill import Skill
+from skillstill.tools.tool import LEAST
 from skillstill.types import ModelFile
 
 SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
@@ -29,7 +30,7 @@ def serving_hash(skill: Skill, base: ModelFile, adapter: ModelFile | None) -> st
         "base": base.sha256,
         "adapter": adapter.sha256 if adapter else None,
         **({"opening": opening.tool} if (opening := skill.subagent.opening) else {}),
-        **({"meaning": [SHOWN, READ, SAID]} if weighs else {}),
+        **({"meaning": [SHOWN, READ, SAID, LEAST]} if weighs else {}),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

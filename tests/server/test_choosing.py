@@ -89,6 +89,23 @@ async def test_what_no_line_makes_much_likelier_than_the_others_do_is_not_there(
     assert (trace.report.status, trace.report.evidence) == ("answered", ("r1",))
 
 
+async def test_what_one_line_makes_much_likelier_than_the_others_do_is_meant_by_it(
+    logs: Skill, workspace: Workspace
+) -> None:
+    write(workspace.root, {"app.log": "\n".join((*WARNED, *OTHERS)) + "\n"})
+    model = Reading([ASKED, "It is at app.log:3."], MB=-86.0)
+    assert (await solve(logs, workspace, model)).messages[3].content.split("\n")[1].startswith("app.log:3: store")
+
+
+async def test_a_message_of_two_levels_is_read_once_and_shown_twice(logs: Skill, workspace: Workspace) -> None:
+    twins = [line.replace("WARN", "ERROR") for line in WARNED[2:3]]
+    write(workspace.root, {"app.log": "\n".join((*WARNED, *OTHERS, *twins)) + "\n"})
+    model = Reading([call("entries", meaning="it is full"), "It is at app.log:3."], MB=-86.0)
+    shown = (await solve(logs, workspace, model)).messages[3].content.split("\n")
+    assert len(model.passages) == len(set(model.passages)) == 7
+    assert [line.partition(": ")[0] for line in shown[1:3]] == ["app.log:3", "app.log:9"]
+
+
 async def test_of_as_few_lines_as_can_be_shown_none_is_held_back(logs: Skill, workspace: Workspace) -> None:
     trace = await solve(logs, workspace, Reading([ASKED, "It is at app.log:3."], MB=-89.0))
     assert trace.messages[3].content.split("\n")[1].startswith("app.log:3: store")
@@ -113,7 +130,8 @@ async def test_of_more_kinds_than_can_be_read_what_is_not_found_is_not_believed_
     logs: Skill, workspace: Workspace, likely: float
 ) -> None:
     write(workspace.root, {"app.log": many_kinds(51)})
-    trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."], broke=likely))
+    trace = await solve(logs, workspace, Reading([ASKED, "There is none (r1)."], **{"x" * 40: likely}))
+    assert ("no entry means" in trace.messages[3].content) is (likely < -80)
     assert trace.receipts[0].missed == "only 40 of 51 kinds were read"
     assert trace.report.status == "escalate"
 

@@ -332,22 +332,26 @@ def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
         ("travel.berths", True),
         ("travel", False),
         ("pg-7:5432", True),
-        ("pg-7", False),
         ("travel.berths lost pg-7:5432", True),
         ("berths lost", False),  # of a name the end alone
+        ("a.shop", True),
+        ("log-shipper", True),
         ("error", True),  # it was quoted
         ("Warnings", False),
         ("the last", False),
+        ('"the last"', False),
         ("Lastly", True),
         ("503s", True),
         ("50", False),
+        ('"50"', False),
         ("503", False),  # that is a number, and no text as long as it is not quoted
         ('"503"', True),
+        ('"[tx-4]"', True),
     ],
 )
 def test_a_pattern_over_logs_repeats_whole_names_and_no_words_that_only_ask(pattern: str, fits: bool) -> None:
-    asked = "Warnings: the last where travel.berths lost pg-7:5432 with an 'error'? Lastly, 503s"
-    said = (Message(role="user", content=asked), Message(role="tool", content="r1: 503 entries"))
+    asked = "Warnings: the last where travel.berths lost pg-7:5432 with an “error”? Lastly, 503s of a.shop, [tx-4]"
+    said = (Message(role="user", content=asked), Message(role="tool", content="r1: 503 entries\nlog-shipper"))
     fresh, tokens = after(said).deep_copy(), list(f">entries\npattern: {pattern}".encode())
     assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits
 

@@ -150,7 +150,8 @@ class Values:
         if schema.get("type") != "string":
             return f"%json {json.dumps(schema)}"
         text = self._text(schema, copied)
-        return f"({text} | %json {json.dumps(schema)})" if text else ""
+        quoted = f"{text}_QUOTED" if f"{text}_QUOTED" in self._terminals else f"%json {json.dumps(schema)}"
+        return f"({text} | {quoted})" if text else ""
 
     def or_letter(self, rule: str) -> str:
         """The rule, or a line that was shown."""
@@ -170,10 +171,11 @@ class Values:
         return self._terminal(f"{'WORDS' if copied.but else 'STRETCH'}_{most}", f"{plain} & {held}")
 
     def _ruled(self, known: Mapping[str, str], plain: str) -> str:
-        """The first of the rules; of a terminal, what of it is plain text."""
+        """The first of the rules; of a terminal, what of it is plain text, and what of it can stand in quotes."""
         self._terminals |= {name: rule for name, rule in known.items() if rule}
         name, rule = next(iter(known.items()))
         if rule and name.isupper():
+            self._terminals[f"{name}_QUOTED"] = rf'"\"" (({rule}) & /[^"\\\n]+/) "\""'
             self._terminals[name] = f"({rule}) & {plain}"
         return name if rule else ""
 

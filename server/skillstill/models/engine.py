@@ -114,7 +114,7 @@ class Engine:
     def use(self, adapter: Adapter | None) -> None:
         """Decode with this LoRA adapter from now on, or with the bare base. Raises ModelError.
 
-        Keys and values computed under one adapter are wrong under another: a sequence keeps to one.
+        Keys and values computed under one adapter are wrong under another: a sequence is emptied in between.
         """
         if adapter == self._active:
             return

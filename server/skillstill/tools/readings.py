@@ -8,7 +8,8 @@ from skillstill.text import one_line
 from skillstill.tools.ripgrep import BadPattern, Case
 
 SPECIAL = frozenset(".^$*+?{}[]|()\\")  # a pattern without these reads the same literally
-JOINED = re.compile(r"\w+(?:[-_. ]\w+)+")  # a name of several words
+JOINED = re.compile(r"[^\W_]+(?:[-_. ][^\W_]+)+")  # a name of several words
+BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_. ](?=[^\W\d_])")
 NOT_READ = "its pattern could not be read"
 CASES: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case", "none in this case"))
 
@@ -32,10 +33,13 @@ def readings(pattern: str) -> Iterator[Reading]:
 
 
 def respelled(pattern: str) -> Iterator[Reading]:
-    """A name as others join its words: `timetable-loader` and `timetable loader` for `timetable_loader`."""
-    if JOINED.fullmatch(pattern):
-        words = re.split("[-_. ]", pattern)
-        yield Reading("[-_. ]?".join(words), "--ignore-case", literal=False, remark=" (none in this spelling)")
+    """A name as others join its words: `timetable-loader` and `timetable loader` for `timetable_loader`.
+
+    Letters may stand together, numbers not: `10.0.0.1` is not in `10001`.
+    """
+    if JOINED.fullmatch(pattern) and BETWEEN_LETTERS.search(pattern):
+        words = BETWEEN_LETTERS.sub("[-_. ]?", pattern)
+        yield Reading(rf"\b{words}\b", "--ignore-case", literal=False, remark=" (none in this spelling)")
 
 
 def lacking(error: BadPattern) -> str:

@@ -67,7 +67,7 @@ async def _widening(workspace: Workspace, pattern: str, under: Path) -> tuple[Hi
     unread = ""
     for reading in readings(pattern):
         try:
-            hits = await matching_lines(workspace, pattern, under, reading.case, literal=reading.literal)
+            hits = await matching_lines(workspace, reading.pattern, under, reading.case, literal=reading.literal)
         except BadPattern as error:
             unread = lacking(error)
             continue

@@ -78,17 +78,19 @@ class Choice:
     async def made(self, reader: Reader | None) -> Result:
         """The likeliest lines; without a reader all that have room, for whoever asked to choose."""
         if reader is not None:
-            return self._weighed(await reader.likelihoods(self.meaning, self.passages))
+            distinct = tuple(dict.fromkeys(self.passages))
+            return self._weighed(distinct, await reader.likelihoods(self.meaning, distinct))
         whole = Result((Line(f"{self.head}:"), *self.lines, *self.rest), self.unmeant.missed)
         is_cut = len(whole.spans) < len(self.lines)
         return replace(whole, missed=f"not all of {len(self.lines)} lines are shown") if is_cut else whole
 
-    def _weighed(self, found: Likelihoods) -> Result:
-        ranked = sorted(zip(found.after, self.lines, strict=True), key=lambda one: -one[0])
-        best, *others = (likelihood for likelihood, _ in ranked)
+    def _weighed(self, distinct: Sequence[str], found: Likelihoods) -> Result:
+        after = dict(zip(distinct, found.after, strict=True))
+        best, *others = sorted(found.after, reverse=True)
         none = fmean(others) + LEAST if len(others) >= LIKELY else -math.inf
         is_unmeant = none > best
         chosen = max(best, none) - _log_sum_exp((*found.after, none))
+        ranked = sorted(zip(self.passages, self.lines, strict=True), key=lambda one: -after[one[0]])
         result = self.unmeant if is_unmeant else self._likeliest([line for _, line in ranked[:LIKELY]])
         decision = Decision(token=LIKELIEST, logprob=round(chosen, 4)) if found.tokens else None
         return replace(result, decision=decision, tokens=found.tokens)

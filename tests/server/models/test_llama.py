@@ -269,10 +269,11 @@ async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by
     assert max(found.after) == found.after[0]
 
 
-async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase) -> None:
+async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase, gguf_file: Path, tmp_path: Path) -> None:
+    adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "noise.gguf"), sha256="d" * 64)
     said = []
     for weighs in (False, True):
-        async with base.lease(taught=True) as model:
+        async with base.lease(adapter=adapter, taught=True) as model:
             await model.complete(TRACE[:2], SCHEMAS, max_tokens=40)
             if weighs:
                 await model.likelihoods("it is full", ["a line says so"] * 3)
