@@ -130,8 +130,8 @@ async def _meant(workspace: Workspace, wanted: Wanted, meaning: str) -> Result |
     missed = f"only {KINDS} of {many} were read" if unread else _missed(scan)
     left = tuple(_left(scan))
     unmeant = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed)
-    lines, passages = (tuple(map(form, kinds[:KINDS])) for form in (kind_row, kind_said))
-    return Choice(meaning, said, lines, passages, unmeant, left)
+    read = kinds[:KINDS]
+    return Choice(meaning, said, tuple(map(kind_row, read)), tuple(map(kind_said, read)), unmeant, left)
 
 
 @dataclass(slots=True)
