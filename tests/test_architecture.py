@@ -27,7 +27,7 @@ ARROWS = {
     "confidence": set(),
     "registry": {"confidence", "skill", "trust"},
     "releases": {"models", "registry"},
-    "contract": {"chat", "skill"},
+    "contract": {"chat", "skill", "tools"},
     "runs": set(),
     "runtime": {"agent", "chat", "confidence", "contract", "registry", "runs", "skill", "workspace"},
     "server": {"library", "registry", "runtime", "workspace"},
