@@ -347,13 +347,44 @@ def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
         ("503", False),  # that is a number, and no text as long as it is not quoted
         ('"503"', True),
         ('"[tx-4]"', True),
+        ("10:02", False),  # that is a time
+        ("error”? Lastly,", False),
+        ("where travel.berths", False),
     ],
 )
 def test_a_pattern_over_logs_repeats_whole_names_and_no_words_that_only_ask(pattern: str, fits: bool) -> None:
-    asked = "Warnings: the last where travel.berths lost pg-7:5432 with an “error”? Lastly, 503s of a.shop, [tx-4]"
+    asked = "Warnings: the last where travel.berths lost pg-7:5432 with an “error”? Lastly, 503s of a.shop, [tx-4] at 10:02"
     said = (Message(role="user", content=asked), Message(role="tool", content="r1: 503 entries\nlog-shipper"))
     fresh, tokens = after(said).deep_copy(), list(f">entries\npattern: {pattern}".encode())
     assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits
+
+
+@pytest.mark.parametrize(
+    ("path", "fits"),
+    [
+        ("shop/cart.py", True),
+        ("café.log", True),
+        ("Makefile", True),
+        ("=A", True),
+        ("a.log", True),
+        ("02:18", False),
+        ("7: 2026-03-01T10", False),
+        ("Look", False),
+    ],
+)
+def test_a_path_that_is_read_was_said_and_reads_like_one(path: str, fits: bool) -> None:
+    asked = "Look from 02:18 on in (shop/cart.py), `Makefile` and café.log."
+    said = (
+        Message(role="user", content=asked),
+        Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01T10:00:02 ERROR no route"),
+    )
+    fresh, tokens = after(said).deep_copy(), list(f">read\npath: {path}".encode())
+    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits
+
+
+def test_where_no_file_was_said_none_is_read() -> None:
+    fresh, tokens = after((Message(role="user", content="Who fails first from 02:18 on?"),)).deep_copy(), list(b">read")
+    assert fresh.try_consume_tokens(tokens) < len(tokens)
 
 
 def test_where_no_time_was_said_none_is_asked_for() -> None:

@@ -60,13 +60,14 @@ class Lines:
         return ""
 
     def rules(self, tools: Sequence[ToolSchema], marker: Marker, said: Sequence[Message]) -> Sequence[str]:
-        calls = " | ".join(f"call_{index}" for index in range(len(tools)))
         values = Values(said)
+        calls = [rule for tool in tools if (rule := _call_rule(tool, values))]
+        calls = calls or [_call_rule(tool, Values(())) for tool in tools]  # a grammar has a call, be it a wrong one
         return [
             r"intent: /#[a-z_]{1,40}\n/",
-            f'call: ">" ({calls})',
+            f'call: ">" ({" | ".join(f"call_{index}" for index in range(len(calls)))})',
             f"ANSWER: {values.answer}",
-            *[f"call_{index}: {_call_rule(tool, values)}" for index, tool in enumerate(tools)],
+            *[f"call_{index}: {rule}" for index, rule in enumerate(calls)],
             *values.terminals,
         ]
 
@@ -110,6 +111,7 @@ def _value(text: str) -> Any:
 
 
 def _call_rule(tool: ToolSchema, values: "Values") -> str:
+    """Empty where nothing can stand for an argument that is required: the tool is not called then."""
     required = tool.parameters.get("required", [])
     parts = [json.dumps(tool.name)]
     properties = tool.parameters["properties"]
@@ -117,6 +119,8 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
         value = values.rule(schema, tool.copied.get(name))
         if name in AT or (name == "path" and "line" in properties):  # what a letter stands for
             value = values.or_letter(value)
+        if not value and name in required:
+            return ""
         if not value:
             continue
         argument = json.dumps(f"\n{name}: ") + " " + value

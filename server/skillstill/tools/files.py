@@ -14,6 +14,7 @@ from skillstill.text import clean, shorten
 from skillstill.tools.callees import called_here
 from skillstill.tools.listing import left_out, place, quoted, rows
 from skillstill.tools.ripgrep import BadPattern, matching_files, visible_files
+from skillstill.tools.said_paths import said_paths
 from skillstill.tools.stack_traces import raised_in
 from skillstill.tools.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.types import Copied, Span
@@ -77,7 +78,7 @@ async def _called(workspace: Workspace, name: str) -> Sequence[str]:
 
 
 async def read(
-    workspace: Workspace, path: Annotated[FilePath, Copied()], line: Annotated[int, Field(ge=1)] = 1
+    workspace: Workspace, path: Annotated[FilePath, Copied(by=said_paths)], line: Annotated[int, Field(ge=1)] = 1
 ) -> Result:
     """Read 12 numbered lines of a file, from 2 lines before `line` on, and which of what they call is defined here."""
     path = await settle(workspace, path)

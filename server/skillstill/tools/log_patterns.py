@@ -8,17 +8,19 @@ CHUNK = re.compile(r"\w+(?:\.\w+)*|\W")  # half of `travel.berths` is found in o
 ASKING = re.findall(
     r"\w+",
     "a an the any all critical error errors warning warnings warn info debug entry entries line lines log logs message"
-    " messages component components service services first last final latest newest since until before after",
+    " messages component components service services first last final latest newest since until before after"
+    " what which who whose where when why how yesterday today",
 )
 QUOTED = re.compile(r"[\"'`“‘«](\w+)")
+NOT_LOOKED_FOR = r"\d?\d:\d\d(:\d\d)?|[^\n]*[,;]"  # a time is `since` or `until`; a name ends before the comma
 
 
 def said_patterns(said: str) -> Mapping[str, str]:
-    """Of a Lark grammar, the stretches of what was said that do not begin with a word that only asks.
+    """Of a Lark grammar, the stretches of what was said that do not begin with a word that only asks, and no time.
 
-    One that was quoted is looked for itself.
+    A word that was quoted is looked for itself.
     """
     quoted = {word.casefold() for word in QUOTED.findall(said)}
     asking = "|".join(word for word in ASKING if word not in quoted)
     stretch = json.dumps({"substring_chunks": CHUNK.findall(said)})
-    return {"PATTERN": rf"%regex {stretch} & ~/(?i:{asking})(\s[^\n]*)?/"}
+    return {"PATTERN": rf"%regex {stretch} & ~/(?i:{asking})(\s[^\n]*)?/ & ~/{NOT_LOOKED_FOR}/"}

@@ -107,7 +107,9 @@ async def entries(
     scan, shown, remark = await scanned(workspace, wanted, lambda found: _chosen(found, words, last=last))
     if not shown:
         return _nothing(scan, remark)
-    which = f"; {'last' if last else 'first'} {SHOWN}" if scan.chosen.total > SHOWN else ""
+    # Of few all are shown, in order of time: where the last are wanted that says which way to read.
+    many = scan.chosen.total > (1 if last else SHOWN)
+    which = f"; {'last' if last else 'first'} {len(shown)}" if many else ""
     if words and _shared(shown[0], words):
         which = f"; the {'last' if last else 'likeliest'} by {like!r}"
     elif words:

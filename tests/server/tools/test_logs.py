@@ -173,6 +173,8 @@ async def test_the_first_or_the_last_five_are_shown_and_the_rest_is_counted_by_f
     last = await lines("entries", tmp_path, last=True)
     assert last[0].endswith("; last 5:")
     assert [row.split()[-1] for row in last[1:6]] == ["b1", "a2", "b2", "a3", "b3"]
+    few = await lines("entries", tmp_path, pattern="a", last=True)
+    assert few[0].endswith("; last 4:")
 
 
 HOSTS = """2026-03-01 10:00:01 WARN a: connection to db-1 refused
