@@ -14,4 +14,5 @@ LIKE_A_FILE = re.compile(
 def said_paths(said: str) -> Mapping[str, str]:
     """Of a Lark grammar, the words of what was said that read like a file. Empty where none does."""
     words = {form for word in WORD.findall(said) for form in (word.rstrip("."), word.strip("()[]{}."))}
-    return {"PATH": " | ".join(json.dumps(word, ensure_ascii=False) for word in sorted(words) if LIKE_A_FILE.fullmatch(word))}
+    files = filter(LIKE_A_FILE.fullmatch, sorted(words))
+    return {"PATH": " | ".join(json.dumps(file, ensure_ascii=False) for file in files)}
