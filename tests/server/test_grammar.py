@@ -348,12 +348,15 @@ def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
         ('"503"', True),
         ('"[tx-4]"', True),
         ("10:02", False),  # that is a time
+        ("10:02, please", False),
+        ("Warnings, the last", False),
         ("error”? Lastly,", False),
         ("where travel.berths", False),
     ],
 )
 def test_a_pattern_over_logs_repeats_whole_names_and_no_words_that_only_ask(pattern: str, fits: bool) -> None:
-    asked = "Warnings: the last where travel.berths lost pg-7:5432 by an “error”? Lastly, 503s of a.shop, [tx-4], 10:02"
+    asked = "Warnings: the last where travel.berths lost pg-7:5432 by an “error”? Lastly, 503s of a.shop, [tx-4]"
+    asked += " at 10:02, please. Warnings, the last"
     said = (Message(role="user", content=asked), Message(role="tool", content="r1: 503 entries\nlog-shipper"))
     fresh, tokens = after(said).deep_copy(), list(f">entries\npattern: {pattern}".encode())
     assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits

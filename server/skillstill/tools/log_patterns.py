@@ -12,15 +12,16 @@ ASKING = re.findall(
     " what which who whose where when why how yesterday today",
 )
 QUOTED = re.compile(r"[\"'`“‘«](\w+)")
-NOT_LOOKED_FOR = r"\d?\d:\d\d(:\d\d)?|[^\n]*[,;]"  # a time is `since` or `until`; a name ends before the comma
+SIGN = r"[\s,;!?]"  # what may follow a word; `error-log` and `error.rate` are other words
+TIME = rf"\d?\d:\d\d(:\d\d)?({SIGN}[^\n]*)?"  # of which `since` and `until` are made
 
 
 def said_patterns(said: str) -> Mapping[str, str]:
-    """Of a Lark grammar, the stretches of what was said that do not begin with a word that only asks, and no time.
+    """Of a Lark grammar, the stretches of what was said that begin with no word that only asks, and with no time.
 
-    A word that was quoted is looked for itself.
+    A word that was quoted is looked for itself; none ends with the comma behind it.
     """
     quoted = {word.casefold() for word in QUOTED.findall(said)}
     asking = "|".join(word for word in ASKING if word not in quoted)
     stretch = json.dumps({"substring_chunks": CHUNK.findall(said)})
-    return {"PATTERN": rf"%regex {stretch} & ~/(?i:{asking})(\s[^\n]*)?/ & ~/{NOT_LOOKED_FOR}/"}
+    return {"PATTERN": rf"%regex {stretch} & ~/(?i:{asking})({SIGN}[^\n]*)?/ & ~/{TIME}/ & ~/[^\n]*[,;]/"}
