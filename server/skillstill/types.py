@@ -5,7 +5,7 @@ prompt -> Message, ToolCall <-> Receipt -> Report, all of it in a Trace
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
@@ -73,7 +73,8 @@ class Copied:
     """
 
     but: tuple[str, ...] = ()
-    by: Annotated[Callable[[str], Mapping[str, str]] | None, Field(exclude=True)] = None
+    # Of serving alone: a trace keeps no functions, and reads back equal.
+    by: Annotated[Callable[[str], Mapping[str, str]] | None, Field(exclude=True)] = field(default=None, compare=False)
 
 
 class ToolSchema(Frozen):

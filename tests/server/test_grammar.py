@@ -390,6 +390,14 @@ def test_where_no_file_was_said_none_is_read() -> None:
     assert fresh.try_consume_tokens(tokens) < len(tokens)
 
 
+def test_where_reading_is_all_that_a_skill_can_do_any_path_is_read() -> None:
+    said = (Message(role="user", content="What does the cart do?"),)
+    grammar = turn_grammar([TOOLS["read"].schema], LINES, said, may_answer=False, may_escalate=False)
+    made = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
+    tokens = list(b">read\npath: cart")
+    assert made.try_consume_tokens(tokens) == len(tokens)
+
+
 def test_where_no_time_was_said_none_is_asked_for() -> None:
     said = (Message(role="user", content="Who warned about pg-7:5432?"),)
     for text, fits in ((">tally\nby: level\nsince: pg-7:5432", False), (">tally\nby: level\nlevel: warn", True)):

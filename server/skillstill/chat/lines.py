@@ -62,7 +62,9 @@ class Lines:
     def rules(self, tools: Sequence[ToolSchema], marker: Marker, said: Sequence[Message]) -> Sequence[str]:
         values = Values(said)
         calls = [rule for tool in tools if (rule := _call_rule(tool, values))]
-        calls = calls or [_call_rule(tool, Values(())) for tool in tools]  # a grammar has a call, be it a wrong one
+        if not calls:  # every tool wants something that was not said: a refused call tells more than none at all
+            values = Values(())
+            calls = [_call_rule(tool, values) for tool in tools]
         return [
             r"intent: /#[a-z_]{1,40}\n/",
             f'call: ">" ({" | ".join(f"call_{index}" for index in range(len(calls)))})',
