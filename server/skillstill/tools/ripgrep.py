@@ -160,7 +160,9 @@ async def _run(workspace: Workspace, limit: int, *arguments: str) -> tuple[bytes
     if not workspace.root.is_dir():
         raise WorkspaceError(f"the workspace {workspace.root} is gone")
     with anyio.move_on_after(SECONDS):
-        async with await anyio.open_process(command, stdin=subprocess.DEVNULL, cwd=workspace.root) as rg:
+        with anyio.CancelScope(shield=True):  # cancelled halfway, a start would leave its process behind
+            rg = await anyio.open_process(command, stdin=subprocess.DEVNULL, cwd=workspace.root)
+        async with rg:
             return await _collect(rg, limit)
     raise Refusal(f"it took longer than {SECONDS:.0f} seconds: name a smaller path")
 
