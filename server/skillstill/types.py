@@ -69,7 +69,8 @@ class Copied:
 
     Or, with words given (`but`), a text none of whose other words are new. `by` may know better: of all that was said
     it makes rules of a Lark grammar, the first for the argument, which is a text where its name is in capitals; none
-    where there is nothing to go by, an empty one where nothing can stand there: the argument is then left out.
+    where there is nothing to go by, an empty one where nothing can stand there: the argument is then left out, and the
+    tool not called that requires it.
     """
 
     but: tuple[str, ...] = ()

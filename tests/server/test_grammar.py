@@ -25,7 +25,13 @@ def matcher(dialect: Dialect, may_answer: bool, may_escalate: bool, tools: tuple
 
 
 def allowed(dialect: Dialect, text: str, *, may_answer: bool = True, tools: tuple[str, ...] = tuple(TOOLS)) -> bool:
-    fresh, tokens = matcher(dialect, may_answer, True, tools).deep_copy(), list(text.encode())
+    return is_whole(matcher(dialect, may_answer, True, tools), text)
+
+
+def is_whole(made: llguidance.LLMatcher, text: str) -> bool:
+    """Whether the grammar lets that through, and lets it end there."""
+    fresh, tokens = made.deep_copy(), list(text.encode())
+    assert not fresh.is_error(), fresh.get_error()
     return fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())
 
 
@@ -148,6 +154,10 @@ def after(said: tuple[Message, ...]) -> llguidance.LLMatcher:
     return llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
 
 
+def accepted(said: tuple[Message, ...], text: str) -> bool:
+    return is_whole(after(said), text)
+
+
 @pytest.mark.parametrize(
     ("text", "fits"),
     [
@@ -179,8 +189,7 @@ def after(said: tuple[Message, ...]) -> llguidance.LLMatcher:
     ],
 )
 def test_what_is_copied_or_pointed_at_was_said_or_shown(text: str, fits: bool) -> None:
-    fresh, tokens = after(SAID).deep_copy(), list(text.encode())
-    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) == fits
+    assert accepted(SAID, text) == fits
 
 
 TABLES = (
@@ -228,8 +237,7 @@ fleet.db:
     ],
 )
 def test_a_query_names_columns_only_of_its_table_and_of_those_that_it_refers_to(query: str, fits: bool) -> None:
-    fresh, tokens = after(TABLES).deep_copy(), list(f">sql\nquery: {query}".encode())
-    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) == fits
+    assert accepted(TABLES, f">sql\nquery: {query}") == fits
 
 
 def test_where_not_all_columns_are_shown_a_query_may_hold_any_word_that_was_said() -> None:
@@ -241,9 +249,7 @@ def test_where_not_all_columns_are_shown_a_query_may_hold_any_word_that_was_said
 
 def held(overview: str, query: str, question: str = "How many are hidden?") -> bool:
     said = (Message(role="user", content=question), Message(role="tool", content=f"r1: {overview}"))
-    fresh, tokens = after(said).deep_copy(), list(f">sql\nquery: {query}".encode())
-    assert not fresh.is_error(), fresh.get_error()
-    return fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())
+    return accepted(said, f">sql\nquery: {query}")
 
 
 @pytest.mark.parametrize(
@@ -321,9 +327,7 @@ def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
         Message(role="user", content="errors on pg-7:5432 after 14:45 | sort"),
         Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01 10:00:02 ERROR no route"),
     )
-    text = f">entries\nsince: {since}"
-    fresh, tokens = after(said).deep_copy(), list(text.encode())
-    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits
+    assert accepted(said, f">entries\nsince: {since}") is fits
 
 
 @pytest.mark.parametrize(
@@ -358,8 +362,7 @@ def test_a_pattern_over_logs_repeats_whole_names_and_no_words_that_only_ask(patt
     asked = "Warnings: the last where travel.berths lost pg-7:5432 by an “error”? Lastly, 503s of a.shop, [tx-4]"
     asked += " at 10:02, please. Warnings, the last"
     said = (Message(role="user", content=asked), Message(role="tool", content="r1: 503 entries\nlog-shipper"))
-    fresh, tokens = after(said).deep_copy(), list(f">entries\npattern: {pattern}".encode())
-    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits
+    assert accepted(said, f">entries\npattern: {pattern}") is fits
 
 
 @pytest.mark.parametrize(
@@ -381,8 +384,7 @@ def test_a_path_that_is_read_was_said_and_reads_like_one(path: str, fits: bool) 
         Message(role="user", content=asked),
         Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01T10:00:02 ERROR no route"),
     )
-    fresh, tokens = after(said).deep_copy(), list(f">read\npath: {path}".encode())
-    assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits
+    assert accepted(said, f">read\npath: {path}") is fits
 
 
 def test_where_no_file_was_said_none_is_read() -> None:
@@ -401,5 +403,4 @@ def test_where_reading_is_all_that_a_skill_can_do_any_path_is_read() -> None:
 def test_where_no_time_was_said_none_is_asked_for() -> None:
     said = (Message(role="user", content="Who warned about pg-7:5432?"),)
     for text, fits in ((">tally\nby: level\nsince: pg-7:5432", False), (">tally\nby: level\nlevel: warn", True)):
-        fresh, tokens = after(said).deep_copy(), list(text.encode())
-        assert (fresh.try_consume_tokens(tokens) == len(tokens) and bool(fresh.is_accepting())) is fits, text
+        assert accepted(said, text) is fits, text

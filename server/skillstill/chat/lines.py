@@ -121,12 +121,11 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
         value = values.rule(schema, tool.copied.get(name))
         if name in AT or (name == "path" and "line" in properties):  # what a letter stands for
             value = values.or_letter(value)
-        if not value and name in required:
-            return ""
-        if not value:
-            continue
         argument = json.dumps(f"\n{name}: ") + " " + value
-        parts.append(argument if name in required else f"({argument})?")
+        if value:
+            parts.append(argument if name in required else f"({argument})?")
+        elif name in required:
+            return ""
     return " ".join(parts)
 
 
