@@ -356,6 +356,11 @@ def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
         ("Warnings, the last", False),
         ("error”? Lastly,", False),
         ("where travel.berths", False),
+        ('" "', False),  # which is in every entry
+        ('" travel.berths"', False),
+        ('"[tx"', True),
+        ('"["', False),
+        ("”?", False),
     ],
 )
 def test_a_pattern_over_logs_repeats_whole_names_and_no_words_that_only_ask(pattern: str, fits: bool) -> None:

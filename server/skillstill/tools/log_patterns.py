@@ -1,4 +1,4 @@
-"""What a pattern over logs repeats of what was said: whole names, and no words that only ask for entries."""
+"""What a pattern over logs repeats of what was said: whole names, and no words or signs that name nothing."""
 
 import json
 import re
@@ -14,14 +14,16 @@ ASKING = re.findall(
 QUOTED = re.compile(r"[\"'`“‘«](\w+)")
 SIGN = r"[\s,;!?]"  # what may follow a word; `error-log` and `error.rate` are other words
 TIME = rf"\d?\d:\d\d(:\d\d)?({SIGN}[^\n]*)?"  # of which `since` and `until` are made
+NAMELESS = r"\s[^\n]*|[\W_]*"  # a blank is in every entry
 
 
 def said_patterns(said: str) -> Mapping[str, str]:
-    """Of a Lark grammar, the stretches of what was said that begin with no word that only asks, and with no time.
+    """Of a Lark grammar, the stretches of what was said that begin with no word that only asks, no time and no blank.
 
-    A word that was quoted is looked for itself; none ends with the comma behind it.
+    A word that was quoted is looked for itself; none ends with the comma behind it, none has no letter and no digit.
     """
     quoted = {word.casefold() for word in QUOTED.findall(said)}
     asking = "|".join(word for word in ASKING if word not in quoted)
     stretch = json.dumps({"substring_chunks": CHUNK.findall(said)})
-    return {"PATTERN": rf"%regex {stretch} & ~/(?i:{asking})({SIGN}[^\n]*)?/ & ~/{TIME}/ & ~/[^\n]*[,;]/"}
+    asked = rf"~/(?i:{asking})({SIGN}[^\n]*)?/ & ~/{TIME}/"
+    return {"PATTERN": rf"%regex {stretch} & {asked} & ~/{NAMELESS}/ & ~/[^\n]*[,;]/"}

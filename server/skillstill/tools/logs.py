@@ -57,7 +57,7 @@ Related = Annotated[
 Meaning = Annotated[
     str, Field(max_length=160, description="what it says, in your words: only the likeliest kinds of entries"), Copied()
 ]
-New = Annotated[bool, Field(description="only groups of which there was none before `since`")]
+New = Annotated[bool, Field(description="only groups of which there was none before `since`; all without it")]
 
 
 async def tally(
@@ -75,6 +75,7 @@ async def tally(
     scan, groups, remark = await scanned(workspace, wanted, lambda entries: _groups(entries, KEYS[by]))
     if not scan.chosen.total:
         return _nothing(scan, remark)
+    new = new and bool(wanted.since)  # of all entries none was there before
     if new:
         known = await to_thread.run_sync(_known_before, scan, by)
         groups = {name: group for name, group in groups.items() if name not in known}
@@ -172,10 +173,9 @@ def _groups(found: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, Gr
 
 
 def _known_before(scan: Scan, by: By) -> Collection[Key]:
-    """The groups of the entries that match alike and came before the first of the scan. Refuses without a `since`."""
-    if not (scan.wanted.since and scan.chosen.first):
-        raise Refusal("new since when? give since too")
-    first = scan.chosen.first
+    """The groups of the entries that match alike and came before the first of the scan."""
+    if not (first := scan.chosen.first):
+        return ()
     alike = Scan(scan.logs, replace(scan.wanted, since="", until=""), scan.numbers)
     return _groups((entry for entry in alike.entries() if entry.time and entry.time < first), KEYS[by]).keys()
 

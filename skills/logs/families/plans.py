@@ -1,6 +1,5 @@
 """Plans of questions that one look answers, with the way back where a name was said loosely."""
 
-from collections.abc import Generator
 from typing import Any
 
 from skillstill.types import ToolCall
@@ -9,28 +8,28 @@ from skillstill_training.plan import Hand, Plan, Seen, call
 
 from .reading import absent, first_of, found_nothing, has_row, is_shown, row_at, row_of
 
-Looks = Generator[ToolCall, Seen, list[Seen]]
-
 
 def first(goal: Goal, hand: Hand) -> Plan:
-    seen = yield from _by_component(goal)
-    if not has_row(seen[-1], _component(goal)):
-        return _none_of(goal, seen)
-    return f"It is at {first_of(row_of(seen[-1], _component(goal)))}."
+    seen = yield _of_component(goal)
+    if not has_row(seen, _component(goal)):
+        return absent([seen])
+    return f"It is at {first_of(row_of(seen, _component(goal)))}."
 
 
 def component_count(goal: Goal, hand: Hand) -> Plan:
-    seen = yield from _by_component(goal)
-    if not has_row(seen[-1], _component(goal)):
-        return _none_of(goal, seen)
-    return row_of(seen[-1], _component(goal))
+    seen = yield _of_component(goal)
+    if not has_row(seen, _component(goal)):
+        return absent([seen])
+    return row_of(seen, _component(goal))
 
 
 def last(goal: Goal, hand: Hand) -> Plan:
     said = goal.words["component"]
     seen = [(yield call("entries", pattern=said, **_level(goal), last=True))]
     place = str(goal.facts.get("place", ""))
-    if not is_shown(seen[-1], place):  # nothing, or only others that mention it
+    if found_nothing(seen[-1]):
+        return absent(seen)
+    if not is_shown(seen[-1], place):  # only others that mention it
         seen.append((yield call("tally", by="component", **_level(goal))))
         if not place:
             return _none_of(goal, seen)
@@ -69,12 +68,9 @@ def request(goal: Goal, hand: Hand) -> Plan:
     return "\n".join(sorted((row_of(seen, str(name)) for name in names), key=seen.text.index))
 
 
-def _by_component(goal: Goal) -> Looks:
-    """Counted by component, of the name alone; where that is nowhere, of all."""
-    seen = [(yield call("tally", by="component", **_level(goal), pattern=goal.words["component"]))]
-    if found_nothing(seen[-1]) or ("component" in goal.facts and not has_row(seen[-1], _component(goal))):
-        seen.append((yield call("tally", by="component", **_level(goal))))
-    return seen
+def _of_component(goal: Goal) -> ToolCall:
+    """How often it is there: a tool that finds a name however it is joined leaves no second look to take."""
+    return call("tally", by="component", **_level(goal), pattern=goal.words["component"])
 
 
 def _component(goal: Goal) -> str:

@@ -1,6 +1,8 @@
 """Drafts of questions in which words have to be understood: descriptions, and work that these tools cannot do."""
 
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
@@ -12,40 +14,10 @@ from ..generator.vocabulary import HOLE, Needle, vocabulary
 from .lookups import ABSENT, also, any_of, place, shuffled
 from .record import Record, record
 
-# What is asked for, and why it cannot be had here. Those of the test are other work, though as far out of reach.
-TASKS = {
-    "train": (
-        ("restart {component}", "I can only read logs, not restart anything"),
-        ("delete the entries of {component}", "I can only read logs, not change them"),
-        ("set the log level of {component} to debug", "I can only read logs, not configure services"),
-        ("fix the bug behind the errors of {component}", "I see logs, not the code"),
-        ("say why the customer who phoned about {component} was angry", "phone calls are in no log"),
-        ("predict how many errors {component} will have tomorrow", "logs tell what was, not what will be"),
-        ("write a mail to the owner of {component}", "I can only read logs, not send mail"),
-        ("roll {component} back to the release before", "I can only read logs, not deploy"),
-        ("draw a chart of the load of {component}", "I can only read logs, not draw"),
-        ("tell who is on call for {component} this week", "the duty roster is in no log"),
-        ("run the health check of {component} now", "I can only read logs, not run anything"),
-        ("raise the memory limit of {component}", "I can only read logs, not configure services"),
-    ),
-    "validation": (
-        ("stop {component}", "I can only read logs, not stop anything"),
-        ("compress the logs of {component}", "I can only read logs, not change them"),
-        ("open a ticket about {component}", "I can only read logs, not file tickets"),
-        ("estimate what the outage of {component} cost in money", "costs are in no log"),
-        ("review the source code of {component}", "I see logs, not the code"),
-    ),
-    "test": (
-        ("scale {component} up to four instances", "I can only read logs, not scale anything"),
-        ("anonymise the user numbers that {component} logs", "I can only read logs, not change them"),
-        ("ask the vendor of {component} for a patch", "I can only read logs, not write to anybody"),
-        ("check whether users of {component} are happy", "what users feel is in no log"),
-        ("replay the failed calls of {component}", "I can only read logs, not send calls"),
-        ("refactor the error handling of {component}", "I see logs, not the code"),
-        ("find out how much {component} costs a month", "costs are in no log"),
-        ("switch the alerts of {component} off for tonight", "I can only read logs, not configure alerts"),
-    ),
-}
+# What is asked for by split, and why it cannot be had here.
+TASKS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("tasks.toml").read_text(encoding="utf-8")
+)
 
 
 def match(material: Material, rng: Random) -> Iterator[Draft]:
@@ -84,7 +56,7 @@ def several(material: Material, rng: Random) -> Iterator[Draft]:
 def offscope(material: Material, rng: Random) -> Iterator[Draft]:
     """Work that is handed back at once."""
     for component in shuffled(record(material).components, rng):
-        for task, reason in rng.sample(TASKS[material.split], 3):
+        for task, reason in rng.sample([*TASKS[material.split].items()], 3):
             words = {"task": task.format(component=component)}
             yield Draft(check=Declined(), words=words, facts={"reason": reason})
 
