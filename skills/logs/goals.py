@@ -2,7 +2,7 @@
 
 from skillstill_training.families import Family
 
-from .families import chain_plans, chains, lookups, plans, readings
+from .families import chain_plans, chains, lookups, plans, readings, scoped
 
 FAMILIES = (
     Family(
@@ -25,26 +25,44 @@ FAMILIES = (
     ),
     Family(
         name="level_count",
-        means="how many entries of a level there are in a file or a stretch of time, or that there are none",
-        drafts=lookups.level_count,
+        means="how many entries of a level there are in a file, a stretch of time or all, or that there are none",
+        drafts=scoped.level_count,
         plan=plans.level_count,
     ),
     Family(
+        name="earliest",
+        means="the place of the first entry of a level in a file, a stretch of time or all, or that there is none",
+        drafts=scoped.earliest,
+        plan=plans.earliest,
+    ),
+    Family(
+        name="latest",
+        means="the place of the last entry of a level in a file, a stretch of time or all, or that there is none",
+        drafts=scoped.latest,
+        plan=plans.latest,
+    ),
+    Family(
+        name="kinds",
+        means="where each kind of message of a level begins in a file, a stretch of time or all, or that there is none",
+        drafts=scoped.kinds,
+        plan=plans.kinds,
+    ),
+    Family(
         name="noisiest",
-        means="the component with most entries of a level in a stretch of time",
-        drafts=lookups.noisiest,
+        means="the component with most entries of a level in a stretch of time or all",
+        drafts=scoped.noisiest,
         plan=plans.noisiest,
     ),
     Family(
         name="top_error",
-        means="a place of a level's most frequent message, but for its numbers, in a file or a stretch of time",
-        drafts=lookups.top_error,
+        means="a place of a level's most frequent message, but for its numbers, in a file, a stretch of time or all",
+        drafts=scoped.top_error,
         plan=plans.top_error,
     ),
     Family(
         name="burst",
-        means="the minute, HH:MM, with most entries of a level in a file or a stretch of time",
-        drafts=lookups.burst,
+        means="the minute, HH:MM, with most entries of a level in a file, a stretch of time or all",
+        drafts=scoped.burst,
         plan=plans.burst,
     ),
     Family(

@@ -1,6 +1,5 @@
-"""Drafts of questions that one look answers: the first and the last, how many, who most, when most."""
+"""Drafts of questions that one look answers: the first and the last, how many, and through whom a request went."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
@@ -10,10 +9,8 @@ from skillstill_training.checks import Absent, Locations, Members, Value
 from skillstill_training.goal import Draft
 from skillstill_training.material import Material
 
-from .record import NAMES, Entry, Record, record, single
-from .scopes import Scope, scopes
+from .record import NAMES, Entry, Record, record
 
-TRIES = 60  # draws without a draft after which a workspace has no more to give
 ABSENT = 0.35  # of the drafts of a family that has them
 
 
@@ -32,63 +29,6 @@ def component_count(material: Material, rng: Random) -> Iterator[Draft]:
         facts: dict[str, JsonValue] = {"level": level, "component": component, "count": len(own)}
         there = Draft(check=Value(gold=str(len(own))), words=words, loose=("component",), facts=facts)
         yield from with_absent(there, absent_components(known, level, rng), "component", rng)
-
-
-def level_count(material: Material, rng: Random) -> Iterator[Draft]:
-    """A count of zero is held back until a count of something can share its wording."""
-    empty: list[Draft] = []
-    for level, scope, found in _scoped(record(material), rng):
-        words = {"entries": NAMES[level][1], "entry": NAMES[level][0], "where": scope.said}
-        facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "count": len(found)}
-        if not found:
-            empty.append(Draft(check=Absent(), words=words, facts=facts))
-            continue
-        there = Draft(check=Value(gold=str(len(found))), words=words, facts=facts)
-        if empty and rng.random() < ABSENT:
-            pair = f"{words['where']} {empty[-1].words['where']}"
-            yield empty.pop().model_copy(update={"pair": pair})
-            there = there.model_copy(update={"pair": pair})
-        yield there
-
-
-def noisiest(material: Material, rng: Random) -> Iterator[Draft]:
-    known = record(material)
-    for level, scope, found in _scoped(known, rng, files=False):
-        top = single(Counter(entry.component for entry in found))
-        if top and len(found) > 3:
-            check = Value(gold=top, also=also(top), wrong=tuple(name for name in known.components if name != top))
-            words = {"entries": NAMES[level][1], "entry": NAMES[level][0], "where": scope.said}
-            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "component": top}
-            yield Draft(check=check, words=words, hidden=(top,), facts=facts)
-
-
-def top_error(material: Material, rng: Random) -> Iterator[Draft]:
-    known = record(material)
-    told: set[str] = set()
-    for level, scope, found in _scoped(known, rng):
-        counted = Counter(entry.kind for entry in found)
-        top = single(counted)
-        if level and top and counted[top] > 1 and top not in told:  # once: the same places would be right again
-            told.add(top)
-            same = [entry for entry in found if entry.kind == top]
-            words = {"entry": NAMES[level][0], "entries": NAMES[level][1], "where": scope.said}
-            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
-            yield Draft(check=any_of(same), words=words, facts=facts)
-
-
-def burst(material: Material, rng: Random) -> Iterator[Draft]:
-    known = record(material)
-    told: set[str] = set()
-    for level, scope, found in _scoped(known, rng):
-        counted = Counter(entry.minute for entry in found)
-        top = single(counted)
-        if top and counted[top] > 2 and len(counted) > 2 and top not in told:
-            told.add(top)
-            words = {"entries": NAMES[level][1], "entry": NAMES[level][0], "where": scope.said}
-            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "minute": top}
-            yield Draft(
-                check=Value(gold=top, wrong=tuple(set(counted) - {top})), words=words, hidden=(top,), facts=facts
-            )
 
 
 def request(material: Material, rng: Random) -> Iterator[Draft]:
@@ -162,22 +102,6 @@ def _components(known: Record, rng: Random) -> Iterator[tuple[str, str, list[Ent
     for level, name in shuffled(pairs, rng):
         if own := [one for one in known.of_level[level] if one.component == name]:
             yield level, name, own
-
-
-def _scoped(known: Record, rng: Random, files: bool = True) -> Iterator[tuple[str, Scope, list[Entry]]]:
-    """Endlessly, until too many draws in a row bring nothing new."""
-    seen: set[tuple[str, str]] = set()
-    idle = 0
-    for scope in scopes(known, rng, files):
-        level = rng.choice(known.stated_levels)
-        if idle > TRIES:
-            return
-        if (level, scope.said) in seen or not scope.is_clear(known.of_level[level]):
-            idle += 1
-            continue
-        seen.add((level, scope.said))
-        idle = 0
-        yield level, scope, [one for one in known.of_level[level] if scope.holds(one)]
 
 
 def _absent_ids(known: Record, like: str, rng: Random) -> Iterator[str]:

@@ -44,6 +44,28 @@ def level_count(goal: Goal, hand: Hand) -> Plan:
     return row_of(seen, str(goal.facts["level"])) if goal.facts["level"] else seen.lines[1]
 
 
+def earliest(goal: Goal, hand: Hand) -> Plan:
+    seen = yield call("entries", **_level(goal), **_scope(goal))
+    return absent([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
+
+
+def latest(goal: Goal, hand: Hand) -> Plan:
+    seen = yield call("entries", **_level(goal), **_scope(goal), last=True)
+    return absent([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
+
+
+def kinds(goal: Goal, hand: Hand) -> Plan:
+    seen = yield call("tally", by="message", **_level(goal), **_scope(goal))
+    if found_nothing(seen):
+        return absent([seen])
+    places = goal.facts["places"]
+    assert isinstance(places, list)
+    rows = [line for line in seen.lines[1:] if "×" in line]
+    if sorted(map(first_of, rows)) != places:
+        raise LookupError("its kinds are others")
+    return "\n".join(rows)
+
+
 def noisiest(goal: Goal, hand: Hand) -> Plan:
     seen = yield call("tally", by="component", **_level(goal), **_scope(goal))
     return row_of(seen, str(goal.facts["component"]))

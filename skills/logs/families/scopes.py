@@ -1,14 +1,32 @@
-"""What a question is limited to: a file or a stretch of time, in words and as the arguments of a tool."""
+"""What a question is limited to, a file, a stretch of time or nothing, in words and as the arguments of a tool."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
+
+from skillstill_training.goal import Split
 
 from .record import Entry, Record, clock
 
 STEPS = (300, 600, 900, 1_800, 3_600)  # seconds that the ends of a window are multiples of
 SHORTEST = 3_600  # seconds that a log must span to be divided
 NARROW = 0.3  # of the windows: short ones, some of which are empty
+WHOLE = 0.3  # of the scopes: all there is
+UNSAID = 0.6  # of those: nobody says so
+LEARNED = ("in all", "in total", "overall", "altogether", "in the logs", "in these logs", "anywhere", "in any file")
+OTHERS = (  # from another hand, for the test
+    "across every file",
+    "over the entire set of logs",
+    "with all files taken together",
+    "across everything we have",
+    "looking at every log",
+    "counting all the files",
+    "throughout the whole log folder",
+    "across the board",
+    "in every log put together",
+    "regardless of file",
+)
+SAYINGS: dict[Split, tuple[str, ...]] = {"train": LEARNED, "validation": LEARNED, "test": OTHERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +47,16 @@ class Scope:
         return not any(self.until <= entry.second < self.until + 60 for entry in entries)
 
 
-def scopes(known: Record, rng: Random, files: bool = True) -> Iterator[Scope]:
-    """Endlessly: half of them files, where there are several and they are asked for. None of a log of a few minutes."""
+def scopes(known: Record, split: Split, rng: Random, files: bool = True) -> Iterator[Scope]:
+    """Endlessly: some of them all; of the others half files, where there are several and they are asked for.
+
+    None of a log of a few minutes.
+    """
     first, last = known.entries[0].second, known.entries[-1].second
     while last - first > SHORTEST:
-        if files and len(known.files) > 1 and rng.random() < 0.5:
+        if rng.random() < WHOLE:
+            yield Scope("" if rng.random() < UNSAID else rng.choice(SAYINGS[split]))
+        elif files and len(known.files) > 1 and rng.random() < 0.5:
             path = rng.choice(known.files)
             yield Scope(f"in {path}", {"path": path}, path)
         else:

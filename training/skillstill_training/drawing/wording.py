@@ -30,7 +30,14 @@ def _filled(wording: str, words: Mapping[str, str], speech: Speech, rng: Random)
     if lacking := slots(wording) - words.keys():
         raise GoalsError(f"the wording {wording!r} has the slot {min(lacking)!r}; known: {', '.join(words)}")
     text = mistyped(wording, rng) if rng.random() < speech.typo else wording
-    return text.format_map(words)
+    said = text.format_map(words)
+    return said if all(words[slot] for slot in slots(wording)) else _tidied(said)
+
+
+def _tidied(text: str) -> str:
+    """As somebody writes it who leaves the empty slots out: no blank before a comma, no comma at either end."""
+    text = re.sub(r"\s+(?=[,.;:?!)])", "", text.replace("()", ""))
+    return re.sub(r"\s{2,}", " ", text).strip(" ,;:-–—")
 
 
 def loosely(name: str, rng: Random) -> str:

@@ -1,0 +1,134 @@
+"""Drafts of questions about all entries of a scope: how many, the first and the last, which, who most, when most."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from random import Random
+
+from pydantic import JsonValue
+from skillstill_training.checks import Absent, Locations, Value
+from skillstill_training.goal import Draft
+from skillstill_training.material import Material
+
+from .lookups import ABSENT, also, any_of, one_of, place
+from .record import NAMES, Entry, record, single
+from .scopes import Scope, scopes
+
+TRIES = 60  # draws without a draft after which a workspace has no more to give
+MOST_KINDS = 6  # that an answer tells
+
+
+def level_count(material: Material, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_counts(material, rng), rng)
+
+
+def earliest(material: Material, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_outermost(material, rng, 0), rng)
+
+
+def latest(material: Material, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_outermost(material, rng, -1), rng)
+
+
+def kinds(material: Material, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_kinds(material, rng), rng)
+
+
+def noisiest(material: Material, rng: Random) -> Iterator[Draft]:
+    known = record(material)
+    for level, scope, found in _scoped(material, rng, files=False):
+        top = single(Counter(entry.component for entry in found))
+        if top and len(found) > 3:
+            check = Value(gold=top, also=also(top), wrong=tuple(name for name in known.components if name != top))
+            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "component": top}
+            yield Draft(check=check, words=_in_words(level, scope), hidden=(top,), facts=facts)
+
+
+def top_error(material: Material, rng: Random) -> Iterator[Draft]:
+    told: set[str] = set()
+    for level, scope, found in _scoped(material, rng):
+        counted = Counter(entry.kind for entry in found)
+        top = single(counted)
+        if level and top and counted[top] > 1 and top not in told:  # once: the same places would be right again
+            told.add(top)
+            same = [entry for entry in found if entry.kind == top]
+            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
+            yield Draft(check=any_of(same), words=_in_words(level, scope), facts=facts)
+
+
+def burst(material: Material, rng: Random) -> Iterator[Draft]:
+    told: set[str] = set()
+    for level, scope, found in _scoped(material, rng):
+        counted = Counter(entry.minute for entry in found)
+        top = single(counted)
+        if top and counted[top] > 2 and len(counted) > 2 and top not in told:
+            told.add(top)
+            facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "minute": top}
+            check = Value(gold=top, wrong=tuple(set(counted) - {top}))
+            yield Draft(check=check, words=_in_words(level, scope), hidden=(top,), facts=facts)
+
+
+def _counts(material: Material, rng: Random) -> Iterator[Draft]:
+    for level, scope, found in _scoped(material, rng):
+        facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "count": len(found)}
+        check = Value(gold=str(len(found))) if found else Absent()
+        yield Draft(check=check, words=_in_words(level, scope), facts=facts)
+
+
+def _outermost(material: Material, rng: Random, end: int) -> Iterator[Draft]:
+    """The first entry or the last, where no other one has its second."""
+    for level, scope, found in _scoped(material, rng):
+        facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
+        if not found:
+            yield Draft(check=Absent(), words=_in_words(level, scope), facts=facts)
+        elif sum(one.second == found[end].second for one in found) == 1:
+            facts["place"] = place(found[end])
+            yield Draft(check=one_of(found[end]), words=_in_words(level, scope), facts=facts)
+
+
+def _kinds(material: Material, rng: Random) -> Iterator[Draft]:
+    """Where each kind of message begins, of as many as an answer can tell."""
+    for level, scope, found in _scoped(material, rng):
+        firsts = {entry.kind: entry for entry in reversed(found)}.values()
+        if not level or len(firsts) > MOST_KINDS:
+            continue
+        facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
+        facts["places"] = sorted(place(one) for one in firsts)
+        gold = tuple(one.place for one in firsts)
+        check = Locations(gold=gold, precision=1.0) if gold else Absent()
+        yield Draft(check=check, words=_in_words(level, scope), facts=facts)
+
+
+def _beside_none(drafts: Iterable[Draft], rng: Random) -> Iterator[Draft]:
+    """The drafts: what is not there is held back until something that is can share its wording."""
+    empty: list[Draft] = []
+    for draft in drafts:
+        if isinstance(draft.check, Absent):
+            empty.append(draft)
+        elif empty and rng.random() < ABSENT:
+            pair = f"{draft.words['where']} {empty[-1].words['where']}"
+            yield empty.pop().model_copy(update={"pair": pair})
+            yield draft.model_copy(update={"pair": pair})
+        else:
+            yield draft
+
+
+def _in_words(level: str, scope: Scope) -> dict[str, str]:
+    return {"entry": NAMES[level][0], "entries": NAMES[level][1], "where": scope.said}
+
+
+def _scoped(material: Material, rng: Random, files: bool = True) -> Iterator[tuple[str, Scope, list[Entry]]]:
+    """Endlessly, until too many draws in a row bring nothing new."""
+    known = record(material)
+    seen: set[tuple[str, str]] = set()
+    idle = 0
+    for scope in scopes(known, material.split, rng, files):
+        level = rng.choice(known.stated_levels)
+        if idle > TRIES:
+            return
+        what = (level, str(scope.arguments))
+        if what in seen or not scope.is_clear(known.of_level[level]):
+            idle += 1
+            continue
+        seen.add(what)
+        idle = 0
+        yield level, scope, [one for one in known.of_level[level] if scope.holds(one)]
