@@ -31,6 +31,20 @@ def test_a_loose_name_is_what_the_goal_remembers_of_its_prompt() -> None:
     assert words["name"] != "Retry.back_off"
 
 
+@pytest.mark.parametrize(
+    ("wording", "prompt"),
+    [
+        ("How many errors are there {where}?", "How many errors are there?"),
+        ("{where}, how many errors?", "how many errors?"),
+        ("Of the errors {where}, which came first?", "Of the errors, which came first?"),
+        ("count the errors ({where})", "count the errors"),
+        ("errors, {where}", "errors"),
+    ],
+)
+def test_who_leaves_a_slot_empty_leaves_no_trace_of_it(wording: str, prompt: str) -> None:
+    assert say(Draft(check=Absent(), words={"where": ""}), [wording], PLAIN, Random(1))[0] == [prompt]
+
+
 def test_people_say_a_name_in_many_ways_that_keep_its_letters() -> None:
     said = {loosely("Retry.backOff", Random(seed)) for seed in range(50)}
     assert said >= {"backOff", "back off", "back_off", "back-off", "retry.backoff"}

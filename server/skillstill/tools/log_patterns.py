@@ -7,9 +7,11 @@ from collections.abc import Mapping
 CHUNK = re.compile(r"\w+(?:\.\w+)*|\W")  # half of `travel.berths` is found in other components' entries too
 ASKING = re.findall(
     r"\w+",
-    "a an the any all critical error errors warning warnings warn info debug entry entries line lines log logs message"
+    "a an the all critical error errors warning warnings warn info debug entry entries line lines log logs message"
     " messages component components service services first last final latest newest since until before after"
-    " what which who whose where when why how yesterday today",
+    " what which who whose where when why how yesterday today"
+    " is are was were be there in of for from by with and or it its any many much i me my we us our you your"
+    " do does did have has had can could would should will please",
 )
 QUOTED = re.compile(r"[\"'`“‘«](\w+)")
 SIGN = r"[\s,;!?]"  # what may follow a word; `error-log` and `error.rate` are other words
