@@ -14,7 +14,7 @@ from .record import NAMES, Entry, record, single
 from .scopes import Scope, scopes
 
 TRIES = 60  # draws without a draft after which a workspace has no more to give
-MOST_KINDS = 6  # that an answer tells
+MOST_KINDS = 16  # that a result has room for
 
 
 def level_count(material: Material, rng: Random) -> Iterator[Draft]:
@@ -86,7 +86,7 @@ def _outermost(material: Material, rng: Random, end: int) -> Iterator[Draft]:
 
 
 def _kinds(material: Material, rng: Random) -> Iterator[Draft]:
-    """Where each kind of message begins, of as many as an answer can tell."""
+    """Where each kind of message begins, of as many as a result has room for."""
     for level, scope, found in _scoped(material, rng):
         firsts = {entry.kind: entry for entry in reversed(found)}.values()
         if not level or len(firsts) > MOST_KINDS:
