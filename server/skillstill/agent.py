@@ -21,7 +21,7 @@ from skillstill.types import ESCALATE, Message, Model, OnStep, Reader, Receipt, 
 from skillstill.workspace import Workspace
 
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
-ANSWER_CHARACTERS = 1_200  # a backstop behind the token limit of a turn
+ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)
 GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
