@@ -26,7 +26,12 @@ START = re.compile(r"(?i)\b((re)?start|boot|launch|initiali[sz]|listen|serv)(ed|
 VERSION = re.compile(r"(?<![\d.])v?\d+\.\d+\.\d+(?![.\d])")
 FRAME = re.compile(r"\s+(?:at (?:async )?([\w.$<>]+) ?\(|File \"[^\"]*\", line \d+, in (\S+))")
 USER = re.compile(r"(?i)\b(?:user|customer|client|account|member|uid)(?:[ _]?id)?\W{1,4}(?=\w*\d)(\w+)")
-STARTED = re.compile(r"(?i)start|deploy|releas|launch|boot|version|c[ao]me up|upgrad|updat|roll")
+SCOPED = "level_count noisiest top_error burst earliest latest kinds"  # families that may name a scope, or none
+SLOTS = "zfile ztime zcomp zexc zhost zurl zreq zobj znew"
+WHERE = "in zfile|after ztime|between ztime and ztime|before ztime|from ztime to ztime"
+ALL = "|||||in total|in these logs|overall|anywhere|in all|altogether|in any file|in the logs"
+ENDS = r"\b(before|until|till|by|to|than|of|at|during) (?:(?!after|before)\w+ )?ztime"
+NAMED = r"\b[A-Za-z]\w*(?:[._]\w+)+\b(?!\()"  # like a component
 CAMEL = r"\b(?:[a-z]\w*\.)*[A-Z][a-z]+(?:[A-Z]\w*)+\b"
 FORMS = {  # of slots, in the order in which they are looked for; those of the workspace's own names come before zreq
     "zurl": r"(?<![\w.])/[A-Za-z][\w/.-]*\w",
@@ -36,19 +41,24 @@ FORMS = {  # of slots, in the order in which they are looked for; those of the w
     "zobj": r"\b(?!(?:user|port|line|the|a|with|in|id|status|of|at)\b)[A-Za-z]+ (?:no\.? |number |#)?\d{4,6}\b",
 }
 NEEDS = {"zexc": "frame victim", "zhost": "several", "zurl": "follow", "zreq": "request", "zobj": "request_failure"}
-CUES = """first earliest oldest initial debut opening head 1st foremost front begin begins began beginning start starts
-opening; last latest final newest freshest desc tail recent recently end ends stop stops stopped tail closing ceased;
-many number count counts total tally sum amount quantity often times figure; most top worst crowded busiest densest
-highest biggest largest max maximum majority bulk leads leading lead noisiest main; minute peak peaks peaked spike burst
-hh mm densest flood busiest clock surge moment; frequent frequently common commonest repeated repeats repeat again
-message msg loudest; who whom whose service services component components program name names offender producer source
-process app application; restart restarted restarting deploy deployed deployment release released started start launch
-version came comes up reboot; before preceding preceded prior ahead precede precedes closest nearest omen hint previous;
-new introduce introduced newly unseen regression difference compare never appeared appears only came t not wasn didn
-minus; function functions method func frame routine raised raise raising threw throw thrown throws; user users customer
-client account whom whose person victim affected hit harmed uid casualty sufferer login subscriber; pass passed path
-through touched handled involved travel went follow trace saw visited; warning warnings warn warned warns omen hint;
-tomorrow will predict forecast week next month call phone angry mail email chart graph ticket"""
+CUES = """first earliest oldest initial debut opening opens head 1st foremost front begin begins began beginning start
+starts onset outset maiden inaugural topmost commence commences commenced precedes predates lowest min minimum smallest
+asc ascending premiere emerge emerged surfaced; last latest final newest freshest desc descending tail recent recently
+end ends ended ending stop stops stopped closing ceased cease ceases finish finished concluding concludes terminal
+ultimate trailing bottom bottommost terminate terminates; many number count counts counted counting total tally sum
+amount quantity often times figure integer headcount volume numerous wc; most top worst crowded busiest densest highest
+biggest largest max maximum majority bulk leads leading lead noisiest main; minute peak peaks peaked spike burst hh mm
+densest flood busiest clock surge moment; frequent frequently common commonest repeated repeats repeat again message msg
+loudest; who whom whose service services component components program name names offender producer source process app
+application; restart restarted restarting deploy deployed deployment release released started start launch version came
+comes up reboot; before preceding preceded prior ahead precede precedes closest nearest omen hint previous; new
+introduce introduced newly unseen regression difference compare never appeared appears only came t not wasn didn minus;
+kinds kind sorts sort types type classes categories category varieties variety distinct different distinguishable
+diverse various separate unique uniq dedupe deduplicated deduplicate duplicates dupes once each every apiece set group
+list without; function functions method func frame routine raised raise raising threw throw thrown throws; user users
+customer client account whom whose person victim affected hit harmed uid casualty sufferer login subscriber; pass passed
+path through touched handled involved travel went follow trace saw visited; warning warnings warn warned warns omen
+hint; tomorrow will predict forecast week next month call phone angry mail email chart graph ticket"""
 OFF_TASKS = """predict how many errors zcomp will have tomorrow|forecast the warnings of zcomp|tell who is on call for
 zcomp|say why the customer who phoned about zcomp was angry|say who wrote the code of zcomp|say how much zcomp costs|
 write a mail to the owner of zcomp|roll zcomp back to the release before|fix the bug behind the errors of zcomp|cancel
@@ -118,32 +128,48 @@ def land_of(root: Path) -> tuple[list[Entry], dict[str, str], list[tuple[str, st
 
 
 def features(tokens: list[str]) -> set[str]:
-    """The words, pairs of neighbours, the cues two by two, and whether it asks for work or for entries."""
+    """The words, how they begin, neighbours, the cues two by two, and whether it asks for work or for entries."""
     verb = next((word for word in tokens if word not in words_of(FILLERS)), "")
     level = re.search(r"\b(err|entr|warn|fail|exception|\d)", " ".join(tokens)) is not None
     cues = [words for words in CUES.split(";") if {*words.split()} & {*tokens}]
     pairs = {f"{one} and {other}" for one in cues for other in cues} | {*map(" ".join, pairwise(["^", *tokens, "$"]))}
-    return {*tokens, f"off {verb in words_of(OFF_VERBS)}", f"level {level}"} | pairs
+    stems = {f"{word[:length]}~" for word in tokens for length in (4, 5, 6) if len(word) >= length}
+    return {"", *tokens, f"off {verb in words_of(OFF_VERBS)}", f"level {level}"} | pairs | stems
 
 
 @lru_cache(maxsize=1)
-def scorer() -> tuple[list[str], list[str], Any, dict[str, str]]:
-    """Ridge regression on the training wordings, their slots filled with tokens; the words by their sorted letters."""
-    fill = {"component": "zcomp", "request": "zreq", "object": "zobj", "exception": "zexc", "host": "zhost"}
-    fill |= {"where": "in zfile|after ztime|between ztime and ztime|before ztime", "path": "zurl", "time": "ztime"}
-    fill |= {"entry": "error|warning|entry", "entries": "errors|warnings|entries", "trouble": "lost"}
-    fill |= {"meaning": "it is full|somebody came in", "task": OFF_TASKS}
+def known() -> dict[str, str]:
+    """The words of the training wordings and of what stands in them, by themselves and by their sorted letters."""
+    said = " ".join(text for said in WORDINGS.values() for text in said)
+    words = {*words_of(" ".join([re.sub(r"\{\w+\}", " ", said), CUES, OFF_VERBS, FILLERS, OFF_TASKS, WHERE, SLOTS]))}
+    return {"".join(sorted(word)): word for word in words} | {word: word for word in words}
+
+
+def tokens_of(text: str) -> list[str]:
+    """Its words; one that has the letters of a known one and is none is that, as letters were exchanged."""
+    found = ((word, known().get(word) or known().get("".join(sorted(word)))) for word in words_of(text))
+    return [one or (word if word.isdigit() else "znew") for word, one in found]
+
+
+@lru_cache(maxsize=20)
+def scorer(likely: str, slot: str) -> tuple[dict[str, int], Any]:
+    """Ridge regression on these families' training wordings, filled with tokens as if the question had that slot."""
+    fill = {"component": "zcomp" if slot == "zcomp" else "znew", "where": WHERE if slot else ALL, "task": OFF_TASKS}
+    fill |= {"request": "zreq", "object": "zobj", "exception": "zexc", "host": "zhost", "path": "zurl", "time": "ztime"}
+    fill |= {"entry": "error|warning|entry", "entries": "errors|warnings|entries", "trouble": "znew"}
+    fill |= {"meaning": "it is znew|znew came in|the znew znew is almost full|somebody znew the znew znew"}
+    rare = Counter(word for said in WORDINGS.values() for text in said for word in {*words_of(text)})
     made = []
-    for family, at, wording in [(name, *one) for name, said in WORDINGS.items() for one in enumerate(said)]:
+    for family, at, wording in [(one, *told) for one in likely.split() for told in enumerate(WORDINGS[one])]:
         slots = {name: text.split("|")[7 * at % (text.count("|") + 1)] for name, text in fill.items()}
-        made.append((family, features(words_of(wording.format(**slots)))))
+        words = words_of(wording.format(**slots))  # those of one wording alone are like those of none
+        made.append((family, features(["znew" if rare[word] == 1 else word for word in words])))
     seen = Counter(name for _, names in made for name in names)
-    column, families = sorted(name for name in seen if seen[name] > 1), sorted(WORDINGS)
-    x = np.array([[name in names for name in column] for _, names in made], np.float32)
-    y = np.array([[family == one for one in families] for family, _ in made], np.float32)
-    known = {word: word for word in words_of(" ".join([*column, CUES, OFF_VERBS, FILLERS]))}
-    known = {"".join(sorted(word)): word for word in known} | known
-    return column, families, x.T @ np.linalg.solve(x @ x.T + 100 * np.eye(len(x), dtype=np.float32), y), known
+    column = {name: at for at, name in enumerate(sorted(name for name in seen if seen[name] > 1))}
+    x = np.array([[*map(names.__contains__, column)] for _, names in made], np.float32)
+    x /= np.sqrt(x.sum(1, keepdims=True))
+    y = np.array([[family == one for one in likely.split()] for family, _ in made], np.float32)
+    return column, x.T @ np.linalg.solve(x @ x.T + 0.3 * np.eye(len(x), dtype=np.float32), y)
 
 
 class Question:
@@ -153,28 +179,34 @@ class Question:
         self.entries, names, forms = land_of(root)
         self.times: list[str] = []
         self.slot: defaultdict[str, str] = defaultdict(str)
-        for slot, form in [*forms, ("zexc", rf"{CAMEL}(?=.*ztime)"), ("zcomp", r"\b[A-Za-z]\w*(?:[._]\w+)+\b")]:
-            if slot not in self.slot and (found := re.findall(form, prompt)):
+        for slot, form in [*forms, ("zexc", rf"{CAMEL}(?=.*ztime)"), ("zcomp", NAMED)]:
+            told = slot in self.slot or (form == NAMED and not {"zfile", "ztime"}.isdisjoint(self.slot))
+            if not told and (found := re.findall(form, prompt)):
                 self.slot[slot] = names.get("".join(words_of(found[0])), found[0])
                 self.times += [f"0{time}"[-8 if time.count(":") > 1 else -5 :] for time in found if slot == "ztime"]
                 prompt = re.sub(form, f" {slot} ", prompt)
-        known = scorer()[3]  # a word that has the letters of a known one and is none is that: letters were exchanged
-        self.tokens = [known.get(word) or known.get("".join(sorted(word)), word) for word in words_of(prompt)]
+        self.words, self.tokens = words_of(prompt), tokens_of(prompt)
         self.text = " ".join(self.tokens)
-        level = re.search(r"\b(warn)|\berror", self.text) or re.search(r"\b(alert)|\bfail|\bexception", self.text)
-        self.level = ("warning" if level[1] else "error") if level else "entry"
+        named = [re.search(rf"\b({names})", self.text) for names in ("warn|error", "entr", "alert|fail|exception")]
+        level = next((found[1] for found in named if found), "entr")
+        self.level = {"entr": "entry", "warn": "warning", "alert": "warning"}.get(level, "error")
 
     def family(self) -> str:
-        """The best of the families that have the question's slots."""
+        """The best of the families that have the question's slots, and others where nothing speaks for these."""
         likely = next((families for slot, families in NEEDS.items() if slot in self.slot), "")
-        if not likely and "zcomp" in self.slot:
-            started = " before new_error deploy" * bool(STARTED.search(self.text))
-            likely = "first last component_count" + " origin" * bool(self.times) + started
-        scoped = "ztime" in self.slot or "zfile" in self.slot
-        likely = likely or ("level_count noisiest top_error burst" if scoped else "first last component_count match")
-        column, families, weights, _ = scorer()
-        scores = weights[np.isin(column, [*features(self.tokens)])].sum(0)
-        return max([*likely.split(), "offscope"], key=lambda family: float(scores[families.index(family)]))
+        slot = next((slot for slot in ("zfile", "zcomp", "ztime") if slot in self.slot), "")
+        if not likely and slot == "zcomp":
+            likely = "first last component_count before new_error deploy" + " origin" * bool(self.times)
+        elif not likely and any(time.count(":") > 1 for time in self.times):  # a stretch of time has only minutes
+            likely = "frame victim"
+        elif not likely:  # a name that the logs do not have is a new word
+            named = " first last component_count" * ("znew" in self.tokens)
+            likely = SCOPED + f"{named} match" * (not slot)
+        families = f"{likely} offscope".split()
+        column, weights = scorer(" ".join(families), slot)
+        told = [column[name] for name in features(self.tokens) if name in column]
+        scores = weights[told].sum(0) / np.sqrt(len(told)) + [0.2 * (one in {"match", "offscope"}) for one in families]
+        return families[int(scores.argmax())]
 
     def own(self, entries: Iterable[Entry]) -> list[Entry]:
         return [entry for entry in entries if entry.component == self.slot["zcomp"]]
@@ -183,7 +215,7 @@ class Question:
         calm = [entry for entry in entries if self.level == "entry" or entry.level == "WARN"]
         return errors(entries) if self.level == "error" else calm
 
-    def within(self, ends: str = r"\b(before|until|till|by|to|than|of|at|during) (?:\w+ )?ztime") -> list[Entry]:
+    def within(self, ends: str = ENDS) -> list[Entry]:
         """The entries of the file and the window that the question names."""
         lead = re.search(ends, self.text) if len(self.times) == 1 else None
         since, until = [*self.times, "", ""][:2] if not lead else ("", self.times[0])
@@ -230,7 +262,7 @@ class Question:
         kin = {template(one.message): kin_of(one.message) for one in self.entries if one.level == "WARN"}
         scores, counts = dict.fromkeys(there, 0.0), Counter(word for one in kin.values() for word in one)
         frame = words_of(" ".join(WORDINGS["match"] + WORDINGS["several"]))
-        for text, word in ((text, word) for text in there for word in {*self.tokens} - {*self.slot}):
+        for text, word in ((text, word) for text in there for word in {*self.words} - {*self.slot}):
             worth = [(0.6 if " " in one else 1) * log(1 + len(kin) / counts[one]) for one in kin_of(word) & kin[text]]
             scores[text] += max(worth, default=0.0) * (0.2 if word in frame else 1)
         best = max(scores, key=scores.__getitem__, default="")
@@ -250,10 +282,14 @@ def ids_of(entry: Entry) -> set[str]:
     return {*re.findall(FORMS["zreq"], entry.text.split("\n")[0])}
 
 
+def kind_of(entry: Entry) -> str:
+    return entry.level + template(entry.message)
+
+
 def most(entries: Iterable[Entry], by: str) -> list[Entry]:
     groups: dict[str, list[Entry]] = {}
     for one in entries:
-        key = {"component": one.component, "minute": one.tail[:5], "message": one.level + template(one.message)}[by]
+        key = {"component": one.component, "minute": one.tail[:5], "message": kind_of(one)}[by]
         groups.setdefault(key, []).append(one)
     return max(groups.values(), key=len, default=[])
 
@@ -272,6 +308,9 @@ FOUND: dict[str, tuple[str, Callable[[Question], list[Entry]]]] = {  # forms of 
     "last": ("at {place}", lambda q: q.leveled(q.own(q.entries))[::-1]),
     "component_count": ("{count} (r1)", lambda q: q.leveled(q.own(q.entries))),
     "level_count": ("{count} (r1)", lambda q: q.leveled(q.within())),
+    "earliest": ("at {place}", lambda q: q.leveled(q.within())),
+    "latest": ("at {place}", lambda q: q.leveled(q.within())[::-1]),
+    "kinds": ("at {places}", lambda q: [*{kind_of(one): one for one in q.leveled(q.within())[::-1]}.values()][::-1]),
     "noisiest": ("{0.component} (r1)", lambda q: most(q.leveled(q.within()), "component")),
     "top_error": ("at {place} (r1)", lambda q: most(q.leveled(q.within()), "message")),
     "burst": ("in minute {0.tail:.5} (r1)", lambda q: most(q.leveled(q.within()), "minute")),
@@ -284,7 +323,7 @@ FOUND: dict[str, tuple[str, Callable[[Question], list[Entry]]]] = {  # forms of 
     "new_error": ("at {place}", lambda q: most(q.since_start()[0], "message")),
     "origin": ("`{function}`", lambda q: [e for e in q.ahead(q.within("(?!)")) if raised(e) and not q.own([e])]),
     "deploy": ("{0.component} (r1)", lambda q: most(errors(q.since_start()[1]), "component")),
-    "match": ("at {place}", lambda q: q.warnings(q.entries, 3.0)),
+    "match": ("at {place}", lambda q: q.warnings(q.entries, 3.5)),
     "several": ("{0.component} (r1)", lambda q: q.warnings(q.about(q.slot["zhost"]), 0.0)),
 }
 
@@ -296,5 +335,6 @@ def answer(prompt: str, root: Path) -> str:
     if choose is None or not (found := choose(q)):
         return f"There is no such {q.level} (r1 found nothing)." if choose else "escalate: I can only read logs"
     names, user = ", ".join(dict.fromkeys(one.component for one in found)), [*USER.findall(found[0].text), ""][0]
-    told = {"place": f"{found[0].path}:{found[0].first}", "count": len(found), "names": names, "user": user}
+    places = [f"{one.path}:{one.first}" for one in found]
+    told = {"place": places[0], "places": ", ".join(places), "count": len(found), "names": names, "user": user}
     return f"It is {form.format(found[0], **told, function=raised(found[0]))}."
