@@ -92,7 +92,7 @@ def _kinds(material: Material, rng: Random) -> Iterator[Draft]:
         if not level or len(firsts) > MOST_KINDS:
             continue
         facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
-        facts["places"] = sorted(place(one) for one in firsts)
+        facts["places"] = [*sorted(place(one) for one in firsts)]
         gold = tuple(one.place for one in firsts)
         check = Locations(gold=gold, precision=1.0) if gold else Absent()
         yield Draft(check=check, words=_in_words(level, scope), facts=facts)
