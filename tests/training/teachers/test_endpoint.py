@@ -73,8 +73,8 @@ async def test_its_budgets_leave_room_for_the_skill_s_text_but_its_steps_are_the
         ([turn(None, [{"name": "read", "arguments": '{"pa'}])] * 9, "it wrote calls that cannot be read"),
         ([turn("<tool_call>\n{", finish="length"), *SOLVED], "right, but it holds a call that was not executed"),
         (
-            [SEARCH, turn("At cart.py:4." + " So it is." * 200)],
-            "right, but its answer was cut off or has over 1,200 characters",
+            [SEARCH, turn("At cart.py:4." + " So it is." * 300)],
+            "right, but its answer was cut off or has over 2,000 characters",
         ),
         ([SEARCH, Said('{"error": {"message": "the context window is full"}}', 400)], "URL answered 400: the context"),
     ],
