@@ -59,7 +59,7 @@ def test_a_skill_like_one_of_ours_borrows_its_families_words_workspaces_and_floo
     folder = tmp_path / "outage-reader"
     code, _, _ = design(LOGS, "-o", str(folder), "--few", "0")
     names = [family.name for family in load_families(folder)]
-    assert (code, {"burst", "deploy", "level_count"} <= set(names), "victim" in names) == (0, True, False)
+    assert (code, {"burst", "deploy", "level_count"} <= set(names), "several" in names) == (0, True, False)
     assert set(load_wordings(folder, "test", load_families(folder))) == set(names)
     root = prepare(load_sources(folder)[0], folder, offline=True).root
     assert load_floor(folder)("How many errors are there?", root) == load_floor(logs)(
