@@ -228,7 +228,7 @@ def read_registry(path: Path) -> Document:
 def write_registry(path: Path, document: Document) -> None:
     """All or nothing: a reader sees the old file or the new one. Raises RegistryError."""
     try:
-        write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n")
+        write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n", shared=True)
     except OSError as error:
         raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -66,7 +66,7 @@ def _keep(registry: Path, entry: Entry) -> str:
     found = hashlib.sha256(text.encode()).hexdigest()
     file = folder_of(registry, entry) / _entry_file(found)
     try:
-        write_atomically(file, text)
+        write_atomically(file, text, shared=True)
     except OSError as error:
         raise RegistryError(f"{file} cannot be written: {error.strerror}; nothing was changed") from error
     return found

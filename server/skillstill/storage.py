@@ -18,20 +18,23 @@ def state_folder() -> Path:
     return user_state_path("skillstill")
 
 
-def write_atomically(file: Path, content: str | bytes) -> None:
-    """A reader sees the old file or the new one, which only its owner may read. Raises OSError, the old one kept.
+def write_atomically(file: Path, content: str | bytes, *, shared: bool = False) -> None:
+    """A reader sees the old file or the new one. Raises OSError, the old one kept.
 
+    Only its owner may read it, and the folders made for it; `shared` is what goes into a project, for everybody's eyes.
     What stands there and is no regular file is never replaced: root could, and a device would be gone.
     """
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "not a regular file", str(file))
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o755 if shared else 0o700)
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as part:
             part.write(content.encode() if isinstance(content, str) else content)
             part.flush()
             os.fsync(part.fileno())
+        if shared:
+            Path(name).chmod(0o644)
         if file.exists() and (old := file.stat()).st_uid != os.geteuid():
             os.chown(name, old.st_uid, old.st_gid)  # as root: it stays its owner's
         Path(name).replace(file)

@@ -202,6 +202,19 @@ async def test_the_scorecard_with_its_verdict_lies_in_the_run_and_beside_the_ada
     assert beside.with_suffix(".gguf").is_file()
 
 
+async def test_whoever_shares_the_repository_can_read_what_was_released(settings: Path, evaluated: RunFolder) -> None:
+    registry = registry_of(settings)
+    publish(settings, evaluated, registry, PROOF)
+    evaluated.exported.write_bytes(b"GGUF, a better adapter")
+    _evaluated(settings, evaluated)
+    publish(settings, evaluated, registry, PROOF)
+    shipped = [registry, *(settings / "releases").iterdir()]
+    assert {file.suffix for file in shipped} == {".json", ".gguf"}
+    assert len(shipped) == 6, "the registry, two adapters and their scorecards, the entry that stood before"
+    assert {file.stat().st_mode & 0o777 for file in shipped} == {0o644}
+    assert (settings / "releases").stat().st_mode & 0o777 == 0o755
+
+
 async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_back_to(
     settings: Path, evaluated: RunFolder
 ) -> None:
@@ -251,7 +264,7 @@ async def test_who_is_killed_before_the_registry_has_released_nothing(
     evaluated.exported.write_bytes(b"GGUF, a better adapter")
     _evaluated(settings, evaluated)
 
-    def killed(*_: object) -> None:
+    def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -87,8 +87,8 @@ def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path
         update={"adapter": entry.adapter}
     )  # where it lies now, not on whose machine it was made
     try:
-        write_atomically(releases / f"{name}.gguf", folder.exported.read_bytes())
-        write_atomically(releases / f"{name}.json", shipped.model_dump_json(indent=1) + "\n")
+        write_atomically(releases / f"{name}.gguf", folder.exported.read_bytes(), shared=True)
+        write_atomically(releases / f"{name}.json", shipped.model_dump_json(indent=1) + "\n", shared=True)
     except OSError as error:
         raise StageError(f"{releases} cannot be written: {error.strerror}; nothing was registered") from error
     register(registry, entry)

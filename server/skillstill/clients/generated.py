@@ -52,10 +52,10 @@ def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = 
             raise ClientError(f"{folder / changed[0]} was changed by somebody: move it away, or --force replaces it")
         new = [path for path in files if found[path] != wanted[path]]
         for path in new:
-            _write(folder / path, files[path])
+            write_atomically(folder / path, files[path])
         stale = [path for path in known if path not in wanted and found[path] is not None]
         _remove(folder, stale)
-        _write(folder / LIST, _list(kind, wanted))
+        write_atomically(folder / LIST, _list(kind, wanted), shared=True)
     except OSError as error:
         raise ClientError(f"{error.filename} cannot be written: {error.strerror}") from error
     return Summary(folder, len(new), len(files) - len(new), len(stale))
@@ -100,12 +100,6 @@ def _found(folder: Path, path: str) -> str | None:
         return None
     linked = any(part.is_symlink() for part in (file, *file.parents) if part.is_relative_to(folder) and part != folder)
     return "" if linked or not file.is_file() else _hash(file.read_bytes())
-
-
-def _write(file: Path, content: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, content)
-    file.chmod(0o644)
 
 
 def _remove(folder: Path, paths: list[str]) -> None:
