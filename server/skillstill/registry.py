@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from skillstill.confidence import Calibration
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skill import NAME, Skill, load_skill, mistake
-from skillstill.storage import data_folder, write_atomically
+from skillstill.storage import ALL_READ, data_folder, write_atomically
 from skillstill.trust import OWN, PINS, trusted
 from skillstill.types import Frozen, ModelFile
 
@@ -228,7 +228,7 @@ def read_registry(path: Path) -> Document:
 def write_registry(path: Path, document: Document) -> None:
     """All or nothing: a reader sees the old file or the new one. Raises RegistryError."""
     try:
-        write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n", shared=True)
+        write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n", mode=ALL_READ)
     except OSError as error:
         raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
 

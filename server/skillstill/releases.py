@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.models.sources import locate
 from skillstill.registry import Document, Entry, read_registry, write_registry
-from skillstill.storage import write_atomically
+from skillstill.storage import ALL_READ, write_atomically
 
 FOLDER = "releases"
 DIGITS = 12  # of a hash in a file's name
@@ -66,7 +66,7 @@ def _keep(registry: Path, entry: Entry) -> str:
     found = hashlib.sha256(text.encode()).hexdigest()
     file = folder_of(registry, entry) / _entry_file(found)
     try:
-        write_atomically(file, text, shared=True)
+        write_atomically(file, text, mode=ALL_READ)
     except OSError as error:
         raise RegistryError(f"{file} cannot be written: {error.strerror}; nothing was changed") from error
     return found

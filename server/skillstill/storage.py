@@ -7,6 +7,8 @@ from pathlib import Path
 
 from platformdirs import user_data_path, user_state_path
 
+OWNER_ONLY, ALL_READ = 0o600, 0o644  # what files are: a user's own things, and what goes into a project
+
 
 def data_folder() -> Path:
     """What the user installed or decided: registries, trust."""
@@ -18,25 +20,24 @@ def state_folder() -> Path:
     return user_state_path("skillstill")
 
 
-def write_atomically(file: Path, content: str | bytes, *, shared: bool = False) -> None:
+def write_atomically(file: Path, content: str | bytes, *, mode: int = OWNER_ONLY) -> None:
     """A reader sees the old file or the new one. Raises OSError, the old one kept.
 
-    Only its owner may read it, and the folders made for it; `shared` is what goes into a project, for everybody's eyes.
+    A folder made for it may be entered by whoever may read the file.
     What stands there and is no regular file is never replaced: root could, and a device would be gone.
     """
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "not a regular file", str(file))
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o755 if shared else 0o700)
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o755 if mode & 0o044 else 0o700)
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as part:
             part.write(content.encode() if isinstance(content, str) else content)
             part.flush()
             os.fsync(part.fileno())
-        if shared:
-            Path(name).chmod(0o644)
         if file.exists() and (old := file.stat()).st_uid != os.geteuid():
             os.chown(name, old.st_uid, old.st_gid)  # as root: it stays its owner's
+        Path(name).chmod(mode)
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)

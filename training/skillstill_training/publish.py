@@ -12,7 +12,7 @@ from skillstill.errors import StageError
 from skillstill.registry import FILE, Document, Entry, Measured, read_registry
 from skillstill.releases import DIGITS, FOLDER, register
 from skillstill.skill import Skill, load_skill
-from skillstill.storage import write_atomically
+from skillstill.storage import ALL_READ, write_atomically
 from skillstill.types import ModelFile
 
 from skillstill_training.folder import RunFolder
@@ -87,8 +87,8 @@ def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path
         update={"adapter": entry.adapter}
     )  # where it lies now, not on whose machine it was made
     try:
-        write_atomically(releases / f"{name}.gguf", folder.exported.read_bytes(), shared=True)
-        write_atomically(releases / f"{name}.json", shipped.model_dump_json(indent=1) + "\n", shared=True)
+        write_atomically(releases / f"{name}.gguf", folder.exported.read_bytes(), mode=ALL_READ)
+        write_atomically(releases / f"{name}.json", shipped.model_dump_json(indent=1) + "\n", mode=ALL_READ)
     except OSError as error:
         raise StageError(f"{releases} cannot be written: {error.strerror}; nothing was registered") from error
     register(registry, entry)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from skillstill.clients.client import CALL_SECONDS, OWNER_ONLY, READ_AND_WRITE, Client, Scope
+from skillstill.clients.client import CALL_SECONDS, Client, Scope
 from skillstill.clients.document import Place
+from skillstill.storage import ALL_READ, OWNER_ONLY
 
 
 def _beside(always_load: bool) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def _beside(always_load: bool) -> dict[str, Any]:
 
 def _file(scope: Scope, project: Path, name: str) -> Place:
     if scope == "project":
-        return Place((project / ".mcp.json").resolve(), ("mcpServers", name), READ_AND_WRITE)
+        return Place((project / ".mcp.json").resolve(), ("mcpServers", name), ALL_READ)
     above = ("projects", _project(project)) if scope == "local" else ()
     return Place(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
 

@@ -22,7 +22,6 @@ Scope = Literal["local", "project", "user"]
 SERVER = "skillstill"
 CALL_SECONDS = 600  # the limit of one call that clients are asked for: progress does not extend it
 START_SECONDS = 30  # a machine under load takes a few
-READ_AND_WRITE, OWNER_ONLY = 0o644, 0o600
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 _RESERVED = {"workspace"}  # Claude Code refuses it
 _WORKSPACE, _REGISTRY = "--workspace", "--registry"  # what may stand behind `serve` in an entry of ours

@@ -225,9 +225,7 @@ def _write(place: Place, text: str) -> None:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else place.mode
         if not mode & stat.S_IWUSR:  # a replacement would not notice
             raise ClientError(f"{file} is read-only, and stays as it is")
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o755 if place.mode & 0o044 else 0o700)
-        write_atomically(file, text)
-        file.chmod(mode)
+        write_atomically(file, text, mode=mode)
     except OSError as error:
         raise ClientError(f"{file} cannot be written: {error.strerror}") from error
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from skillstill.errors import ClientError
-from skillstill.storage import write_atomically
+from skillstill.storage import ALL_READ, write_atomically
 
 LIST = ".skillstill.json"
 _Hashes = dict[str, str]
@@ -52,10 +52,10 @@ def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = 
             raise ClientError(f"{folder / changed[0]} was changed by somebody: move it away, or --force replaces it")
         new = [path for path in files if found[path] != wanted[path]]
         for path in new:
-            write_atomically(folder / path, files[path])
+            write_atomically(folder / path, files[path], mode=ALL_READ)
         stale = [path for path in known if path not in wanted and found[path] is not None]
         _remove(folder, stale)
-        write_atomically(folder / LIST, _list(kind, wanted), shared=True)
+        write_atomically(folder / LIST, _list(kind, wanted), mode=ALL_READ)
     except OSError as error:
         raise ClientError(f"{error.filename} cannot be written: {error.strerror}") from error
     return Summary(folder, len(new), len(files) - len(new), len(stale))

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from platformdirs import user_config_path
 
-from skillstill.clients.client import CALL_SECONDS, OWNER_ONLY, READ_AND_WRITE, START_SECONDS, Client, Scope
+from skillstill.clients.client import CALL_SECONDS, START_SECONDS, Client, Scope
 from skillstill.clients.document import Place
 from skillstill.clients.jsontext import JsonText
 from skillstill.clients.tomltext import TomlText
+from skillstill.storage import ALL_READ, OWNER_ONLY
 
 WITH_COMMENTS = JsonText(comments=True)
 AS_EDITORS_READ = JsonText(comments=True, last_commas=True)
@@ -25,7 +26,7 @@ OPEN_FOLDER = "${workspaceFolder}"
 def _codex(scope: Scope, project: Path, name: str) -> Place:
     keys = ("mcp_servers", name)
     if scope == "project":
-        return Place((project / ".codex" / "config.toml").resolve(), keys, READ_AND_WRITE, TomlText())
+        return Place((project / ".codex" / "config.toml").resolve(), keys, ALL_READ, TomlText())
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     return Place((home / "config.toml").resolve(), keys, OWNER_ONLY, TomlText())
 
@@ -35,7 +36,7 @@ def _codex_typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[st
 
 
 def _gemini(scope: Scope, project: Path, name: str) -> Place:
-    above, mode = (project, READ_AND_WRITE) if scope == "project" else (_gemini_home(), OWNER_ONLY)
+    above, mode = (project, ALL_READ) if scope == "project" else (_gemini_home(), OWNER_ONLY)
     return Place((above / ".gemini" / "settings.json").resolve(), ("mcpServers", name), mode, WITH_COMMENTS)
 
 
@@ -50,7 +51,7 @@ def _gemini_typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[s
 def _vscode(scope: Scope, project: Path, name: str) -> Place:
     keys = ("servers", name)
     if scope == "project":
-        return Place((project / ".vscode" / "mcp.json").resolve(), keys, READ_AND_WRITE, AS_EDITORS_READ)
+        return Place((project / ".vscode" / "mcp.json").resolve(), keys, ALL_READ, AS_EDITORS_READ)
     file = user_config_path("Code", appauthor=False, roaming=True) / "User" / "mcp.json"
     return Place(file.resolve(), keys, OWNER_ONLY, AS_EDITORS_READ)
 
@@ -61,7 +62,7 @@ def _vscode_typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[s
 
 
 def _cursor(scope: Scope, project: Path, name: str) -> Place:
-    above, mode = (project, READ_AND_WRITE) if scope == "project" else (Path.home(), OWNER_ONLY)
+    above, mode = (project, ALL_READ) if scope == "project" else (Path.home(), OWNER_ONLY)
     return Place((above / ".cursor" / "mcp.json").resolve(), ("mcpServers", name), mode, AS_EDITORS_READ)
 
 
