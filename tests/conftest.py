@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from skillstill.models.scripted import ScriptedModel
-from skillstill.registry import ENVIRONMENT, Registry
 from skillstill.runtime import Runtime
+from skillstill.skills.registry import ENVIRONMENT, Registry
 from skillstill.types import Message
 
 from tests.scenes import SHOP, UNTRAINED, Scripted, ScriptedModels

@@ -10,91 +10,60 @@ from tests.scenes import ROOT
 
 SERVER = ROOT / "server" / "skillstill"
 TRAINING = ROOT / "training" / "skillstill_training"
-LEAVES = {"types", "errors", "text", "packages", "storage", "options", "hosts"}
-# Each room and the rooms it may open. `cli` opens everything lazily but the insides of the others.
+ANYONES = {"types", "errors", "util"}  # every room may open these
+# Each room of the runtime and the rooms that it may open. `cli` opens the others only when a command needs them.
 ARROWS = {
     "workspace": set(),
     "symbols": set(),
     "tools": {"workspace", "symbols"},
-    "skill": {"tools"},
-    "evidence": set(),
-    "record": {"evidence", "tools"},
-    "agent": {"evidence", "record", "skill", "tools", "workspace"},
     "chat": set(),
-    "grammar": {"chat"},
-    "models": {"chat", "grammar"},
-    "trust": set(),
-    "confidence": set(),
-    "registry": {"confidence", "skill", "trust"},
-    "releases": {"models", "registry"},
-    "contract": {"chat", "skill", "tools"},
-    "runs": set(),
-    "runtime": {"agent", "chat", "confidence", "contract", "registry", "runs", "skill", "workspace"},
-    "server": {"library", "registry", "runtime", "workspace"},
-    "clients": {"registry", "workspace"},
-    "library": {"registry", "tools"},
-    "packs": {"chat", "contract", "library", "models", "registry", "releases", "skill", "trust"},
-    "doctor": {"models", "registry", "runtime", "symbols", "tools"},
-    "show": {"doctor", "registry", "runs", "runtime"},
-    "cli": {"clients", "doctor", "library", "models", "packs", "registry", "releases", "runs", "runtime", "server"}
-    | {"show", "trust", "workspace"},
-    "__init__": {"models", "registry", "runtime"},
+    "models": {"chat"},
+    "skills": {"chat", "models", "tools"},
+    "run": {"skills", "tools", "workspace"},
+    "runtime": {"chat", "run", "skills", "workspace"},
+    "console": {"models", "run", "runtime", "skills", "symbols", "tools"},
+    "server": {"library", "runtime", "skills", "workspace"},
+    "clients": {"console", "skills", "workspace"},
+    "library": {"console", "skills", "tools"},
+    "packs": {"chat", "console", "library", "models", "skills"},
+    "cli": {"clients", "console", "library", "models", "packs", "run", "runtime", "server", "skills", "workspace"},
+    "__init__": {"models", "runtime", "skills"},
 }
 
-
-TRAINING_LEAVES = {"hashes", "jsonl", "tasks", "reasons", "numbers", "skillcode"}
-# Stages hand over files: none of `goals`, `traces`, `dataset`, `sft`, `shipping`, `evaluate`, `publish` knows another.
+TRAINING_ANYONES = {"util"}
 TRAINING_ARROWS = {
-    "attempt": set(),
-    "loop": set(),
-    "checks": {"attempt"},
-    "goal": {"checks"},
-    "plan": {"goal"},
-    "scorecard": set(),
-    "recipe": {"goal", "scorecard"},
-    "material": set(),
-    "families": {"goal", "material", "plan"},
-    "solving": {"attempt", "checks", "families", "goal", "plan"},
-    "folder": {"attempt", "checks", "goal", "recipe"},
-    "floor": {"attempt", "checks", "goal"},
-    "borrowing": {"families", "floor"},
-    "proposed": {"checks", "families", "goal", "material"},
-    "design": {"attempt", "borrowing", "checks", "drawing", "families", "floor", "goal", "material", "proposed"}
-    | {"recipe", "teachers"},
-    "teachers": {"attempt", "checks", "families", "folder", "goal", "plan", "recipe", "solving"},
-    "samples": {"teachers"},
-    "drawing": {"attempt", "checks", "families", "folder", "goal", "loop", "material", "plan", "recipe", "solving"},
-    "page": {"checks", "drawing", "folder", "goal", "plan", "recipe", "teachers"},
-    "report": {"checks", "folder", "goal", "measuring", "page", "plan", "scorecard", "teachers"},
+    "workspaces": set(),
     "gguf": set(),
-    "measuring": {"attempt", "checks", "families", "floor", "folder", "goal", "loop", "recipe", "scorecard", "solving"}
-    | {"teachers"},
-    "learning": {
-        "families",
-        "folder",
-        "gguf",
-        "goal",
-        "loop",
-        "material",
-        "measuring",
-        "recipe",
-        "samples",
-        "scorecard",
-    },
-    "goals": {"drawing", "families", "folder", "goal", "material", "page", "recipe"},
-    "traces": {"folder", "goal", "material", "page", "teachers"},
-    "dataset": {"drawing", "folder", "goal", "recipe", "samples", "teachers"},
-    "sft": {"folder", "learning", "recipe", "report", "samples", "scorecard"},
-    "shipping": {"folder", "gguf", "learning", "samples", "scorecard"},
-    "evaluate": {"families", "folder", "goal", "material", "measuring", "recipe", "scorecard"},
-    "publish": {"folder", "measuring", "recipe", "scorecard"},
-    "pipeline": {"dataset", "evaluate", "folder", "goals", "learning", "measuring", "publish", "recipe", "report"}
-    | {"scorecard", "sft", "shipping", "teachers"},
-    "commands": {"__main__", "dataset", "design", "drawing", "families", "floor", "folder", "goal", "goals", "material"}
-    | {"measuring", "pipeline", "publish", "recipe", "report", "scorecard", "sft", "shipping", "teachers", "traces"},
+    "authoring": {"workspaces"},
+    "run": {"authoring"},
+    "episode": {"authoring"},
+    "teachers": {"authoring", "episode", "run"},
+    "sampling": {"authoring", "episode", "loop", "run", "workspaces"},
+    "evaluation": {"authoring", "episode", "loop", "run", "teachers"},
+    "learning": {"authoring", "evaluation", "gguf", "loop", "run", "teachers", "workspaces"},
+    "export": {"gguf", "learning", "run"},
+    "report": {"authoring", "evaluation", "run", "sampling", "teachers"},
+    "design": {"authoring", "evaluation", "run", "sampling", "teachers", "workspaces"},
+    "stages": {"authoring", "evaluation", "export", "gguf", "learning", "report", "run", "sampling", "teachers"}
+    | {"workspaces"},
+    "cli": {
+        "__main__",
+        "authoring",
+        "design",
+        "evaluation",
+        "export",
+        "report",
+        "run",
+        "sampling",
+        "stages",
+        "teachers",
+    }
+    | {"workspaces"},
+    "loop": set(),
     "__init__": set(),
     "__main__": set(),
 }
+MOST_ARROWS = 90  # between the rooms of one package: more than that nobody keeps in mind
 
 
 def room(file: Path, package: Path) -> str:
@@ -110,27 +79,61 @@ def imported_rooms(file: Path, package: str) -> Iterator[str]:
             yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith(f"{package}."))
 
 
-@pytest.mark.parametrize("file", sorted(SERVER.rglob("*.py")), ids=lambda file: str(file.relative_to(SERVER)))
-def test_imports_go_one_way(file: Path) -> None:
-    home = room(file, SERVER)
-    allowed = {home} if home in LEAVES else ARROWS[home] | LEAVES | {home}
-    assert set(imported_rooms(file, "skillstill")) <= allowed
+def arrows(folder: Path, package: str) -> set[tuple[str, str]]:
+    """Return the pairs of rooms of which the first imports the second."""
+    files = folder.rglob("*.py")
+    pairs = {(room(file, folder), other) for file in files for other in imported_rooms(file, package)}
+    return {(home, other) for home, other in pairs if home != other}
 
 
-@pytest.mark.parametrize("file", sorted(TRAINING.rglob("*.py")), ids=lambda file: str(file.relative_to(TRAINING)))
-def test_imports_of_the_pipeline_go_one_way(file: Path) -> None:
-    home = room(file, TRAINING)
-    allowed = {home} if home in TRAINING_LEAVES else TRAINING_ARROWS[home] | TRAINING_LEAVES | {home}
-    assert set(imported_rooms(file, "skillstill_training")) <= allowed
+PACKAGES = pytest.mark.parametrize(
+    ("folder", "package", "plan", "anyones"),
+    [
+        (SERVER, "skillstill", ARROWS, ANYONES),
+        (TRAINING, "skillstill_training", TRAINING_ARROWS, TRAINING_ANYONES),
+    ],
+    ids=["runtime", "training"],
+)
+
+
+@PACKAGES
+def test_rooms_open_only_the_rooms_of_the_plan(
+    folder: Path, package: str, plan: dict[str, set[str]], anyones: set[str]
+) -> None:
+    unplanned = {
+        (home, other) for home, other in arrows(folder, package) if other not in plan.get(home, set()) | anyones
+    }
+    assert not unplanned
+
+
+@PACKAGES
+def test_the_plan_names_no_arrow_that_is_gone(
+    folder: Path, package: str, plan: dict[str, set[str]], anyones: set[str]
+) -> None:
+    drawn = arrows(folder, package)
+    assert not {(home, other) for home, others in plan.items() for other in others if (home, other) not in drawn}
+
+
+@PACKAGES
+def test_rooms_are_in_no_circle(folder: Path, package: str, plan: dict[str, set[str]], anyones: set[str]) -> None:
+    rest = arrows(folder, package)
+    while outer := {home for home, _ in rest} - {other for _, other in rest}:
+        rest = {(home, other) for home, other in rest if home not in outer}
+    assert not rest
+
+
+@PACKAGES
+def test_few_arrows_join_the_rooms(folder: Path, package: str, plan: dict[str, set[str]], anyones: set[str]) -> None:
+    assert len(arrows(folder, package)) <= MOST_ARROWS
 
 
 def test_the_runtime_knows_nothing_of_training() -> None:
     assert not [file for file in SERVER.rglob("*.py") if "skillstill_training" in file.read_text(encoding="utf-8")]
 
 
-def test_no_file_has_more_than_300_lines() -> None:
-    """A floor apart: it is one script on purpose, frozen by its hash."""
+def test_no_file_has_more_than_500_lines() -> None:
+    """A baseline apart: it is one script on purpose, frozen by its hash."""
     for folder in ("server", "training", "skills", "scripts"):
         for file in (ROOT / folder).rglob("*.py"):
             if not file.name.startswith("floor"):
-                assert len(file.read_text(encoding="utf-8").splitlines()) <= 300, file
+                assert len(file.read_text(encoding="utf-8").splitlines()) <= 500, file

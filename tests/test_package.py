@@ -11,7 +11,9 @@ import pytest
 
 from tests.scenes import ROOT
 
-BUNDLED = "import skillstill.registry as r; print(r.bundled()); print(r.Registry().entry('explore').skill().name)"
+BUNDLED = (
+    "import skillstill.skills.registry as r; print(r.bundled()); print(r.Registry().entry('explore').skill().name)"
+)
 
 
 @pytest.fixture(scope="module")

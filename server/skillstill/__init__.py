@@ -21,8 +21,8 @@ async def subagent(prompt: str, name: str = "explore", workspace: str | PathLike
     from pathlib import Path
 
     from skillstill.models.pool import LocalModels, LocalOptions
-    from skillstill.registry import Registry
     from skillstill.runtime import Runtime
+    from skillstill.skills.registry import Registry
 
     folder = Path(workspace).expanduser()
     runtime = Runtime(Registry(project=folder), LocalModels(LocalOptions()))

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skillstill.clients.commands import bundle, install, uninstall
-from skillstill.errors import SkillstillError, UsageError
-from skillstill.hosts import leads_here
-from skillstill.library.commands.assessing import assess
-from skillstill.library.commands.importing import export_skill, import_
-from skillstill.library.commands.searching import search
-from skillstill.options import (
+from skillstill.console.options import (
     Base,
     Endpoint,
     GpuLayers,
@@ -31,7 +26,12 @@ from skillstill.options import (
     Traces,
     Workspace,
 )
+from skillstill.errors import SkillstillError, UsageError
+from skillstill.library.commands.assessing import assess
+from skillstill.library.commands.importing import export_skill, import_
+from skillstill.library.commands.searching import search
 from skillstill.packs.commands import pack, pull, push, unpack
+from skillstill.util.hosts import leads_here
 
 if TYPE_CHECKING:
     from skillstill.runtime import Runtime
@@ -91,7 +91,7 @@ def run(
     """
     import anyio
 
-    from skillstill import show
+    from skillstill.console import show
 
     project = workspace.expanduser()
     models = _models(endpoint, offline, gpu_layers, threads, slots=1)
@@ -151,8 +151,8 @@ def serve(
 @app.command("list")
 def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """List the subagents, their state and the registry that each comes from."""
-    from skillstill import show
-    from skillstill.registry import Registry
+    from skillstill.console import show
+    from skillstill.skills.registry import Registry
 
     show.entries(Registry(registry, workspace.expanduser()), as_json=json)
     return 0
@@ -165,20 +165,21 @@ def show_(
     json: Json = False,
 ) -> int:
     """Show what happened in a run: every call, every result, the report."""
-    from skillstill import runs, show
+    from skillstill.console import show
+    from skillstill.run import store
 
     if list:
         show.stored_runs(as_json=json)
     else:
-        show.transcript(runs.load(run), as_json=json)
+        show.transcript(store.load(run), as_json=json)
     return 0
 
 
 @app.command()
 def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """Try everything that a run needs on this machine, and say what to type where something is missing."""
-    from skillstill import doctor, show
-    from skillstill.registry import Registry
+    from skillstill.console import doctor, show
+    from skillstill.skills.registry import Registry
 
     checks = doctor.examine(Registry(registry, workspace.expanduser()))
     show.checks(checks, as_json=json)
@@ -196,9 +197,9 @@ def rollback(
 
     Nothing is deleted: `releases/` in the skill's folder keeps what stood before.
     """
-    from skillstill import show
-    from skillstill.registry import Registry
-    from skillstill.releases import rollback
+    from skillstill.console import show
+    from skillstill.skills.registry import Registry
+    from skillstill.skills.releases import rollback
 
     found = Registry(registry, project := workspace.expanduser())
     listed = found.entry(subagent)
@@ -215,8 +216,8 @@ def trust(
     forget: Annotated[bool, typer.Option("--forget", help="Take it back.")] = False,
 ) -> int:
     """Let a project's own .skillstill/ count, or the Python of an unpacked pack run: exactly as they are now."""
-    from skillstill import show
-    from skillstill.trust import distrust, trust, trustable
+    from skillstill.console import show
+    from skillstill.skills.trust import distrust, trust, trustable
 
     folder = trustable(project.expanduser())
     if forget:
@@ -269,8 +270,8 @@ def _read_all() -> str:
 
 def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":
     from skillstill.models.sources import given
-    from skillstill.registry import Registry
     from skillstill.runtime import Runtime
+    from skillstill.skills.registry import Registry
 
     return Runtime(Registry(registry, project), models, given(base) if base else None, trace)
 

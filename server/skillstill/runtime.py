@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from skillstill import agent, runs
 from skillstill.chat import spoken
-from skillstill.confidence import Calibration, features
-from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, TraceError, UsageError
-from skillstill.registry import Listed, Registry
-from skillstill.skill import Skill
-from skillstill.text import call_told
+from skillstill.run import loop, store
+from skillstill.skills.calibration import Calibration, features
+from skillstill.skills.contract import provenance_hash, serving_hash
+from skillstill.skills.registry import Listed, Registry
+from skillstill.skills.skill import Skill
 from skillstill.types import ModelFile, Models, ModelSpec, OnStep, Trace
+from skillstill.util.text import call_told
 from skillstill.workspace import Workspace
 
 PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
@@ -49,7 +49,7 @@ class Runtime:
         check_fresh(listed, skill)
         spec = self._spec(listed, skill)
         brief = _brief(listed, skill, question, self.models.label(spec))
-        trace = await agent.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
+        trace = await loop.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
         own, trace = trace, sourced(trace)
         if calibration := listed.entry.calibration:
             trace = calibrated(trace, calibration, features(own))
@@ -136,9 +136,9 @@ def outdated(listed: Listed) -> str:
     return "" if same else f"its skill, goals or checks changed since it was measured: type `{command}`"
 
 
-def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> agent.Brief:
+def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> loop.Brief:
     entry = listed.entry
-    return agent.Brief(
+    return loop.Brief(
         skill,
         prompt,
         system=skill.subagent.system if entry.state == "released" else skill.instructions,
@@ -150,6 +150,6 @@ def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> agent.Brief
 
 def _store(trace: Trace) -> None:
     try:
-        runs.store(trace)
+        store.store(trace)
     except TraceError as error:  # the work is done: its report must not be lost with its trace
         log.warning("%s", error)

@@ -55,7 +55,7 @@ def _sentence(comment: list[str]) -> str:
 
 def described_patches(tree: Path, _: Random) -> dict[str, JsonValue]:
     """Notes `changes` as the built-in step `patches` does, of files in C too, whose lines our search finds as well."""
-    from skillstill_training.material.steps.patches import description
+    from skillstill_training.workspaces.steps.patches import description
 
     found: dict[str, JsonValue] = {}
     for head, diff in _patches(tree / "debian" / "patches"):

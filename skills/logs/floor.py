@@ -17,8 +17,8 @@ from typing import Any
 
 import anyio
 import numpy as np
-from skillstill.tools.log_files import Entry, logs_under
-from skillstill.tools.log_lines import template
+from skillstill.tools.logs.files import Entry, logs_under
+from skillstill.tools.logs.lines import template
 from skillstill.workspace import Workspace
 
 WORDINGS = tomllib.loads((Path(__file__).parent / "wordings" / "train.toml").read_text(encoding="utf-8"))

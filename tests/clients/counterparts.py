@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pytest
-from skillstill.registry import ENVIRONMENT
+from skillstill.skills.registry import ENVIRONMENT
 
 from tests.scenes import ROOT, UNTRAINED
 

@@ -22,9 +22,9 @@ import uvicorn
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from skillstill.models.scripted import call
-from skillstill.registry import Registry
 from skillstill.runtime import Runtime
 from skillstill.server import HttpOptions, build, serve_http, serve_stdio
+from skillstill.skills.registry import Registry
 from skillstill.types import Message, ToolSchema
 
 from tests.clients import conformance_handlers

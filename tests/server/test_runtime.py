@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillstill import runs
-from skillstill.confidence import FEATURES
-from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, SkillError, UsageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.scripted import ScriptedModel, call
-from skillstill.registry import Listed, Registry
+from skillstill.run import store
 from skillstill.runtime import Runtime, check_fresh, outdated
+from skillstill.skills.calibration import FEATURES
+from skillstill.skills.contract import provenance_hash, serving_hash
+from skillstill.skills.registry import Listed, Registry
 from skillstill.types import Decision, ModelFile
 
 from tests.scenes import ROOT, UNTRAINED, Scripted, ScriptedModels
@@ -54,7 +54,7 @@ async def test_an_untrained_entry_is_told_the_whole_skill(scripted: Scripted, pr
     trace = await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
     assert trace.messages[0].content.startswith("You answer one question about the code")
     assert trace.release == "explore@untrained"
-    assert runs.load("last") == trace
+    assert store.load("last") == trace
 
 
 async def test_a_release_gets_one_system_line_and_leases_its_adapter(tmp_path: Path, project: Path) -> None:
@@ -88,7 +88,7 @@ async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
     assert trace.confidence == 0.7311, "a bias of 1 and nothing else"
     assert (trace.report.answer.splitlines()[0], trace.report.answer.splitlines()[-1]) == (CLAIM, last)
     assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:1",))
-    assert runs.load("last") == trace
+    assert store.load("last") == trace
 
 
 async def test_a_confidence_is_that_of_what_the_model_said_itself(tmp_path: Path, project: Path) -> None:
@@ -159,8 +159,8 @@ async def test_a_skill_that_cannot_be_read_is_named(tmp_path: Path, project: Pat
 async def test_a_trace_that_cannot_be_stored_costs_no_report(
     scripted: Scripted, project: Path, caplog: pytest.LogCaptureFixture, home: Path
 ) -> None:
-    runs.folder().parent.mkdir(parents=True)
-    runs.folder().write_text("a file where the folder should be", encoding="utf-8")
+    store.folder().parent.mkdir(parents=True)
+    store.folder().write_text("a file where the folder should be", encoding="utf-8")
     with caplog.at_level(logging.WARNING):
         trace = await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
     assert trace.report.status == "answered"
@@ -174,7 +174,7 @@ import anyio, resource, sys
 from contextlib import nullcontext
 from pathlib import Path
 from skillstill.models.scripted import ScriptedModel, call
-from skillstill.registry import Registry
+from skillstill.skills.registry import Registry
 from skillstill.runtime import Runtime
 class Models:
     def lease(self, spec): return nullcontext(ScriptedModel([call("list"), "cart.py (r1)"]))
@@ -187,7 +187,7 @@ print(trace.report.answer)
     assert done.stdout == "cart.py (r1)\nr1: list()\n"
     assert "is not stored" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not list(runs.folder().iterdir()), "no half a file is left"
+    assert not list(store.folder().iterdir()), "no half a file is left"
 
 
 async def test_no_run_is_kept_when_traces_are_off(project: Path, home: Path) -> None:

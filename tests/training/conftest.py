@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.models.remote import Endpoint
-from skillstill_training.folder import RunFolder
+from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger, Price
 from skillstill_training.teachers.patience import Patience

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import skillstill
 
-from skillstill_training.hashes import files_sha256
+from skillstill_training.util.hashes import files_sha256
 
 LOOP = ("agent", "evidence", "record", "text", "workspace", "grammar", "confidence")
 ROOMS = ("chat", "tools", "symbols", "models")

@@ -1,30 +1,15 @@
-"""ChatML conversations: messages to prompt and training text, text back to a message.
-
-One renderer serves both sides. It yields segments: the system turn, then by turns what a model reads and what it learns
-to write. It only ever appends: the prompt of each turn is the beginning, segment for segment, of the finished trace. A
-tokenizer is run on each segment by itself, so what holds for segments holds for tokens.
-
-Two dialects differ in how calls and results are written: HERMES, which stock models know, and LINES, which is cheaper
-and is taught. `spoken` says which one a model speaks.
-"""
-
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+"""ChatML conversations: messages to prompt and training text, text back to a message."""
 
 from skillstill.chat.dialect import Dialect
-from skillstill.chat.hermes import Hermes, untagged
-from skillstill.chat.lines import Lines
-from skillstill.chat.markers import END, HEADER, escape, escaped_json, turn
-from skillstill.chat.pointing import Pointers
-from skillstill.types import Message, ToolSchema
+from skillstill.chat.hermes import untagged
+from skillstill.chat.markers import END, escape, escaped_json
+from skillstill.chat.renderer import HERMES, LINES, parse, render, spoken, without_thoughts
 
 __all__ = [
     "END",
     "HERMES",
     "LINES",
     "Dialect",
-    "Segment",
     "escape",
     "escaped_json",
     "parse",
@@ -33,68 +18,3 @@ __all__ = [
     "untagged",
     "without_thoughts",
 ]
-
-HERMES: Dialect = Hermes()
-LINES: Dialect = Lines()
-THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)  # a stock Qwen3 thinks aloud first
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Text, and whether the loss sees it."""
-
-    text: str
-    learned: bool
-
-
-def spoken(*, taught: bool) -> Dialect:
-    """That of a model that carries its tools in its weights, or of a stock one."""
-    return LINES if taught else HERMES
-
-
-def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSchema] = ()) -> tuple[Segment, ...]:
-    """The conversation as segments; where the last message asks for an answer, they end with the header of one.
-
-    A dialect that stock models speak writes the `tools` into the system turn.
-    """
-    segments: list[Segment] = []
-    pointers = Pointers() if dialect.points else None
-    read = ""
-    for index, message in enumerate(messages):
-        if message.role == "assistant":
-            said = dialect.write(pointers.pointed(message) if pointers else message)
-            segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=True)]
-            read = "\n"
-        elif message.role == "system":
-            taught = dialect.teach(tools) if tools else ""
-            segments.append(Segment(turn("system", escape(message.content) + taught), learned=False))
-        elif message.role == "tool":
-            read += _result(messages, index, dialect, pointers)
-        else:
-            read += turn("user", escape(message.content))
-    if messages[-1].role != "assistant":
-        segments.append(Segment(read + HEADER, learned=False))
-    return tuple(segments)
-
-
-def parse(text: str, dialect: Dialect, said: Sequence[Message] = (), *, truncated: bool = False) -> Message:
-    """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
-
-    `said` is the conversation before it: what a text points at is put in full.
-    """
-    plain = text.encode("utf-8", "replace").decode()
-    message = dialect.parse(without_thoughts(plain), truncated=truncated)
-    if dialect.points:
-        message = Pointers.of(said).followed(message)
-    return message.model_copy(update={"truncated": truncated})
-
-
-def without_thoughts(text: str) -> str:
-    return THOUGHTS.sub("", text).strip()
-
-
-def _result(messages: Sequence[Message], index: int, dialect: Dialect, pointers: Pointers | None) -> str:
-    opens = messages[index - 1].role != "tool"
-    closes = index + 1 == len(messages) or messages[index + 1].role != "tool"
-    text = pointers.shown(messages[index].content) if pointers else messages[index].content
-    return dialect.result(escape(text), opens=opens, closes=closes)

@@ -14,7 +14,7 @@ from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
-from skillstill.chat.pointing import AT, Pointers
+from skillstill.chat.references import AT, Pointers
 from skillstill.types import Copied, Message, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")

@@ -15,8 +15,8 @@ from skillstill.clients import generated
 from skillstill.clients.client import SERVER
 from skillstill.clients.generated import Summary, as_json
 from skillstill.errors import UsageError
-from skillstill.registry import FILE, Entry, bundled, read_registry
-from skillstill.text import one_line
+from skillstill.skills.registry import FILE, Entry, bundled, read_registry
+from skillstill.util.text import one_line
 
 KIND = "bundle for MCP clients"
 BUNDLE, LISTING = f"{SERVER}.mcpb", "server.json"

@@ -10,7 +10,7 @@ from typing import Any
 
 from skillstill.clients.client import CALL_SECONDS, Client, Scope
 from skillstill.clients.document import Place
-from skillstill.storage import ALL_READ, OWNER_ONLY
+from skillstill.util.storage import ALL_READ, OWNER_ONLY
 
 
 def _beside(always_load: bool) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from skillstill.console.options import RegistryFile
 from skillstill.errors import UsageError
-from skillstill.options import RegistryFile
-from skillstill.text import clean
+from skillstill.util.text import clean
 
 if TYPE_CHECKING:
     from skillstill.clients.client import Client
@@ -128,7 +128,7 @@ def _program(name: Name) -> "Client":
 
 def _are_few(registry: Path | None) -> bool:
     """Whether all subagents shall be in the client's context, and none be searched for. Raises RegistryError."""
-    from skillstill.registry import FEW, Registry
+    from skillstill.skills.registry import FEW, Registry
 
     return len(Registry(registry, Path()).entries()) <= FEW
 

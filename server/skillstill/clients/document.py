@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from skillstill.clients.jsontext import JsonText
 from skillstill.errors import ClientError
-from skillstill.storage import data_folder, write_atomically
+from skillstill.util.storage import data_folder, write_atomically
 
 ABSENT = object()
 MADE = "made.json"

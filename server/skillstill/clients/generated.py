@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from skillstill.errors import ClientError
-from skillstill.storage import ALL_READ, write_atomically
+from skillstill.util.storage import ALL_READ, write_atomically
 
 LIST = ".skillstill.json"
 _Hashes = dict[str, str]

@@ -16,7 +16,7 @@ from skillstill.clients.client import CALL_SECONDS, START_SECONDS, Client, Scope
 from skillstill.clients.document import Place
 from skillstill.clients.jsontext import JsonText
 from skillstill.clients.tomltext import TomlText
-from skillstill.storage import ALL_READ, OWNER_ONLY
+from skillstill.util.storage import ALL_READ, OWNER_ONLY
 
 WITH_COMMENTS = JsonText(comments=True)
 AS_EDITORS_READ = JsonText(comments=True, last_commas=True)

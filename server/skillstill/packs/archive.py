@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from skillstill.errors import PackError
 from skillstill.packs.manifest import MANIFEST, MOST_BYTES, MOST_MANIFEST, MOST_MEMBERS, Manifest, Member
-from skillstill.skill import mistake
+from skillstill.skills.skill import mistake
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of a zip's calendar
 REGULAR = stat.S_IFREG | 0o644

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from skillstill.packs.archive import read_archive
 from skillstill.packs.manifest import SCORECARD, Licences, Manifest
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 ARMS = {
     "ours": "this subagent",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillstill.options import Json, RegistryFile
-from skillstill.text import clean
+from skillstill.console.options import Json, RegistryFile
+from skillstill.util.text import clean
 
 if TYPE_CHECKING:
     from skillstill.packs.unpacking import Unpacked
-    from skillstill.registry import Listed
+    from skillstill.skills.registry import Listed
 
 Release = Annotated[str, typer.Argument(help="A released subagent, by the name that `skillstill list` shows.")]
 Repository = Annotated[str, typer.Argument(help="hub:OWNER/NAME on a model hub; HF_TOKEN holds the token.")]
@@ -95,7 +95,7 @@ def pull(repository: Repository, as_: As = "", json: Json = False) -> int:
 
 
 def _release(name: str, registry: Path | None) -> "Listed":
-    from skillstill.registry import Registry
+    from skillstill.skills.registry import Registry
 
     return Registry(registry).entry(name)
 

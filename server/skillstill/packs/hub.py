@@ -18,7 +18,7 @@ from skillstill.packs.card import model_card
 from skillstill.packs.manifest import MOST_BYTES
 from skillstill.packs.packing import SUFFIX, pack
 from skillstill.packs.unpacking import Unpacked, unpack
-from skillstill.registry import Listed
+from skillstill.skills.registry import Listed
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -12,9 +12,9 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from skillstill.registry import SHA256, Entry, Measured
-from skillstill.text import clean
+from skillstill.skills.registry import SHA256, Entry, Measured
 from skillstill.types import Frozen, ModelFile
+from skillstill.util.text import clean
 
 MANIFEST, ADAPTER, SCORECARD, SKILLS = "manifest.json", "adapter.gguf", "scorecard.json", "skill"
 MOST_MEMBERS = 2_000  # the largest public skill bundles 1,103 files

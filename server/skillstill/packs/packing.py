@@ -12,7 +12,6 @@ from pathlib import Path
 from pydantic import JsonValue, ValidationError
 
 from skillstill.chat import LINES
-from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError
 from skillstill.library.reading.licences import declared, recognised
 from skillstill.models.sources import locate
@@ -30,9 +29,10 @@ from skillstill.packs.manifest import (
     Member,
     portable,
 )
-from skillstill.registry import Entry, Listed
-from skillstill.releases import DIGITS, FOLDER
-from skillstill.skill import Skill, mistake
+from skillstill.skills.contract import provenance_hash, serving_hash
+from skillstill.skills.registry import Entry, Listed
+from skillstill.skills.releases import DIGITS, FOLDER
+from skillstill.skills.skill import Skill, mistake
 from skillstill.types import ModelFile
 
 SUFFIX = ".skillstill"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from skillstill.errors import PackError, UsageError
 from skillstill.packs.unpacking import ASIDE, alone
-from skillstill.registry import Document, read_registry, user_registry, write_registry
-from skillstill.trust import distrust, pack_around
+from skillstill.skills.registry import Document, read_registry, user_registry, write_registry
+from skillstill.skills.trust import distrust, pack_around
 
 
 def remove(name: str) -> Path:

@@ -10,10 +10,10 @@ from pydantic import Field, ValidationError
 from skillstill.errors import UsageError
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent, find
-from skillstill.registry import FEW, Registry
 from skillstill.runtime import PROMPT_CHARACTERS
-from skillstill.text import one_line
+from skillstill.skills.registry import FEW, Registry
 from skillstill.types import Frozen, lean_schema
+from skillstill.util.text import one_line
 
 NAME = "find_subagent"  # with an underscore, which no registry entry can have
 SHOWN = 3  # of each: with the caps below about 300 tokens of the caller's context

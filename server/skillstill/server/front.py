@@ -28,7 +28,6 @@ from mcp.types import (
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
 from skillstill.library.catalogue import Catalogue
-from skillstill.registry import FEW
 from skillstill.runtime import Runtime
 from skillstill.server import finding, wire
 from skillstill.server.live import Announcer
@@ -36,6 +35,7 @@ from skillstill.server.prompts import Prompts
 from skillstill.server.queue import Queue
 from skillstill.server.resources import Transcripts
 from skillstill.server.tasks import GRACE, Tasks
+from skillstill.skills.registry import FEW
 from skillstill.types import Step, Trace
 from skillstill.workspace import Workspace
 

@@ -27,8 +27,8 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.types import ASGIApp
 
 from skillstill.errors import UsageError
-from skillstill.hosts import is_loopback
 from skillstill.server.guards import Clock, HangUps, RateLimit
+from skillstill.util.hosts import is_loopback
 
 PATH = "/mcp"
 TOKEN = re.compile(r"[\x21-\x7e]{16,}")

@@ -12,7 +12,7 @@ import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 EXTRAS = ("run", "release", "status", "seconds", "steps")
 LIBRARIES = ("asyncio", "mcp", "sse_starlette", "uvicorn", "uvicorn.error")

@@ -20,8 +20,8 @@ from mcp.types import (
     TextContent,
 )
 
-from skillstill.registry import Registry
 from skillstill.server.resources import Transcripts
+from skillstill.skills.registry import Registry
 
 Context = ServerRequestContext[Any, Any]
 SHOWN = 100  # values of one completion, the protocol's maximum

@@ -7,10 +7,10 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.registry import Entry
 from skillstill.runtime import PROMPT_CHARACTERS
-from skillstill.text import one_line
+from skillstill.skills.registry import Entry
 from skillstill.types import Frozen, Report, Trace, lean_schema
+from skillstill.util.text import one_line
 
 
 class Request(Frozen):

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from skillstill.tools.files import find, list, read
-from skillstill.tools.logs import entries, tally
-from skillstill.tools.outline import outline
-from skillstill.tools.search import search
-from skillstill.tools.tables import describe, sql
-from skillstill.tools.tool import Choice, Line, Result, Tool, tool
+from skillstill.tools.code.files import find, list, read
+from skillstill.tools.code.outline import outline
+from skillstill.tools.code.search import search
+from skillstill.tools.kit.tool import Choice, Line, Result, Tool, tool
+from skillstill.tools.logs.tools import entries, tally
+from skillstill.tools.tables.tools import describe, sql
 
 __all__ = ["TOOLS", "Choice", "Line", "Result", "Tool", "tool"]
 

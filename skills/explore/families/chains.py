@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from skillstill_training.checks import Members, Value
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Members, Value
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .choices import WINDOW
 from .code import Class, Constant, Function, Place

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .code import Function, Place
 from .lookups import raised_names

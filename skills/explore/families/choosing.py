@@ -3,8 +3,8 @@
 from collections.abc import Generator
 
 from skillstill.types import ToolCall
-from skillstill_training.goal import Goal
-from skillstill_training.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Hand, Plan, Seen, call
 
 from .names import as_identifier, as_said
 from .plans import absent, line_at, place, shown_at, texts

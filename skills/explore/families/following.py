@@ -3,8 +3,8 @@
 from collections.abc import Generator, Mapping
 
 from skillstill.types import ToolCall
-from skillstill_training.goal import Goal
-from skillstill_training.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Hand, Plan, Seen, call
 
 from .names import as_identifier, as_said, listed
 from .plans import look_up, name, shown_at, texts, told_raises

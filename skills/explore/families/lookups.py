@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
-from skillstill_training.checks import Members, Value
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
-from skillstill_training.numbers import same_number
+from skillstill_training.authoring.checks import Members, Value
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.authoring.numbers import same_number
+from skillstill_training.workspaces import Material
 
 from .code import Class, Function, Parameter, Place
 from .names import shuffled

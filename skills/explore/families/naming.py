@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from random import Random
 
 from skillstill.types import Span
-from skillstill_training.checks import Absent, Locations
-from skillstill_training.goal import Draft
+from skillstill_training.authoring.checks import Absent, Locations
+from skillstill_training.authoring.goal import Draft
 
 from .code import Class, Function, Place
 from .names import last, parts, recombined, shuffled

@@ -9,9 +9,9 @@ from random import Random
 
 from pydantic import JsonValue
 from skillstill.types import Span
-from skillstill_training.checks import Locations
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Locations
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .code import Place
 from .describing import (

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from random import Random
 
-from skillstill_training.checks import Declined
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Declined
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .names import parts, shuffled
 from .naming import called, is_distinct, plain_functions

@@ -5,8 +5,8 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from skillstill.types import ToolCall
-from skillstill_training.goal import Goal
-from skillstill_training.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Hand, Plan, Seen, call
 
 from .names import as_said, last
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from skillstill.types import Span
-from skillstill_training.checks import Absent, Locations
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Absent, Locations
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .code import Class, Function, Place
 from .lookups import SHARE

@@ -3,8 +3,8 @@
 from collections.abc import Generator
 
 from skillstill.types import ToolCall
-from skillstill_training.goal import Goal
-from skillstill_training.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Hand, Plan, Seen, call
 
 from .reading import absent, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.checks import Value
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Value
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from ..generator.traces import OUTER
 from ..generator.vocabulary import vocabulary

@@ -5,9 +5,9 @@ from random import Random
 from typing import Any
 
 from pydantic import JsonValue
-from skillstill_training.checks import Absent, Locations, Members, Value
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Absent, Locations, Members, Value
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .record import NAMES, Entry, Record, record
 

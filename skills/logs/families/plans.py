@@ -3,8 +3,8 @@
 from typing import Any
 
 from skillstill.types import ToolCall
-from skillstill_training.goal import Goal
-from skillstill_training.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Hand, Plan, Seen, call
 
 from .reading import absent, first_of, found_nothing, has_row, is_shown, row_at, row_of
 

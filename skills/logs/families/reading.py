@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from skillstill_training.plan import Seen
+from skillstill_training.authoring.plan import Seen
 
 GROUP = re.compile(r"([\d,]+) × (.*), first (?:line )?(\S+)")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.checks import Absent, Declined, Value
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Absent, Declined, Value
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from ..generator.vocabulary import HOLE, Needle, vocabulary
 from .lookups import ABSENT, also, any_of, place, shuffled

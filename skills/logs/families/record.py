@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skillstill.types import Span
-from skillstill_training.material import Material
+from skillstill_training.workspaces import Material
 
 NAMES = {"ERROR": ("error", "errors"), "WARN": ("warning", "warnings"), "": ("entry", "entries")}
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.checks import Absent, Locations, Value
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Absent, Locations, Value
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .lookups import ABSENT, also, any_of, one_of, place
 from .record import NAMES, Entry, record, single

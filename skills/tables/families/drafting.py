@@ -8,9 +8,9 @@ from decimal import Decimal
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.checks import Absent, Value
-from skillstill_training.goal import Draft
-from skillstill_training.material import Material
+from skillstill_training.authoring.checks import Absent, Value
+from skillstill_training.authoring.goal import Draft
+from skillstill_training.workspaces import Material
 
 from .grammar import Condition, Measure, Sampler, Unsuitable, facts, kept, number, quoted, where
 from .schema import Cell, Column, Row, Schema, Table

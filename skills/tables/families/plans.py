@@ -5,8 +5,8 @@ from collections.abc import Generator, Mapping, Sequence
 
 from pydantic import TypeAdapter
 from skillstill.types import ToolCall
-from skillstill_training.goal import Goal
-from skillstill_training.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Hand, Plan, Seen, call
 
 from .grammar import quoted
 

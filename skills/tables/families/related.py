@@ -4,8 +4,8 @@
 from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
-from skillstill_training.checks import Absent, Members, Value
-from skillstill_training.goal import Draft
+from skillstill_training.authoring.checks import Absent, Members, Value
+from skillstill_training.authoring.goal import Draft
 
 from .drafting import (
     ABSENT,

@@ -13,9 +13,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skillstill.tools.catalogue import name_in_query
-from skillstill.tools.dates import add_dates
-from skillstill_training.material import Material
+from skillstill.tools.tables.catalogue import name_in_query
+from skillstill.tools.tables.dates import add_dates
+from skillstill_training.workspaces import Material
 
 Cell = Any  # of a row: a number, a text, or None
 Row = Mapping[str, Cell]

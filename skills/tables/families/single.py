@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from skillstill_training.checks import Absent, Declined, Members, Rows, Value
-from skillstill_training.goal import Draft
+from skillstill_training.authoring.checks import Absent, Declined, Members, Rows, Value
+from skillstill_training.authoring.goal import Draft
 
 from .drafting import (
     ABSENT,

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from skillstill.cli import app
 from skillstill.clients import bundle
 from skillstill.errors import ClientError, UsageError
-from skillstill.registry import bundled, read_registry
+from skillstill.skills.registry import bundled, read_registry
 from typer.testing import CliRunner
 
 ENTRIES = read_registry(bundled() / "registry.json").entries

@@ -18,7 +18,7 @@ from skillstill.clients import commands
 from skillstill.clients.claude_code import CLAUDE_CODE
 from skillstill.clients.client import Scope, serving
 from skillstill.errors import ClientError, RegistryError, SkillstillError, UsageError
-from skillstill.registry import FEW, Document, bundled, read_registry, user_registry, write_registry
+from skillstill.skills.registry import FEW, Document, bundled, read_registry, user_registry, write_registry
 from typer.testing import CliRunner
 
 entry, install, uninstall, snippet = CLAUDE_CODE.entry, CLAUDE_CODE.install, CLAUDE_CODE.uninstall, CLAUDE_CODE.snippet

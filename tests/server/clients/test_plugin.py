@@ -12,7 +12,7 @@ from skillstill.clients import commands, plugin
 from skillstill.clients.client import serving
 from skillstill.clients.generated import LIST
 from skillstill.errors import ClientError
-from skillstill.registry import FEW, Document, Entry, Measured, Registry, user_registry, write_registry
+from skillstill.skills.registry import FEW, Document, Entry, Measured, Registry, user_registry, write_registry
 from typer.testing import CliRunner
 
 

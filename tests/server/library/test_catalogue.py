@@ -13,7 +13,7 @@ from skillstill.errors import LibraryError, UnknownName
 from skillstill.library.catalogue import FILE, Added, Catalogue
 from skillstill.library.definition import Definition
 from skillstill.library.searching import search
-from skillstill.storage import data_folder
+from skillstill.util.storage import data_folder
 
 from tests.scenes import ROOT
 from tests.server.library.shelf import SHELF, made, shelf

@@ -16,7 +16,7 @@ from skillstill.library.commands.importing import FINDINGS
 from skillstill.library.exporting import export
 from skillstill.library.importing import import_source
 from skillstill.library.scanning.fetching import Source
-from skillstill.storage import data_folder
+from skillstill.util.storage import data_folder
 
 from tests.scenes import write
 

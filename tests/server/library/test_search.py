@@ -13,7 +13,7 @@ from skillstill.library import searching
 from skillstill.library.catalogue import Catalogue, index, meaning
 from skillstill.library.definition import Finding
 from skillstill.library.searching.found import Found, find
-from skillstill.registry import Registry, user_registry
+from skillstill.skills.registry import Registry, user_registry
 
 from tests.server.library.shelf import made, shelf
 

@@ -9,15 +9,15 @@ import gguf
 import numpy as np
 import pytest
 from skillstill import chat
-from skillstill.chat.meaning import SHOWN, meaning
+from skillstill.chat.likelihood import SHOWN, meaning
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models import llama
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
 from skillstill.models.slot import Prompt
-from skillstill.packages import installed_file
 from skillstill.tools import TOOLS
 from skillstill.types import Adapter, Message, ToolCall
+from skillstill.util.packages import installed_file
 
 pytestmark = pytest.mark.anyio
 SCHEMAS = [TOOLS[name].schema for name in ("list", "find", "search", "outline", "read")]

@@ -13,13 +13,14 @@ from typing import Any
 import anyio
 import pytest
 from anyio import to_thread
-from skillstill import chat, runs
-from skillstill.contract import serving_hash
+from skillstill import chat
 from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
 from skillstill.models.pool import RemoteModels
 from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions, Sampling
-from skillstill.registry import Document, Registry, bundled, read_registry, write_registry
+from skillstill.run import store
 from skillstill.runtime import Runtime
+from skillstill.skills.contract import serving_hash
+from skillstill.skills.registry import Document, Registry, bundled, read_registry, write_registry
 from skillstill.types import Message, Model, ModelFile, ModelSpec, ToolCall, ToolSchema, Usage
 
 from tests.server.models.openai_server import (
@@ -529,7 +530,7 @@ async def test_a_key_never_comes_into_a_trace_or_a_log(
     assert trace.report.status == "failed"
     assert "answered 401: Incorrect API key: [key]" in trace.report.answer
     assert server.keys == [f"Bearer {KEY}"] * 2
-    assert KEY not in runs.stored()[0].read_text("utf-8") + caplog.text
+    assert KEY not in store.stored()[0].read_text("utf-8") + caplog.text
 
 
 def test_an_address_that_cannot_be_is_refused_before_a_run() -> None:

@@ -5,8 +5,8 @@ import json
 import pytest
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import locate
-from skillstill.registry import Listed, Registry, bundled
 from skillstill.runtime import Runtime, check_fresh
+from skillstill.skills.registry import Listed, Registry, bundled
 
 from tests.scenes import SHOP
 

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from skillstill.errors import BaseError
 from skillstill.models.sources import locate
-from skillstill.packages import installed_file
 from skillstill.types import ModelFile
+from skillstill.util.packages import installed_file
 
 from tests.server.models.hub import Hub
 

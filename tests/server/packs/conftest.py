@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import pytest
 from skillstill import cli
-from skillstill.confidence import FEATURES, Calibration
-from skillstill.contract import provenance_hash, serving_hash
-from skillstill.registry import Document, Entry, Measured, write_registry
-from skillstill.skill import load_skill
-from skillstill.storage import data_folder
+from skillstill.skills.calibration import FEATURES, Calibration
+from skillstill.skills.contract import provenance_hash, serving_hash
+from skillstill.skills.registry import Document, Entry, Measured, write_registry
+from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
+from skillstill.util.storage import data_folder
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
 
 from tests.server.models.conftest import ELSEWHERE

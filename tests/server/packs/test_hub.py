@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from skillstill.registry import Registry
+from skillstill.skills.registry import Registry
 
 from tests.server.models.hub import serving
 from tests.server.packs.conftest import Skillstill, placed

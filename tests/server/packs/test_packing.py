@@ -6,7 +6,7 @@ from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
-from skillstill.registry import Document, read_registry, write_registry
+from skillstill.skills.registry import Document, read_registry, write_registry
 
 from tests.server.packs.conftest import BASE, Skillstill, released, sha256
 

@@ -9,12 +9,12 @@ import anyio
 import pytest
 from mcp import Client
 from skillstill.models.scripted import ScriptedModel, call
-from skillstill.registry import Registry, read_registry, user_registry
-from skillstill.releases import register
 from skillstill.runtime import Runtime
 from skillstill.server import build
-from skillstill.storage import data_folder
-from skillstill.trust import trusted
+from skillstill.skills.registry import Registry, read_registry, user_registry
+from skillstill.skills.releases import register
+from skillstill.skills.trust import trusted
+from skillstill.util.storage import data_folder
 
 from tests.scenes import ScriptedModels, bundled_and, write
 from tests.server.packs.conftest import Skillstill, everything, placed

@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 import pytest
-from skillstill.contract import golden
 from skillstill.errors import Refusal
+from skillstill.skills.contract import golden
 from skillstill.tools import TOOLS
 from skillstill.workspace import Workspace
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from skillstill import cli
-from skillstill_training.floor import freeze_floor
+from skillstill_training.evaluation.baseline import freeze_floor
 
 from tests.scenes import ROOT
 from tests.training.design.scenes import Run
@@ -33,5 +33,5 @@ def logs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     copy = tmp_path / "bundled" / "skills" / "logs"
     shutil.copytree(ROOT / "skills" / "logs", copy, ignore=shutil.ignore_patterns("__pycache__"))
     freeze_floor(copy)
-    monkeypatch.setattr("skillstill_training.borrowing.bundled", lambda: tmp_path / "bundled")
+    monkeypatch.setattr("skillstill_training.design.borrowing.bundled", lambda: tmp_path / "bundled")
     return copy

@@ -6,15 +6,15 @@ from pathlib import Path
 import anyio
 import pytest
 from skillstill.errors import GoalsError, MaterialError
-from skillstill.skill import load_skill
-from skillstill_training.borrowing import lender
+from skillstill.skills.skill import load_skill
+from skillstill_training.authoring.families import load_families, load_wordings
+from skillstill_training.design.borrowing import lender
 from skillstill_training.design.choosing import table
-from skillstill_training.families import load_families, load_wordings
-from skillstill_training.floor import load_floor
-from skillstill_training.folder import RunFolder
-from skillstill_training.goals import make_goals
-from skillstill_training.material import load_sources, prepare
-from skillstill_training.recipe import load_recipe
+from skillstill_training.evaluation.baseline import load_floor
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import load_recipe
+from skillstill_training.stages.goals import make_goals
+from skillstill_training.workspaces import load_sources, prepare
 
 from tests.training.design.scenes import EXPLORER, LOGS, SETTINGS, TASTE, Run, projects
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skillstill_training.authoring.families import load_families
+from skillstill_training.authoring.proposed import read_proposed
 from skillstill_training.design.topics import Topic, topics
-from skillstill_training.families import load_families
-from skillstill_training.jsonl import read_lines
-from skillstill_training.proposed import read_proposed
 from skillstill_training.teachers.ledger import Entry
+from skillstill_training.util.jsonl import read_lines
 
 from tests.server.models.openai_server import OpenAiServer, Said, turn
 from tests.training.design.scenes import SETTINGS, Run, services

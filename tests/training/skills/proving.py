@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from skillstill_training.drawing.composing import Composer, Unfit
-from skillstill_training.families import Family
-from skillstill_training.goal import Draft, Goal
-from skillstill_training.material import Material
+from skillstill_training.authoring.families import Family
+from skillstill_training.authoring.goal import Draft, Goal
+from skillstill_training.sampling.composer import Composer, Unfit
+from skillstill_training.workspaces import Material
 
 
 async def proven(

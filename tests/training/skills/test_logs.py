@@ -5,17 +5,17 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from skillstill.skill import load_skill
-from skillstill_training.attempt import Attempt
-from skillstill_training.checks import judge
-from skillstill_training.drawing.composing import Composer
-from skillstill_training.families import Family, load_families, load_wordings, slots
-from skillstill_training.goal import SPLITS, Draft, Goal, Split
-from skillstill_training.material import Material, Source, load_sources
-from skillstill_training.material.steps import run_steps
-from skillstill_training.material.steps.notes import read_notes, write_notes
-from skillstill_training.recipe import Speech
-from skillstill_training.solving import execute, hand_for
+from skillstill.skills.skill import load_skill
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.authoring.checks import judge
+from skillstill_training.authoring.families import Family, load_families, load_wordings, slots
+from skillstill_training.authoring.goal import SPLITS, Draft, Goal, Split
+from skillstill_training.episode import execute, hand_for
+from skillstill_training.run.recipe import Speech
+from skillstill_training.sampling.composer import Composer
+from skillstill_training.workspaces import Material, Source, load_sources
+from skillstill_training.workspaces.steps import run_steps
+from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 
 from tests.training.skills.proving import proven
 

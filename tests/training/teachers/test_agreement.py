@@ -1,7 +1,7 @@
 """When two attempts say the same."""
 
 import pytest
-from skillstill_training.attempt import Attempt
+from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.teachers.agreement import agree
 
 ASKED = "Where is Cart.total computed, and with which of the 2 rates?"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import TeacherError
-from skillstill_training.checks import Absent
+from skillstill_training.authoring.checks import Absent
 from skillstill_training.teachers.patience import Patience
 
 from tests.server.models.openai_server import Hangs, HangsUp, OpenAiServer, Said, Turn, turn

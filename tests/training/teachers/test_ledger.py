@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from skillstill.errors import BudgetSpent, TeacherError, UsageError
 from skillstill.models.remote import Endpoint
-from skillstill.skill import load_skill
-from skillstill_training.folder import RunFolder
-from skillstill_training.goals import make_goals
-from skillstill_training.jsonl import read_lines
+from skillstill.skills.skill import load_skill
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.stages.goals import make_goals
+from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Entry, Ledger, Price
 from skillstill_training.teachers.patience import Patience
 from skillstill_training.teachers.teacher import TraceRow
-from skillstill_training.traces import make_traces
+from skillstill_training.util.jsonl import read_lines
 
 from tests.server.models.openai_server import USAGE, OpenAiServer, Said, Turn, turn
 from tests.training.teachers.toy import DOWN, RIGHT, SEARCH, SOLVED, Make, goal

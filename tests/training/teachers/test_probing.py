@@ -10,12 +10,12 @@ import anyio
 import pytest
 from skillstill.errors import TeacherError
 from skillstill.models.remote import Endpoint
-from skillstill.skill import Limits
-from skillstill_training.checks import Value
-from skillstill_training.jsonl import read_lines
+from skillstill.skills.skill import Limits
+from skillstill_training.authoring.checks import Value
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Entry, Ledger
 from skillstill_training.teachers.probing import Score, probe, spread, wilson
+from skillstill_training.util.jsonl import read_lines
 
 from tests.server.models.openai_server import OpenAiServer, turn
 from tests.training.teachers.toy import DOWN, SEARCH, SKILL, SOLVED, WRONG, Make, goal, place

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from skillstill.errors import TeacherError, UsageError
 from skillstill.models.remote import Endpoint
-from skillstill_training.folder import RunFolder
-from skillstill_training.jsonl import read_lines
+from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import transcripts
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger
 from skillstill_training.teachers.patience import Patience
 from skillstill_training.teachers.recorded import Recorded, RecordedGoal, recorded_goals, solve_recorded
 from skillstill_training.teachers.teacher import TraceRow
+from skillstill_training.util.jsonl import read_lines
 
 from tests.server.models.openai_server import OpenAiServer, Said, turn
 from tests.training.teachers.toy import SEARCH, SKILL, called

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable
 
-from skillstill.skill import Skill, Subagent
+from skillstill.skills.skill import Skill, Subagent
 from skillstill.types import ModelFile, Span
-from skillstill_training.checks import Check, Locations
-from skillstill_training.goal import Goal
+from skillstill_training.authoring.checks import Check, Locations
+from skillstill_training.authoring.goal import Goal
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.patience import Patience
 

@@ -11,11 +11,11 @@ from pydantic import Field, TypeAdapter
 from skillstill.library.assessing.cover import Archetype
 from skillstill.library.assessing.sheet import Line, sheet
 from skillstill.library.definition import Definition
-from skillstill.text import one_line
 from skillstill.types import Frozen
+from skillstill.util.text import one_line
 
-from skillstill_training.borrowing import lender
-from skillstill_training.families import Family, load_families
+from skillstill_training.authoring.families import Family, load_families
+from skillstill_training.design.borrowing import lender
 
 Answer = Literal["locations", "value", "set", "rows", "quoted", "absent", "declined"]
 QUOTED, BESIDE = 80, 20  # characters of a reason; of these, what stands on either side of a cue

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from skillstill_training.authoring.goal import SPLITS, Split
 from skillstill_training.design.drafting import Design
-from skillstill_training.goal import SPLITS, Split
-from skillstill_training.recipe import EvaluatePlan, GoalPlan
+from skillstill_training.run.recipe import EvaluatePlan, GoalPlan
 
 Counts = Mapping[str, Mapping[Split, int]]
 

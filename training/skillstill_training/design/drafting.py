@@ -8,16 +8,16 @@ from skillstill.errors import GateError, UsageError
 from skillstill.library.assessing import DECIDED_BY, MISSING, Assessment, assess
 from skillstill.library.definition import Definition
 from skillstill.library.reading.naming import slug
-from skillstill.registry import bundled
-from skillstill.skill import Subagent, load_skill
+from skillstill.skills.registry import bundled
+from skillstill.skills.skill import Subagent, load_skill
 from skillstill.tools import TOOLS
 
-from skillstill_training.borrowing import lender
+from skillstill_training.authoring.proposed import Proposed
+from skillstill_training.design.borrowing import lender
 from skillstill_training.design.choosing import Chosen, choose
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.workspaces import declared
-from skillstill_training.material import Source
-from skillstill_training.proposed import Proposed
+from skillstill_training.workspaces import Source
 
 FIT = ("verifiable", "partly verifiable")
 LOOKING = ("list", "find", "search", "read")  # for a skill that resembles none of ours and names no tool

@@ -5,8 +5,8 @@ from pathlib import Path
 from random import Random
 
 from skillstill.errors import Refusal
-from skillstill.text import clean, one_line, shorten
 from skillstill.tools import TOOLS
+from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
 WHOLE, FILES, LINES, WIDTH = 9_000, 4, 40, 160  # characters in all; files, their lines, characters of a line

@@ -11,8 +11,8 @@ from skillstill.errors import GoalsError, StageError
 from skillstill_training.design.drafting import Design
 from skillstill_training.design.proving import Proven, prove
 from skillstill_training.design.texts import write_skill
-from skillstill_training.drawing import OnProgress
-from skillstill_training.drawing.setting import OnMaterial, unheard
+from skillstill_training.sampling.sampler import OnProgress
+from skillstill_training.sampling.setup import OnMaterial, unheard
 
 Propose = Callable[[Design, Path], Awaitable[Design]]  # of a folder that holds the design so far
 

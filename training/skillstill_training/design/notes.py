@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 from skillstill_training.design.drafting import Design
 

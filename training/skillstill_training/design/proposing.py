@@ -9,9 +9,11 @@ from typing import TypeVar
 
 from skillstill.errors import BudgetSpent, TeacherError
 from skillstill.models.remote import Endpoint
-from skillstill.skill import Skill
-from skillstill.text import shorten
+from skillstill.skills.skill import Skill
+from skillstill.util.text import shorten
 
+from skillstill_training.authoring.goal import SPLITS
+from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design import topics as tree
 from skillstill_training.design.asking import Asker
 from skillstill_training.design.drafting import Design
@@ -21,13 +23,11 @@ from skillstill_training.design.screening import screened
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
 from skillstill_training.design.trying import tried
-from skillstill_training.goal import SPLITS
-from skillstill_training.material import Material
-from skillstill_training.proposed import Proposed
-from skillstill_training.tasks import each
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger
 from skillstill_training.teachers.patience import Patience
+from skillstill_training.util.tasks import each
+from skillstill_training.workspaces import Material
 
 BODY = 4_000  # characters of a skill's text that a teacher is told when it is asked for topics
 LEAVES = 3  # topics of a branch

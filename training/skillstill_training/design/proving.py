@@ -6,11 +6,11 @@ from pathlib import Path
 
 from skillstill.errors import GoalsError
 
-from skillstill_training.drawing import Drawing, OnProgress
-from skillstill_training.drawing.setting import OnMaterial, setting_of, unheard
-from skillstill_training.families import Family
-from skillstill_training.goal import SPLITS, Goal
-from skillstill_training.recipe import load_recipe
+from skillstill_training.authoring.families import Family
+from skillstill_training.authoring.goal import SPLITS, Goal
+from skillstill_training.run.recipe import load_recipe
+from skillstill_training.sampling.sampler import Drawing, OnProgress
+from skillstill_training.sampling.setup import OnMaterial, setting_of, unheard
 
 
 @dataclass(frozen=True, slots=True)

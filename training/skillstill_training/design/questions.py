@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
-from skillstill.skill import mistake
+from skillstill.skills.skill import mistake
 
-from skillstill_training.checks import Check
+from skillstill_training.authoring.checks import Check
+from skillstill_training.authoring.goal import Goal, Split, goal_id
 from skillstill_training.design.topics import Topic
-from skillstill_training.goal import Goal, Split, goal_id
-from skillstill_training.material import Material
+from skillstill_training.workspaces import Material
 
 CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 LENGTHS = range(8, 400)  # characters of a question

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from skillstill_training.attempt import Attempt
-from skillstill_training.checks import Locations, Quoted, Value, judge
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.authoring.checks import Locations, Quoted, Value, judge
 from skillstill_training.design.questions import Candidate, goal_of
 from skillstill_training.design.topics import likeness
-from skillstill_training.drawing import accepts_wrong
+from skillstill_training.sampling.sampler import accepts_wrong
 
 ALIKE = 0.8  # of the words of two questions: from here on they are one question
 MOST = 24  # questions of one topic

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 import yaml
-from skillstill.text import clean, one_line
+from skillstill.util.text import clean, one_line
 
 from skillstill_training.design import tomltext
 from skillstill_training.design.choosing import Answer

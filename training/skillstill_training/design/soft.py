@@ -4,7 +4,7 @@ from typing import Literal
 
 from skillstill.types import Frozen
 
-from skillstill_training.goal import Split
+from skillstill_training.authoring.goal import Split
 
 FILE = "soft.jsonl"
 

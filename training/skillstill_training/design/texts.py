@@ -7,18 +7,18 @@ from typing import Any
 
 from skillstill.types import Frozen
 
-from skillstill_training.borrowing import code_pin, floor_pin, lender
+from skillstill_training.authoring.families import load_families, load_wordings
+from skillstill_training.authoring.proposed import FILE as PROPOSED
+from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
 from skillstill_training.design import soft, tomltext
+from skillstill_training.design.borrowing import code_pin, floor_pin, lender
 from skillstill_training.design.counting import counted, measured_in
 from skillstill_training.design.drafting import Design
 from skillstill_training.design.notes import design_md
 from skillstill_training.design.skill_text import skill_md, subagent_toml
-from skillstill_training.families import load_families, load_wordings
-from skillstill_training.floor import freeze_floor
-from skillstill_training.jsonl import write_text
-from skillstill_training.material import Source
-from skillstill_training.proposed import FILE as PROPOSED
-from skillstill_training.proposed import TEST_WORDINGS, TRAIN_WORDINGS
+from skillstill_training.evaluation.baseline import freeze_floor
+from skillstill_training.util.jsonl import write_text
+from skillstill_training.workspaces import Source
 
 SHARES = """\
 # How deep goals are, and how many hits they meet, follows from the families that were chosen: free here, while our own
@@ -71,10 +71,10 @@ def _goals(design: Design) -> str:
     names = "".join(f'\n    "{one.name}",' for one in design.families)
     parts, imports = [], []
     if names:
-        imports.append("from skillstill_training.borrowing import borrowed_families")
+        imports.append("from skillstill_training.design.borrowing import borrowed_families")
         parts.append(f'borrowed_families(\n    "{design.lender}", "{code_pin(design.lender)}",{names}\n)')
     if design.proposed:
-        imports.append("from skillstill_training.proposed import proposed_families")
+        imports.append("from skillstill_training.authoring.proposed import proposed_families")
         parts.append("proposed_families(Path(__file__).parent)")
     heads = ["from pathlib import Path\n"] if design.proposed else []
     what = f"what can be asked of it{f', borrowed from {design.lender}' if names else ''}"
@@ -87,7 +87,7 @@ def _goals(design: Design) -> str:
 def _material(lent: str) -> str:
     return (
         f'"""The steps that make the workspaces, borrowed from {lent}."""\n\n'
-        "from skillstill_training.borrowing import borrowed_steps\n\n"
+        "from skillstill_training.design.borrowing import borrowed_steps\n\n"
         f'globals().update(borrowed_steps("{lent}", "{code_pin(lent)}"))\n'
     )
 
@@ -95,7 +95,7 @@ def _material(lent: str) -> str:
 def _floor(lent: str) -> str:
     return (
         f'"""The script to beat, borrowed from {lent} as it was frozen there: nothing proposed is known to it."""\n\n'
-        "from skillstill_training.borrowing import borrowed_floor\n\n"
+        "from skillstill_training.design.borrowing import borrowed_floor\n\n"
         f'answer = borrowed_floor("{lent}", "{floor_pin(lent)}")\n'
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from pydantic import JsonValue
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 NEAR = 0.5  # of the words that either of two topics has: from here on they are one topic
 LONGEST = 80  # characters of a topic

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from skillstill.types import Trace
 
-from skillstill_training.attempt import Attempt
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.questions import Candidate, goal_of
 from skillstill_training.design.soft import Soft
-from skillstill_training.proposed import Proposed
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.agreement import agree
 from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, unfit

@@ -7,9 +7,9 @@ from skillstill.errors import MaterialError, UsageError, WorkspaceError
 from skillstill.library.reading.naming import slug
 from skillstill.workspace import Workspace
 
-from skillstill_training.goal import SPLITS, Split
-from skillstill_training.material import Source, prepare
-from skillstill_training.material.errands import Unpinned
+from skillstill_training.authoring.goal import SPLITS, Split
+from skillstill_training.workspaces import Source, prepare
+from skillstill_training.workspaces.requests import Unpinned
 
 SHARE = 5  # every fifth folder is a test's, and another fifth are for validation
 

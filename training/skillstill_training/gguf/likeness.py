@@ -16,7 +16,7 @@ from skillstill.errors import StageError
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.types import Adapter, Frozen
 
-from skillstill_training.hashes import file_sha256
+from skillstill_training.util.hashes import file_sha256
 
 Logits = NDArray[np.floating]
 Prompts = Sequence[Sequence[int]]

@@ -12,20 +12,20 @@ from tempfile import TemporaryDirectory
 import anyio
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import given
-from skillstill.skill import load_skill
+from skillstill.skills.skill import load_skill
 
-from skillstill_training.families import load_families
-from skillstill_training.folder import RunFolder
+from skillstill_training.authoring.families import load_families
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.evaluation.arms import Arm, Contest
+from skillstill_training.evaluation.resampling import success
+from skillstill_training.evaluation.subset import Chosen
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
-from skillstill_training.goal import Goal
-from skillstill_training.jsonl import read_lines, write_lines
 from skillstill_training.loop import loop_hash
-from skillstill_training.material import roots_of
-from skillstill_training.measuring.arms import Arm, Contest
-from skillstill_training.measuring.chosen import Chosen
-from skillstill_training.measuring.resampling import success
-from skillstill_training.recipe import EvaluatePlan
-from skillstill_training.scorecard import Outcome
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import EvaluatePlan
+from skillstill_training.run.scorecard import Outcome
+from skillstill_training.util.jsonl import read_lines, write_lines
+from skillstill_training.workspaces import roots_of
 
 
 @dataclass(frozen=True, slots=True)

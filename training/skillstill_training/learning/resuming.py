@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from skillstill_training.jsonl import write_text
 from skillstill_training.learning.choosing import step_of
 from skillstill_training.learning.history import COURSE
+from skillstill_training.util.jsonl import write_text
 
 LAST = "trainer_state.json"  # what transformers writes last into a checkpoint
 

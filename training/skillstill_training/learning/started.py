@@ -6,10 +6,10 @@ from typing import TypeVar
 from pydantic import ValidationError
 from skillstill.types import Frozen
 
-from skillstill_training.folder import RunFolder
-from skillstill_training.hashes import file_sha256
-from skillstill_training.recipe import TrainPlan
-from skillstill_training.scorecard import Trained
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import TrainPlan
+from skillstill_training.run.scorecard import Trained
+from skillstill_training.util.hashes import file_sha256
 
 Value = TypeVar("Value", bound=Frozen)
 

@@ -16,7 +16,7 @@ from typing import Any
 from platformdirs import user_cache_path
 from skillstill.errors import StageError
 
-from skillstill_training.hashes import file_sha256
+from skillstill_training.util.hashes import file_sha256
 
 
 def student_folder(base: Path) -> Path:

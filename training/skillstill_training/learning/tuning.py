@@ -14,7 +14,7 @@ from skillstill_training.learning.attention import register_attention
 from skillstill_training.learning.resuming import whole_checkpoints
 from skillstill_training.learning.rows import IGNORED, Row
 from skillstill_training.learning.student import load_student, load_tokenizer, quietly, student_folder
-from skillstill_training.recipe import TrainPlan
+from skillstill_training.run.recipe import TrainPlan
 
 PROBES = 8  # products of two matrices, to see which number format is faster here
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says

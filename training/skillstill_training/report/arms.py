@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from skillstill_training.page.table import cell, head, number, row, section, text
 from skillstill_training.report.charts import Kind
+from skillstill_training.report.page.table import cell, head, number, row, section, text
 from skillstill_training.report.strips import interval_strip, scale
 from skillstill_training.report.words import NAMES, duration, percent, points, within
-from skillstill_training.scorecard import ArmScore, Difference, Scorecard
+from skillstill_training.run.scorecard import ArmScore, Difference, Scorecard
 
 ON = {"all": "all goals", "unseen": "wordings from another hand", "hard": "hard families"}
 

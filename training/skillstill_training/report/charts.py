@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from skillstill_training.page.table import text
+from skillstill_training.report.page.table import text
 from skillstill_training.report.words import percent
 
 Point = tuple[float, float]

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from skillstill_training.page.table import many, text
 from skillstill_training.report.charts import Axis, Plot, Point, doubling_axis, nothing, picture, round_axis, shares
 from skillstill_training.report.history import Measured, losses, read_by, successes
+from skillstill_training.report.page.table import many, text
 from skillstill_training.report.words import duration, percent, short
-from skillstill_training.scorecard import Scorecard, Selective, Trained
+from skillstill_training.run.scorecard import Scorecard, Selective, Trained
 
 WINDOW = 20  # the line through the loss is its mean over so many rows around it, at most
 

@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillstill.text import shorten
 from skillstill.types import Span, Trace
+from skillstill.util.text import shorten
 
-from skillstill_training.checks import Locations, Quoted
-from skillstill_training.folder import RunFolder
-from skillstill_training.goal import Goal
-from skillstill_training.jsonl import read_lines
-from skillstill_training.page.cards import cards
-from skillstill_training.page.table import many, text
-from skillstill_training.plan import Seen
+from skillstill_training.authoring.checks import Locations, Quoted
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Seen
+from skillstill_training.report.page.cards import cards
+from skillstill_training.report.page.table import many, text
 from skillstill_training.report.words import duration
-from skillstill_training.scorecard import Outcome
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.scorecard import Outcome
 from skillstill_training.teachers import TraceRow
+from skillstill_training.util.jsonl import read_lines
 
 BEST, WORST, BACK = 4, 4, 2  # transcripts of each sort
 LINES = 10  # of a result that are shown, and those with the right place

@@ -1,9 +1,9 @@
 """Why goals were not solved, commonest cause first, with some goals of each."""
 
-from skillstill_training.folder import RunFolder
-from skillstill_training.page.table import cell, head, link, row, section, text
+from skillstill_training.report.page.table import cell, head, link, row, section, text
 from skillstill_training.report.strips import length_strip
-from skillstill_training.scorecard import Cause, Scorecard
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.scorecard import Cause, Scorecard
 
 SHOWN = 6  # goals of a cause
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from skillstill_training.page.table import cell, head, row, section, share, text
+from skillstill_training.report.page.table import cell, head, row, section, share, text
 from skillstill_training.report.strips import pair_strip, scale
 from skillstill_training.report.words import points
-from skillstill_training.scorecard import ArmScore, Count, Scorecard
+from skillstill_training.run.scorecard import ArmScore, Count, Scorecard
 
 FEW = 40  # goals: a family's own share says little below
 Counts = Mapping[str, Count]

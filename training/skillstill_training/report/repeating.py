@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 
-from skillstill_training.folder import RunFolder
-from skillstill_training.measuring.looks import looks_of
-from skillstill_training.page.table import text
+from skillstill_training.evaluation.looks import looks_of
+from skillstill_training.report.page.table import text
 from skillstill_training.report.words import duration
-from skillstill_training.scorecard import Scorecard
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.scorecard import Scorecard
 
 STAGES = ("goals", "traces", "dataset", "sft", "export", "evaluate", "publish", "report")
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from skillstill_training.folder import RunFolder
-from skillstill_training.page.table import many, text
+from skillstill_training.report.page.table import many, text
 from skillstill_training.report.words import MEANS, NAMES, duration, percent, within
-from skillstill_training.scorecard import Gate, Scorecard
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.scorecard import Gate, Scorecard
 
 
 def standing(card: Scorecard, folder: RunFolder) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from skillstill_training.report.charts import Kind
-from skillstill_training.scorecard import Interval
+from skillstill_training.run.scorecard import Interval
 
 HEIGHT = 22  # of a row's strip, in pixels
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from skillstill_training.scorecard import Arm, Interval, Verdict
+from skillstill_training.run.scorecard import Arm, Interval, Verdict
 
 MEANS: Mapping[Verdict, str] = {
     "released": "every gate held, and the registry names it",

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from skillstill.types import Span
 
-from skillstill_training.attempt import Attempt
-from skillstill_training.checks import NEGATIVE, PASSED, Judgement, failed
-from skillstill_training.numbers import numbers_in, same_number
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.authoring.checks import NEGATIVE, PASSED, Judgement, failed
+from skillstill_training.authoring.numbers import numbers_in, same_number
 
 NEAR = 3  # lines: one answer quotes a decorator or docstring, the other the definition
 SHARE = 0.5  # of the places, or of the names, that either answer has: both must name those

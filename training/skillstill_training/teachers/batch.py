@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from skillstill.errors import BudgetSpent
 
-from skillstill_training.jsonl import Appender, read_lines, write_lines
-from skillstill_training.solving import Asked, timeless
-from skillstill_training.tasks import each
+from skillstill_training.episode import Asked, timeless
 from skillstill_training.teachers.teacher import TraceRow
+from skillstill_training.util.jsonl import Appender, read_lines, write_lines
+from skillstill_training.util.tasks import each
 
 Rows = Sequence[TraceRow]
 Question = TypeVar("Question", bound=Asked)

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from skillstill.agent import ANSWER_CHARACTERS
 from skillstill.errors import TeacherError
 from skillstill.models.remote import GREEDY, Endpoint, RemoteChat, Sampling
-from skillstill.skill import Limits, Skill
+from skillstill.run.loop import ANSWER_CHARACTERS
+from skillstill.skills.skill import Limits, Skill
 from skillstill.types import Trace
 
-from skillstill_training import solving
-from skillstill_training.attempt import Attempt
-from skillstill_training.checks import judge
-from skillstill_training.goal import Goal
-from skillstill_training.plan import RECEIPT
-from skillstill_training.solving import Asked
+from skillstill_training import episode
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.authoring.checks import judge
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import RECEIPT
+from skillstill_training.episode import Asked
 from skillstill_training.teachers.ledger import Entry, Ledger, Purpose, total
 from skillstill_training.teachers.patience import Patience, PatientModel
 from skillstill_training.teachers.teacher import TraceRow
@@ -94,7 +94,7 @@ class EndpointTeacher:
         async with RemoteChat(self.endpoint, self._sampling(asked, sample), seconds=self.patience.request) as remote:
             model = PatientModel(remote, self.ledger, self.patience)
             try:
-                trace = await solving.solve(asked, self._roomy, model, root, self.label, told=self.skill.instructions)
+                trace = await episode.solve(asked, self._roomy, model, root, self.label, told=self.skill.instructions)
             finally:
                 self.ledger.write(self._entry(model, asked, sample, purpose))
         if model.stop:

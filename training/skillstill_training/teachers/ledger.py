@@ -10,7 +10,7 @@ from pydantic import Field
 from skillstill.errors import BudgetSpent, TeacherError, UsageError
 from skillstill.types import Frozen, Usage
 
-from skillstill_training.jsonl import Appender, read_lines, write_lines
+from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 
 MILLION = 1_000_000
 Purpose = Literal["probe", "traces", "recorded"]

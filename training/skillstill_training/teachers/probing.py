@@ -13,11 +13,11 @@ from pathlib import Path
 from skillstill.errors import TeacherError
 from skillstill.types import Frozen
 
-from skillstill_training.goal import Goal
-from skillstill_training.jsonl import read_lines, write_text
-from skillstill_training.tasks import each
+from skillstill_training.authoring.goal import Goal
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.teacher import TraceRow
+from skillstill_training.util.jsonl import read_lines, write_text
+from skillstill_training.util.tasks import each
 
 COUNT = 50  # goals: an interval of some 0.13 to either side
 LEAST = 0.6

@@ -18,19 +18,19 @@ from pathlib import Path
 from pydantic import Field
 from skillstill.errors import UsageError, WorkspaceError
 from skillstill.runtime import PROMPT_CHARACTERS
-from skillstill.text import shorten
 from skillstill.types import Frozen
+from skillstill.util.text import shorten
 from skillstill.workspace import Workspace
 
-from skillstill_training.attempt import Attempt
-from skillstill_training.folder import RunFolder
-from skillstill_training.jsonl import write_lines
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers.agreement import agree
 from skillstill_training.teachers.batch import OnProgress, Progress, lean, solve_all
 from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, unfit
 from skillstill_training.teachers.scrubbing import scrub
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.teachers.transcripts import Delegation, read_transcripts
+from skillstill_training.util.jsonl import write_lines
 
 ANSWER_CHARACTERS = 2_000  # of a recorded answer, which is there for a person to compare
 ATTEMPTS = 2  # at least: one has nothing to agree with

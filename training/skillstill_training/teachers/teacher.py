@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from skillstill.errors import PlanError, StageError
-from skillstill.skill import Skill
+from skillstill.skills.skill import Skill
 from skillstill.types import Frozen, Trace
 
-from skillstill_training.families import Family
-from skillstill_training.goal import Goal
-from skillstill_training.recipe import Constructed
-from skillstill_training.solving import execute, hand_for
+from skillstill_training.authoring.families import Family
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.episode import execute, hand_for
+from skillstill_training.run.recipe import Constructed
 
 Verified = Literal["check", "agreement", "none"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from skillstill.errors import LibraryError
 from skillstill.library.scanning.contents import content, opened
-from skillstill.storage import data_folder, write_atomically
+from skillstill.util.storage import data_folder, write_atomically
 
 LARGEST = 50_000_000  # bytes of one content
 

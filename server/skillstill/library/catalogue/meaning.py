@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skillstill.packages import installed_file
+from skillstill.util.packages import installed_file
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from skillstill.library.definition import Definition
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 LABELS = {"tags", "keywords", "triggers", "trigger", "category", "categories", "domain", "when_to_use", "when-to-use"}
 LONGEST = 8_000  # characters of one column: a description has 5,700 at most, and a file may hold anything

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillstill.options import Json
-from skillstill.text import clean
+from skillstill.console.options import Json
+from skillstill.util.text import clean
 
 if TYPE_CHECKING:
     from skillstill.library.assessing import Assessment, Reason

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillstill.options import Json
-from skillstill.text import clean, one_line
+from skillstill.console.options import Json
+from skillstill.util.text import clean, one_line
 
 if TYPE_CHECKING:
     from skillstill.library.definition import Definition

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillstill.options import Json, Project, RegistryFile
-from skillstill.text import clean
+from skillstill.console.options import Json, Project, RegistryFile
+from skillstill.util.text import clean
 
 if TYPE_CHECKING:
     from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent
@@ -26,7 +26,7 @@ def search(
     """
     from skillstill.library.catalogue import Catalogue
     from skillstill.library.searching.found import find
-    from skillstill.registry import Registry
+    from skillstill.skills.registry import Registry
 
     catalogue = Catalogue()
     found = find(task, Registry(registry, workspace.expanduser()), catalogue, limit)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from skillstill.library.definition import Licence, Terms
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 LONGEST = 200_000  # characters of a licence file that are looked at
 FILE = re.compile(r"(?:un)?licen[sc]e(?:[.-][\w.-]*)?|copying(?:\.\w+)?", re.IGNORECASE)

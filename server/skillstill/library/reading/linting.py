@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from skillstill.library.definition import Finding, Kind
 from skillstill.library.reading.frontmatter import Fields
 from skillstill.library.reading.naming import LONGEST, slug
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 SPECIFIED = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 1_024, 500

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from skillstill.library.definition import Finding
-from skillstill.text import UNSEEN, one_line
+from skillstill.util.text import UNSEEN, one_line
 
 NEAR = 200  # characters between two parts of one passage
 SHOWN = 160

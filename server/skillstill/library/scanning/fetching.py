@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skillstill.errors import LibraryError, UsageError
-from skillstill.text import one_line
+from skillstill.util.text import one_line
 
 SECONDS, BYTES, FILES = 600, 2_000_000_000, 200_000  # of one clone
 _ADDRESS = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:(?!//)\S+")

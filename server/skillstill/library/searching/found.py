@@ -7,9 +7,9 @@ from skillstill.library.catalogue.meaning import encoder
 from skillstill.library.catalogue.passages import Passage, first_sentence, words
 from skillstill.library.definition import Kind, Licence
 from skillstill.library.searching import Hit, Shared, ranked, search, shared
-from skillstill.registry import Entry, Measured, Registry
-from skillstill.text import one_line
+from skillstill.skills.registry import Entry, Measured, Registry
 from skillstill.types import Frozen
+from skillstill.util.text import one_line
 
 SENTENCE = 200  # characters of a description
 CLOSE = 0.3  # cosine; of a task and a text that has nothing to do with it, 92 to 98 in 100 lie below

@@ -1,0 +1,1 @@
+"""The terminal: what a run prints, shared options, `doctor`."""

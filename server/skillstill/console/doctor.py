@@ -1,0 +1,140 @@
+"""What works on this machine: every part of a run is really tried, native code in a process of its own."""
+
+import importlib
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from skillstill.errors import SkillstillError
+from skillstill.models.sources import locate
+from skillstill.runtime import check_fresh, outdated
+from skillstill.skills.registry import Listed, Registry
+from skillstill.symbols import symbols
+from skillstill.tools.kit.ripgrep import rg_path
+from skillstill.types import Frozen
+from skillstill.util.storage import state_folder
+
+# A build for exactly the building machine's processor can die on another one, or under a hypervisor that announces
+# instructions (AMX) which it does not let through.
+REBUILD = (
+    'CMAKE_ARGS="-DGGML_NATIVE=OFF" pip install --force-reinstall --no-deps --no-cache-dir '
+    "--no-binary llama-cpp-python llama-cpp-python==0.3.36"
+)
+REINSTALL = "pip install --force-reinstall .  # in the checkout of skillstill"
+
+
+class Check(Frozen):
+    """One thing that a run needs. `remedy` is a command to type, where `found` does not name it."""
+
+    name: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+def examine(registry: Registry) -> Sequence[Check]:
+    """All checks, in the order in which a run would meet them."""
+    return [
+        *_environment(),
+        *(check for listed in registry.entries() for check in _entry(listed)),
+        *_ignored(registry),
+    ]
+
+
+def probe(path: str) -> None:
+    """Load a base and take one token of it; prints a line of facts. Run in a process of its own: it may crash."""
+    from skillstill.models.engine import Engine, EngineOptions, free_cores
+
+    began = time.perf_counter()
+    engine = Engine(Path(path), EngineOptions(context=512, threads=free_cores()))
+    loaded = time.perf_counter()
+    logits = engine.decode(engine.tokenize("def main():" * 24), 0, 0, lambda: None)
+    facts = f"loaded in {loaded - began:.2f} s, 100 tokens read in {time.perf_counter() - loaded:.2f} s"
+    print(f"{facts}, {free_cores()} free cores, next token {engine.piece(int(logits.argmax()))!r}")
+
+
+def _environment() -> Iterator[Check]:
+    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    yield Check(name="system", ok=sys.version_info >= (3, 11), found=system, remedy="use Python 3.11 or newer")
+    yield _try("ripgrep", REINSTALL, _ripgrep)
+    yield _try("tree-sitter", REINSTALL, _tree_sitter)
+    yield _try("llguidance", REINSTALL, lambda: f"llguidance {_imported('llguidance')}")
+    yield _try("mcp", REINSTALL, lambda: f"mcp {_imported('mcp')}")
+    yield _try("traces", f"mkdir -p {state_folder()} && chmod u+w {state_folder()}", _state)
+
+
+def _entry(listed: Listed) -> Iterator[Check]:
+    name, entry = listed.entry.name, listed.entry
+    yield _try(f"{name}: skill", "", lambda: _skill(listed))  # its error names the file, or what to do
+    base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself
+    yield base
+    if adapter := entry.adapter:
+        yield _try(f"{name}: adapter", "", lambda: str(locate(adapter)))
+    if reason := outdated(listed):  # no failure: what is served is what was measured
+        yield Check(name=f"{name}: measured", ok=True, found=reason)
+    if base.ok:
+        yield _try(f"{name}: llama.cpp", REBUILD, lambda: _probed(base.found))
+
+
+def _ignored(registry: Registry) -> Iterator[Check]:
+    for path, reason in registry.ignored.items():
+        yield Check(name=str(path), ok=False, found=f"ignored: {reason}")
+    if reason := registry.untrusted():
+        yield Check(name="project", ok=True, found=f"ignored {reason}")
+
+
+def _try(name: str, remedy: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name=name, ok=True, found=look())
+    except (SkillstillError, OSError, ImportError, subprocess.SubprocessError) as error:
+        return Check(name=name, ok=False, found=str(error), remedy=remedy)
+
+
+def _ripgrep() -> str:
+    done = subprocess.run([rg_path(), "--version"], capture_output=True, text=True, check=True, timeout=20)
+    return done.stdout.splitlines()[0]
+
+
+def _tree_sitter() -> str:
+    samples = {"python": b"def a(): 0", "javascript": b"function a() {}", "typescript": b"type A = 1",
+               "go": b"package p\nfunc a() {}", "rust": b"fn a() {}", "java": b"class A {}"}  # fmt: skip
+    return ", ".join(language for language, source in samples.items() if symbols(source, language))
+
+
+def _imported(module: str) -> str:
+    importlib.import_module(module)
+    return version(module)
+
+
+def _state() -> str:
+    state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+    with tempfile.TemporaryFile(dir=state_folder()) as file:
+        file.write(b"\0" * 65_536)
+    return str(state_folder())
+
+
+def _skill(listed: Listed) -> str:
+    skill = listed.skill()
+    check_fresh(listed, skill)
+    return f"{listed.entry.state}, {len(skill.tools)} tools"
+
+
+def _probed(path: str) -> str:
+    command = [
+        sys.executable,
+        "-P",  # the current folder may be somebody else's code, which must not be imported
+        "-c",
+        "import sys; from skillstill.console.doctor import probe; probe(sys.argv[1])",
+        path,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode < 0:
+        raise SkillstillError(f"llama.cpp died of signal {-done.returncode}: it was built for another processor")
+    if done.returncode:
+        raise SkillstillError((done.stderr.strip().splitlines() or ["no output"])[-1])
+    return done.stdout.strip()

@@ -1,0 +1,161 @@
+"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON where asked for."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from skillstill.console.doctor import Check
+from skillstill.run import store
+from skillstill.runtime import outdated
+from skillstill.skills.registry import Entry, Registry
+from skillstill.types import OnStep, Step, Trace
+from skillstill.util.text import clean, one_line, shorten
+
+STYLES = {"answered": "green", "escalate": "yellow", "failed": "red"}
+_out = Console(soft_wrap=True, highlight=False, markup=False)
+_err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+
+@contextmanager
+def steps_on_terminal() -> Iterator[OnStep | None]:
+    """A callback that shows each step on standard error while a person is watching; None in a pipe."""
+    if not _err.is_terminal:
+        yield None
+        return
+    with _err.status("thinking") as status:
+
+        async def on_step(step: Step) -> None:
+            _err.print(Text(_step(step), style="dim"))
+            status.update(f"thinking, step {step.number + 1} of {step.limit}")
+
+        yield on_step
+
+
+def report(trace: Trace, *, as_json: bool) -> None:
+    """The answer on standard output; what it cost on standard error, where a person is watching."""
+    if as_json:
+        return _json(_summary(trace))
+    _out.print(Text(trace.report.answer))
+    for place in trace.report.evidence:
+        _out.print(Text(f"  {place}", style="cyan"))
+    if _err.is_terminal:
+        _err.print(Text(_cost(trace), style=STYLES[trace.report.status]))
+    return None
+
+
+def transcript(trace: Trace, *, as_json: bool) -> None:
+    """The whole run, message by message."""
+    if as_json:
+        print(trace.model_dump_json())
+        return
+    _out.print(Text(f"run {trace.run}  {trace.release}  {trace.created:%Y-%m-%d %H:%M}  {trace.workspace}", "bold"))
+    _out.print(Text(f"model {trace.model}  dialect {trace.dialect}"))
+    for before, message in pairwise(trace.messages):
+        begun = (before.role, message.role) == ("user", "tool")  # no model called for that
+        role = f"{message.role}: {trace.receipts[0].tool}, which each run begins with" if begun else message.role
+        calls = "\n".join(f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.calls)
+        text = clean("\n".join(filter(None, [message.content, calls])))
+        _out.print()
+        _out.print(Text(role, style="bold"), Text(text), sep="\n")
+    _out.print()
+    _out.print(Text(trace.report.status, style=STYLES[trace.report.status]), Text(trace.report.answer), sep="\n")
+    _out.print(Text(_cost(trace)))
+
+
+def stored_runs(*, as_json: bool) -> None:
+    """One line for each stored trace, oldest first."""
+    traces = list(store.readable())
+    if as_json:
+        return _json([_summary(trace) for trace in traces])
+    for trace in traces:
+        when = trace.created.astimezone().strftime("%Y-%m-%d %H:%M")
+        line = f"{trace.run[:12]}  {when}  {trace.skill}  {trace.report.status:9} {one_line(trace.prompt, 60)}"
+        _out.print(Text(line))
+    return None
+
+
+def entries(registry: Registry, *, as_json: bool) -> None:
+    """Each entry with its origin; what was ignored, and why, on standard error."""
+    listed = registry.entries()
+    if as_json:
+        _json([{"origin": str(one.origin), **one.entry.model_dump(exclude_none=True)} for one in listed])
+    else:
+        for one in listed:
+            _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
+            _out.print(Text(f"  {one.entry.description}\n  base {one.entry.base.source}\n  from {one.origin}"))
+            if measured := one.entry.measured:
+                _out.print(Text(f"  measured: {measured.figures}"))
+            if claim := one.entry.claimed:
+                _out.print(Text(f"  {claim.verified}: claimed by its pack, not measured here"))
+    for one in listed:
+        if reason := outdated(one):
+            _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
+    untrusted(registry)
+
+
+def untrusted(registry: Registry) -> None:
+    """On standard error: that the project has subagents of its own which do not count."""
+    if reason := registry.untrusted():
+        _err.print(Text(f"ignored {reason}", style="yellow"))
+
+
+def checks(found: Sequence[Check], *, as_json: bool) -> None:
+    """What works here, and what to type where something does not."""
+    if as_json:
+        return _json([check.model_dump() for check in found])
+    for check in found:
+        mark = Text("ok   ", style="green") if check.ok else Text("FAIL ", style="red")
+        _out.print(mark + Text(f"{check.name}: {check.found}"))
+        if check.remedy and not check.ok:
+            _out.print(Text(f"     type: {check.remedy}"))
+    return None
+
+
+def trusted(folder: Path, fingerprint: str) -> None:
+    _out.print(Text(f"trusted {folder.resolve()} as it is now ({fingerprint[:12]}); any change takes that back"))
+
+
+def rolled_back(entry: Entry, left: Entry) -> None:
+    """What stands now, and what does not any more."""
+    _out.print(Text(f"{entry.name} is again {_release(entry)}; before this it was {_release(left)}"))
+
+
+def _release(entry: Entry) -> str:
+    solved = f", {entry.measured.verified}" if entry.measured else ""
+    adapter = f" {entry.adapter.sha256[:12]}" if entry.adapter else ""
+    return f"{entry.state}{adapter}{solved}"
+
+
+def _json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False), file=sys.stdout)
+
+
+def _summary(trace: Trace) -> dict[str, object]:
+    return {
+        **trace.report.model_dump(),
+        "run": trace.run,
+        "release": trace.release,
+        "confidence": trace.confidence,
+        "steps": len(trace.receipts),
+        **trace.tally.model_dump(),
+    }
+
+
+def _step(step: Step) -> str:
+    arguments = ", ".join(f"{name}={value!r}" for name, value in step.call.arguments.items()) if step.call else ""
+    call = f"{step.call.name}({shorten(arguments, 70)})" if step.call else ""
+    outcome = step.note or (step.receipt.excerpt.partition("\n")[0] if step.receipt else "")
+    return f"{step.number}/{step.limit} {call} -> {shorten(outcome, 70)}"
+
+
+def _cost(trace: Trace) -> str:
+    tally = trace.tally
+    tokens = f"{tally.read_tokens} tokens read and {tally.completion_tokens} written here"
+    calls = f"{len(trace.receipts)} call{'' if len(trace.receipts) == 1 else 's'}"
+    return f"{trace.report.status}: {calls}, {tally.seconds:.1f} s, {tokens}; run {trace.run[:12]}"

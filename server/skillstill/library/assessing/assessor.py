@@ -1,0 +1,154 @@
+"""What would become of a skill: can a small model learn it, and can a program tell whether it did it right?
+
+Nothing is run, no connection is opened and no model is asked: `signals` is a table of patterns, and five questions in
+their order decide (docs/assessing.md says what each verdict means).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from skillstill.library.assessing.cover import Archetype, Cover, cover, nearest_archetype
+from skillstill.library.assessing.sheet import Line, Sheet, sheet
+from skillstill.library.assessing.signals import HAS_FORM, Seen, Side, seen
+from skillstill.library.definition import Definition
+from skillstill.types import Frozen
+from skillstill.util.text import one_line
+
+Verdict = Literal["verifiable", "partly verifiable", "not verifiable", "needs a remote service", "compile to a script"]
+VERDICTS: tuple[Verdict, ...] = (
+    "verifiable",
+    "partly verifiable",
+    "not verifiable",
+    "needs a remote service",
+    "compile to a script",
+)
+# How much must speak for a side. A fixed procedure is short; long texts that spell out commands explain something.
+REMOTE, SCRIPT, FACT, CHECK = 3.0, 4.0, 3.0, 2.0
+SHORT = 6_000  # characters of a body
+QUOTED, BEFORE = 90, 30  # characters
+EXAMPLES = 3  # requests of which one is held out, as goals are
+SHOWN = 6
+DECIDED_BY: Mapping[Verdict, tuple[Side, ...]] = {
+    "verifiable": ("fact",),
+    "partly verifiable": ("check", "fact"),
+    "not verifiable": ("judgement",),
+    "needs a remote service": ("remote",),
+    "compile to a script": ("script",),
+}
+MISSING: Mapping[Verdict, str] = {
+    "partly verifiable": "a line between what is checked and what is not: the rest stays soft, and is counted apart",
+    "not verifiable": "a result that a program can check: a place, a value, a set of files or rows, a passing test",
+    "needs a remote service": "a stand-in on this machine for the service: recorded answers, or a local server",
+    "compile to a script": "nothing that a model could add: write its steps down as a script",
+}
+
+
+class Reason(Frozen):
+    """One thing that decided, and where it stands. `line` is 1-based; 0 where it is about the bundled files."""
+
+    side: Side
+    weight: float  # below zero: it speaks against its side
+    text: str
+    line: int = Field(ge=0)
+    quote: str = ""
+
+
+class Assessment(Frozen):
+    """The verdict on one definition.
+
+    reasons    what spoke for the verdict first, then the rest, heaviest first
+    missing    what is needed before it can be distilled, one sentence each
+    archetype  the one of our own skills that it resembles most
+    """
+
+    name: str
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    missing: tuple[str, ...]
+    tools: Cover
+    archetype: Archetype
+    scores: Mapping[Side, float]
+
+
+def assess(definition: Definition) -> Assessment:
+    """Never raises: a text that says nothing is `not verifiable`."""
+    page = sheet(definition)
+    found = list(seen(page))
+    scores = _scores(found)
+    verdict = _verdict(scores, page)
+    archetype = nearest_archetype(page)
+    tools = cover(page, archetype)
+    return Assessment(
+        name=definition.name,
+        verdict=verdict,
+        reasons=tuple(_reasons(found, verdict)),
+        missing=tuple(_missing(definition, verdict, tools, found)),
+        tools=tools,
+        archetype=archetype if verdict in ("verifiable", "partly verifiable") else "none",
+        scores=scores,
+    )
+
+
+def _scores(found: Iterable[Seen]) -> dict[Side, float]:
+    total: Counter[Side] = Counter()
+    for one in found:
+        total[one.signal.side] += one.weight  # type: ignore[assignment]  # a Counter adds fractions as well
+    return {side: round(total[side], 2) for side in ("remote", "script", "fact", "check", "judgement")}
+
+
+def _verdict(scores: Mapping[Side, float], page: Sheet) -> Verdict:
+    """The questions of docs/assessing.md, in their order."""
+    judgement, check, fact = scores["judgement"], scores["check"], max(0.0, scores["fact"])
+    if scores["remote"] >= REMOTE:
+        return "needs a remote service"
+    if scores["script"] >= SCRIPT and scores["script"] > judgement and page.length <= SHORT:
+        return "compile to a script"
+    if fact >= max(FACT, judgement) and fact > check + judgement / 2:
+        return "verifiable"
+    if check + fact / 2 >= max(CHECK, judgement):
+        return "partly verifiable"
+    return "not verifiable"
+
+
+def _reasons(found: Sequence[Seen], verdict: Verdict) -> Iterator[Reason]:
+    """Those of the sides that decided come first."""
+    sides = DECIDED_BY[verdict]
+    for one in sorted(found, key=lambda one: (one.signal.side not in sides, -abs(one.weight))):
+        for line in one.lines:
+            yield Reason(
+                side=one.signal.side,
+                weight=one.signal.weight,
+                text=one.signal.says,
+                line=line.number,
+                quote=_quote(one, line),
+            )
+
+
+def _quote(one: Seen, line: Line) -> str:
+    """What was seen, with a little before it: a description is one long line."""
+    match = one.signal.expression.search(line.text)
+    start = max(0, match.start() - BEFORE) if match else 0
+    return ("…" if start else "") + one_line(line.text[start:], QUOTED)
+
+
+def _missing(definition: Definition, verdict: Verdict, tools: Cover, found: Sequence[Seen]) -> Iterator[str]:
+    if verdict in ("verifiable", "partly verifiable"):
+        yield from _missing_for_goals(definition, tools, found)
+    if verdict != "verifiable":
+        yield MISSING[verdict]
+    if definition.licence.derived_works != "allowed" and verdict != "compile to a script":
+        yield f"a licence that allows derived works: found {definition.licence.name or 'none'}"
+
+
+def _missing_for_goals(definition: Definition, tools: Cover, found: Sequence[Seen]) -> Iterator[str]:
+    if len(definition.examples) < EXAMPLES:
+        yield f"requests as people type them: it brings {len(definition.examples)}, a family of goals needs {EXAMPLES}"
+    if not any(one.signal.says == HAS_FORM for one in found):
+        yield "a form for its answer: it describes none"
+    if not tools.ours:
+        yield "material and tools: it speaks neither of sources, nor of logs, nor of tables"
+    if tools.uncovered:
+        yield f"tools that we do not have: {', '.join(tools.uncovered[:SHOWN])}"

@@ -1,0 +1,208 @@
+"""The loop: a model and tools in a workspace, from a brief to a trace."""
+
+import json
+import logging
+import re
+import secrets
+import time
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import anyio
+
+from skillstill.errors import ContextFull, Refusal, SkillstillError
+from skillstill.run import evidence
+from skillstill.run.record import Record
+from skillstill.skills.skill import Skill
+from skillstill.tools import Result
+from skillstill.types import ESCALATE, Message, Model, OnStep, Reader, Receipt, Report, Step, ToolCall, Trace
+from skillstill.util.text import call_told, clean, one_line, shorten, whole_lines
+from skillstill.workspace import Workspace
+
+MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
+ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)
+GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """One piece of work and who does it. `system` is the system turn; the other texts identify the run in its trace."""
+
+    skill: Skill
+    prompt: str
+    system: str
+    release: str = ""
+    model: str = ""
+    dialect: str = ""
+    run: str = field(default_factory=lambda: secrets.token_hex(16))
+
+
+class Stop(Exception):
+    """The run ends here without an answer, for this reason."""
+
+
+async def run(
+    brief: Brief,
+    lease: AbstractAsyncContextManager[Model],
+    workspace: Workspace,
+    on_step: OnStep | None = None,
+) -> Trace:
+    """Do the work with the leased model; its time budget begins when the lease does.
+
+    Every exception but cancellation ends in a report, that of a model that cannot be had too.
+    """
+    return await _Run(brief, workspace, on_step).trace(lease)
+
+
+class _Run:
+    def __init__(self, brief: Brief, workspace: Workspace, on_step: OnStep | None) -> None:
+        self.brief, self.workspace, self.on_step = brief, workspace, on_step
+        self.limits = brief.skill.subagent.limits
+        self.tools = {tool.name: tool for tool in brief.skill.tools}
+        self.schemas = tuple(tool.schema for tool in brief.skill.tools)
+        self.record = Record(brief.system, brief.prompt)
+        self.done: dict[str, str] = {}
+        self.repeats = 0
+        self.reader: Reader | None = None  # the model, where it can tell which line a text means
+
+    async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
+        created = datetime.now(UTC)
+        report = await self.report(lease)
+        return Trace(
+            run=self.brief.run,
+            release=self.brief.release,
+            skill=self.brief.skill.name,
+            model=self.brief.model,
+            dialect=self.brief.dialect,
+            created=created,
+            workspace=str(self.workspace.root),
+            prompt=self.brief.prompt,
+            tools=self.schemas,
+            messages=tuple(self.record.messages),
+            receipts=tuple(self.record.receipts),
+            report=report,
+            confidence=self.record.confidence(),
+            tally=self.record.tally(),
+        )
+
+    async def report(self, lease: AbstractAsyncContextManager[Model]) -> Report:
+        try:
+            async with lease as model:
+                with anyio.fail_after(self.limits.seconds):
+                    return await self.solve(model)
+        except (Stop, ContextFull) as stop:
+            return self.escalate(str(stop))
+        except TimeoutError:
+            return self.escalate(f"the time budget of {self.limits.seconds:g} seconds is used up")
+        except SkillstillError as error:
+            return self.failure(str(error))
+        except Exception as error:
+            log.debug("run %s failed", self.brief.run, exc_info=True)
+            return self.failure(f"unexpected {type(error).__name__}; SKILLSTILL_LOG=debug tells more")
+
+    async def solve(self, model: Model) -> Report:
+        self.reader = model if isinstance(model, Reader) else None
+        if opening := self.brief.skill.subagent.opening:
+            await self.execute(ToolCall(name=opening.tool, arguments={}))
+        while True:
+            turn = await self.ask(model)
+            if not (turn.calls or turn.malformed):
+                return self.conclude(turn)
+            await self.act(turn)
+
+    async def ask(self, model: Model) -> Message:
+        room = self.limits.tokens - self.record.spent
+        if room <= 0:
+            raise Stop(f"the budget of {self.limits.tokens} tokens is used up")
+        turn = await model.complete(self.record.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens))
+        self.record.say(turn)
+        return turn
+
+    async def act(self, turn: Message) -> None:
+        if self.record.turns > self.limits.steps:
+            raise Stop(f"the budget of {self.limits.steps} steps is used up")
+        if turn.malformed:
+            cut = " (it was cut off: make it shorter)" if turn.truncated else ""
+            self.record.tell(f"Not executed: {turn.malformed}{cut}.")
+            await self.report_step(note="unreadable call")
+        for call in turn.calls:
+            if len(self.done) - bool(self.brief.skill.subagent.opening) >= self.limits.steps:  # many calls in one turn
+                raise Stop(f"the budget of {self.limits.steps} steps is used up")
+            await self.execute(call)
+
+    async def execute(self, call: ToolCall) -> None:
+        same = self.fingerprint(call)
+        if same in self.done:
+            return await self.refuse_repeat(call, self.done[same])
+        began = time.monotonic()
+        result, refused = await self.result(call)
+        seconds = time.monotonic() - began
+        receipt = self.record.file(call.name, call.arguments, result, refused=refused, seconds=seconds)
+        self.done[same] = receipt.id
+        return await self.report_step(call=call, receipt=receipt)
+
+    async def result(self, call: ToolCall) -> tuple[Result, bool]:
+        """What the tool answers, and whether that is a refusal."""
+        try:
+            if call.name not in self.tools:
+                raise Refusal(f"no tool called {call.name!r}; the tools are {', '.join(self.tools)}")
+            return await self.tools[call.name].call(self.workspace, call.arguments, self.reader), False
+        except Refusal as refusal:
+            return Result.of_text(str(refusal)), True
+
+    def fingerprint(self, call: ToolCall) -> str:
+        """Equal for equal calls, whether a default was written out or not."""
+        tool = self.tools.get(call.name)
+        arguments = tool.with_defaults(call.arguments) if tool else call.arguments
+        return json.dumps([call.name, arguments], sort_keys=True)
+
+    async def refuse_repeat(self, call: ToolCall, receipt: str) -> None:
+        self.repeats += 1
+        if self.repeats >= MAX_REPEATS:
+            raise Stop(f"the call {call_told(call.name, call.arguments)} was repeated")
+        self.record.tell(f"You made this call already: its result is {receipt}. Make another call, or answer.")
+        await self.report_step(call=call, note="repeated call")
+
+    async def report_step(
+        self, *, call: ToolCall | None = None, receipt: Receipt | None = None, note: str = ""
+    ) -> None:
+        if self.on_step:
+            number, limit = self.record.turns, self.limits.steps
+            await self.on_step(Step(number=number, limit=limit, call=call, receipt=receipt, note=note))
+
+    def conclude(self, turn: Message) -> Report:
+        answer = clean(turn.content).strip()
+        if turn.truncated:
+            answer = answer.rpartition(" ")[0]  # half a word may be half a number
+        if found := GIVES_UP.match(answer):
+            return self.escalate(self.reason(answer[found.end() :].strip(" .*_")))
+        if not answer:
+            return self.escalate("the model gave no answer")
+        answer = whole_lines(_places_once(answer), ANSWER_CHARACTERS)
+        verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
+        if verdict.problem:
+            return self.escalate(f"the model's answer is withheld: {verdict.problem}")
+        return Report(status="answered", answer=answer, evidence=verdict.evidence)
+
+    def reason(self, text: str) -> str:
+        """The model's own words on giving up, unless they make a claim that nothing bears out."""
+        if wrong := evidence.invented(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
+            return f"the model gave up on account of {wrong}, which no tool has shown"
+        return text or "the model gave no reason"
+
+    def escalate(self, reason: str) -> Report:
+        calls = [call_told(one.tool, one.arguments) for one in self.record.receipts]
+        tried = shorten("; ".join(calls), 400) if calls else "nothing"
+        text = f"escalate: {shorten(reason, 300)}. Tried: {tried}. Run {self.brief.run}."
+        return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts))
+
+    def failure(self, reason: str) -> Report:
+        return Report(status="failed", answer=f"failed: {one_line(reason, 500)} (run {self.brief.run})")
+
+
+def _places_once(answer: str) -> str:
+    """Without lines that name a place and have been told: a small model likes to point at the same line again."""
+    lines = answer.split("\n")
+    return "\n".join(line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted(line)[0])

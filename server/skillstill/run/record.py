@@ -1,0 +1,87 @@
+"""What has happened in a run so far. It is only ever appended to: trace, prompt and training sample are one text."""
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skillstill.run.evidence import quoted
+from skillstill.tools import Result
+from skillstill.types import Message, Receipt, Tally, Usage
+from skillstill.util.text import shorten
+
+EXCERPT = 200  # characters
+
+
+class Record:
+    def __init__(self, system: str, prompt: str) -> None:
+        self.messages = [Message(role="system", content=system), Message(role="user", content=prompt)]
+        self.receipts: list[Receipt] = []
+        self.shown: list[str] = []  # what tools have shown, without the model's own words
+        self._started = time.monotonic()
+
+    def say(self, turn: Message) -> None:
+        """The model's turn."""
+        self.messages.append(turn)
+
+    def tell(self, text: str, result: Result | None = None) -> None:
+        """What the model is told in answer to a call, and what it took to choose that."""
+        decisions = (result.decision,) if result and result.decision else ()
+        usage = Usage(prompt=result.tokens) if result and result.tokens else None
+        self.messages.append(Message(role="tool", content=text, decisions=decisions, usage=usage))
+
+    def file(
+        self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float
+    ) -> Receipt:
+        """The receipt of an executed call, whose result the model is told under the receipt's id."""
+        receipt = Receipt(
+            id=f"r{len(self.receipts) + 1}",
+            tool=tool,
+            arguments=dict(arguments),
+            refused=refused,
+            sha256=hashlib.sha256(result.text.encode()).hexdigest(),
+            excerpt=shorten(result.text, EXCERPT),
+            spans=result.spans,
+            missed=result.missed,
+            seconds=round(seconds, 4),
+        )
+        self.receipts.append(receipt)
+        self.tell(f"{receipt.id}: {result.text}", result)
+        if not refused:
+            self.shown.append(_without_echo(result.text, arguments))
+        return receipt
+
+    @property
+    def turns(self) -> int:
+        return sum(message.role == "assistant" for message in self.messages)
+
+    @property
+    def spent(self) -> int:
+        """Tokens that were read anew or written."""
+        return sum(usage.prompt - usage.reused + usage.completion for usage in self._usages)
+
+    def tally(self) -> Tally:
+        return Tally(
+            turns=self.turns,
+            seconds=round(time.monotonic() - self._started, 3),
+            prompt_tokens=sum(usage.prompt for usage in self._usages),
+            reused_tokens=sum(usage.reused for usage in self._usages),
+            completion_tokens=sum(usage.completion for usage in self._usages),
+        )
+
+    def confidence(self) -> float | None:
+        """Geometric mean probability of the decision tokens, in 0..1; not calibrated."""
+        logprobs = [one.logprob for message in self.messages for one in message.decisions]
+        return round(math.exp(sum(logprobs) / len(logprobs)), 4) if logprobs else None
+
+    @property
+    def _usages(self) -> Sequence[Usage]:
+        return [message.usage for message in self.messages if message.usage]
+
+
+def _without_echo(text: str, arguments: Mapping[str, Any]) -> str:
+    """A result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
+    for place in quoted(" ".join(map(str, arguments.values())))[0]:
+        text = text.replace(f"{place.path}:{place.first}", " ")
+    return text

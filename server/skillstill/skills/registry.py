@@ -1,0 +1,258 @@
+"""registry.json: which subagents there are. Several registries merge; each entry remembers where it came from."""
+
+import logging
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from skillstill.errors import RegistryError, UnknownName
+from skillstill.skills.calibration import Calibration
+from skillstill.skills.skill import NAME, Skill, load_skill, mistake
+from skillstill.skills.trust import OWN, PINS, trusted
+from skillstill.types import Frozen, ModelFile
+from skillstill.util.storage import ALL_READ, data_folder, write_atomically
+
+FILE = "registry.json"
+ENVIRONMENT = "SKILLSTILL_REGISTRY"
+PROJECT_FOLDER = OWN
+SHA256 = r"^[0-9a-f]{64}$"
+FEW = 5  # subagents; of more than these, a client should load only what it searches for
+WATCHED = 2_000  # files of a project's own folder that are looked at for changes
+log = logging.getLogger(__name__)
+
+
+class Measured(Frozen):
+    """What an evaluation found: the share of `n` held-out goals solved and verified, and the mean seconds of one.
+
+    `sure` is the share of them that are answered above the threshold, `right` the share of those answers that are so.
+    """
+
+    success: float = Field(ge=0, le=1)
+    n: int = Field(ge=1)
+    seconds: float = Field(ge=0)
+    sure: float | None = Field(default=None, ge=0, le=1)
+    right: float | None = Field(default=None, ge=0, le=1)
+
+    @property
+    def verified(self) -> str:
+        return f"{self.success:.0%} of {self.n} verified"
+
+    @property
+    def figures(self) -> str:
+        """All of it, in one clause."""
+        known = self.sure is not None and self.right is not None
+        sure = f"; sure of {self.sure:.0%}, {self.right:.0%} of them right" if known else ""
+        return f"{self.verified}, {self.seconds:.1f} s each{sure}"
+
+
+class Entry(Frozen):
+    """One subagent. `untrained` is a development entry: a stock base that is told the whole skill.
+
+    skill            a path from the registry's folder, which it stays inside
+    serving_hash     by `contract`; a released entry must have one
+    goals_hash       of the frozen goals that it was measured on
+    provenance_hash  by `contract`: what the goals and the skill were then
+    claimed          what the pack that it came in says of it: nobody has measured it here
+    calibration      turns what is seen of a run into the probability that its answer is right
+    before           the hash of the entry that stood here before, kept by `releases`
+    """
+
+    name: str = Field(pattern=NAME, max_length=64)
+    title: str = Field(min_length=1, max_length=80)
+    description: str = Field(min_length=1, max_length=1_000)
+    state: Literal["untrained", "released"]
+    skill: str
+    base: ModelFile
+    adapter: ModelFile | None = None
+    measured: Measured | None = None
+    claimed: Measured | None = None
+    search_hint: str = Field(default="", max_length=200)
+    serving_hash: str | None = Field(default=None, pattern=SHA256)
+    goals_hash: str | None = Field(default=None, pattern=SHA256)
+    provenance_hash: str | None = Field(default=None, pattern=SHA256)
+    calibration: Calibration | None = None
+    before: str | None = Field(default=None, pattern=SHA256)
+
+    @field_validator("skill")
+    @classmethod
+    def inside(cls, skill: str) -> str:
+        if Path(skill).is_absolute() or ".." in Path(skill).parts:
+            raise ValueError("expected a path inside the registry's folder")
+        return skill
+
+    @model_validator(mode="after")
+    def complete(self) -> Self:
+        if self.state == "released" and self.serving_hash is None:
+            raise ValueError("a released entry needs its serving_hash")
+        return self
+
+    @property
+    def expectation(self) -> str:
+        """What may be expected of it, in one sentence, so that an orchestrator can tell when to delegate."""
+        if self.measured:
+            return f"Measured: {self.measured.figures}."
+        if self.claimed:
+            return f"Claimed by its pack, not measured here: {self.claimed.figures}."
+        return "Not trained yet: expect `escalate`." if self.state == "untrained" else "Not measured here."
+
+    def placed(self, folder: Path) -> "Entry":
+        """With model files that are found from anywhere; `folder` is that of its registry."""
+        adapter = self.adapter.placed(folder) if self.adapter else None
+        return self.model_copy(update={"base": self.base.placed(folder), "adapter": adapter})
+
+
+class Document(Frozen):
+    """The whole file."""
+
+    version: Literal[1] = 1
+    entries: tuple[Entry, ...] = ()
+
+    @field_validator("entries")
+    @classmethod
+    def distinct(cls, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        names = [entry.name for entry in entries]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"expected each name once, {twice[0]!r} stands there {names.count(twice[0])} times")
+        return entries
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry, its model files placed, and the registry file it was found in."""
+
+    entry: Entry
+    origin: Path
+
+    @property
+    def skill_folder(self) -> Path:
+        return (self.origin.parent / self.entry.skill).resolve()
+
+    def skill(self) -> Skill:
+        """Raises SkillError."""
+        return load_skill(self.skill_folder)
+
+
+class Registry:
+    """The merged registries of a process: by flag, environment, trusted project, user, bundled; first wins by name."""
+
+    def __init__(self, flag: Path | None = None, project: Path | None = None) -> None:
+        """Raises RegistryError where a registry that was named by flag or environment cannot be read."""
+        given = (Path(path).expanduser() for path in (flag, os.environ.get(ENVIRONMENT)) if path)
+        self.named = tuple(dict.fromkeys(given))
+        self.project = project
+        self.ignored: dict[Path, str] = {}
+        self._good = {path: read_registry(path) for path in self.named}
+
+    def entries(self) -> Sequence[Listed]:
+        """All entries by name, as the files stand now. A file that became unreadable keeps its last good state."""
+        found: dict[str, Listed] = {}
+        for path in self._paths():
+            for entry in self._current(path).entries:
+                found.setdefault(entry.name, Listed(entry.placed(path.parent), path))
+        return [found[name] for name in sorted(found)]
+
+    def entry(self, name: str) -> Listed:
+        """Raises UnknownName."""
+        entries = self.entries()
+        for listed in entries:
+            if listed.entry.name == name:
+                return listed
+        known = ", ".join(listed.entry.name for listed in entries) or "none"
+        raise UnknownName(f"no subagent called {name[:64]!r}; there are: {known}")
+
+    def stamp(self) -> tuple[object, ...]:
+        """Changes whenever entries may have changed; looks at times and sizes only, so it is cheap to ask for often."""
+        folder = self._own_folder()
+        own = [Path(top) / name for top, _, names in os.walk(folder or "") for name in names]
+        files = [*self.named, *sorted(own[:WATCHED]), data_folder() / PINS, user_registry(), bundled() / FILE]
+        return tuple((file, *_stamp(file)) for file in files)
+
+    def _paths(self) -> Iterable[Path]:
+        yield from self.named
+        yield from self._project_paths()
+        yield user_registry()
+        yield bundled() / FILE
+
+    def untrusted(self) -> str:
+        """Why the project's own registry does not count; empty where it does, or where there is none.
+
+        It came with the repository, not from the user, so it counts only as its owner has pinned it.
+        """
+        folder = self._own_folder()
+        if folder is None or trusted(folder):
+            return ""
+        command = f"skillstill trust {shlex.quote(str(self.project))}"
+        return f"{folder}: not trusted; look at it, then type `{command}`"
+
+    def _project_paths(self) -> Iterable[Path]:
+        folder = self._own_folder()
+        if folder is not None and trusted(folder):
+            yield folder / FILE
+
+    def _own_folder(self) -> Path | None:
+        folder = self.project / PROJECT_FOLDER if self.project else None
+        return folder if folder is not None and _holds_registry(folder) else None
+
+    def _current(self, path: Path) -> Document:
+        """Read anew each time: the file is small, and its time stamp misses a change within one tick of the clock."""
+        try:
+            self._good[path] = read_registry(path)
+            self.ignored.pop(path, None)
+        except RegistryError as error:
+            if path in self._good or not isinstance(error.__cause__, FileNotFoundError):
+                self._ignore(path, str(error))
+        return self._good.get(path, Document())
+
+    def _ignore(self, path: Path, reason: str) -> None:
+        if self.ignored.get(path) != reason:
+            kept = "keeping its last good state" if path in self._good else "going on without it"
+            log.warning("%s; %s", reason, kept)
+            self.ignored[path] = reason
+
+
+def read_registry(path: Path) -> Document:
+    """Raises RegistryError: which file, which field, what was expected."""
+    try:
+        return Document.model_validate_json(path.read_text(encoding="utf-8-sig"))
+    except ValidationError as error:
+        raise RegistryError(": ".join([str(path), *mistake(error)])) from error
+    except (OSError, ValueError) as error:
+        raise RegistryError(f"{path} cannot be read as a registry: {error}") from error
+
+
+def write_registry(path: Path, document: Document) -> None:
+    """All or nothing: a reader sees the old file or the new one. Raises RegistryError."""
+    try:
+        write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n", mode=ALL_READ)
+    except OSError as error:
+        raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    try:
+        status = file.stat()
+    except OSError:
+        return ()
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def _holds_registry(folder: Path) -> bool:
+    try:
+        return not folder.is_symlink() and (folder / FILE).is_file()
+    except OSError:  # a folder that may not be looked into, a name that is too long
+        return False
+
+
+def user_registry() -> Path:
+    return data_folder() / FILE
+
+
+def bundled() -> Path:
+    """The folder of the bundled registry.json and skills/: in an installed wheel, or the checkout itself."""
+    packed = Path(__file__).parents[1] / "bundled"
+    return packed if packed.is_dir() else Path(__file__).parents[3]

@@ -1,0 +1,170 @@
+"""A skill folder as a value: `SKILL.md` in the open Agent Skills format and `subagent.toml`."""
+
+import re
+import reprlib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+
+from skillstill.errors import SkillError
+from skillstill.tools import TOOLS, Tool
+from skillstill.types import Frozen, ModelFile
+from skillstill.util.text import one_line
+
+# The Agent Skills specification (agentskills.io): 1-64 of a-z, 0-9 and single hyphens, none at an end.
+NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Value = TypeVar("Value", bound=BaseModel)
+
+
+class Limits(Frozen):
+    """Hard budgets of one run. `tokens` counts what is read anew and what is written."""
+
+    steps: int = Field(default=8, ge=1, le=100)
+    turn_tokens: int = Field(default=200, ge=16, le=4_000)
+    tokens: int = Field(default=8_000, ge=100)
+    seconds: float = Field(default=180, gt=0)
+    context: int = Field(default=4_096, ge=512)
+
+
+class WorkspaceUse(Frozen):
+    """`read`: the tools of the skill only look."""
+
+    mode: Literal["read"] = "read"
+
+
+class Opening(Frozen):
+    """A call, without arguments, that every run begins with, so that no model has to make it."""
+
+    tool: str
+
+
+class Subagent(Frozen):
+    """`subagent.toml`. `system` is the one line that a tuned model sees in place of the skill's text."""
+
+    system: str = Field(min_length=1, max_length=120)
+    tools: tuple[str, ...] = Field(min_length=1)
+    base: ModelFile
+    workspace: WorkspaceUse = WorkspaceUse()
+    limits: Limits = Limits()
+    opening: Opening | None = None
+
+    @field_validator("tools")
+    @classmethod
+    def known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [name for name in names if name not in TOOLS]:
+            raise ValueError(f"no tool called {unknown[0]!r}; the tools are {', '.join(TOOLS)}")
+        if len(set(names)) < len(names):
+            raise ValueError("expected each tool once")
+        return names
+
+    @field_validator("opening")
+    @classmethod
+    def possible(cls, opening: Opening | None, info: ValidationInfo) -> Opening | None:
+        if opening and opening.tool not in (tools := info.data.get("tools", ())):
+            raise ValueError(f"expected one of its tools ({', '.join(tools)})")
+        if opening and (wanted := TOOLS[opening.tool].schema.parameters.get("required")):
+            raise ValueError(
+                f"{opening.tool} wants {', '.join(wanted)}, and a run begins with a call without arguments"
+            )
+        return opening
+
+
+class Frontmatter(BaseModel):
+    """The fields of the specification; others are a skill's own business."""
+
+    model_config = ConfigDict(frozen=True, str_strip_whitespace=True)
+    name: str = Field(pattern=NAME, max_length=64)
+    description: str = Field(min_length=1, max_length=1_024)
+    license: str | None = None
+    compatibility: str | None = Field(default=None, max_length=500)
+    metadata: dict[str, str] = {}
+    allowed_tools: str | None = Field(default=None, alias="allowed-tools")
+
+
+class Skill(Frozen):
+    """`instructions` is the body of SKILL.md: what an untrained model is told. `licence` may be empty."""
+
+    name: str
+    description: str
+    licence: str = ""
+    instructions: str
+    subagent: Subagent
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(TOOLS[name] for name in self.subagent.tools)
+
+
+def load_skill(folder: Path) -> Skill:
+    """Raises SkillError: which file, which field, what was expected."""
+    head, body = _frontmatter(folder / "SKILL.md")
+    if head.name != (expected := folder.absolute().name):
+        raise SkillError(folder / "SKILL.md", "name", f"must equal the folder's name {expected!r}, is {head.name!r}")
+    return Skill(
+        name=head.name,
+        description=head.description,
+        licence=head.license or "",
+        instructions=body,
+        subagent=_subagent(folder / "subagent.toml"),
+    )
+
+
+def _frontmatter(file: Path) -> tuple[Frontmatter, str]:
+    parts = re.match(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n(.*))?$", _text(file), re.DOTALL)
+    if parts is None:
+        raise SkillError(file, "frontmatter", "expected a first line '---', YAML fields, and a line '---'")
+    head, body = _validated(file, Frontmatter, _fields(file, parts[1])), (parts[2] or "").strip()
+    if not body:
+        raise SkillError(file, "body", "expected instructions after the frontmatter")
+    return head, body
+
+
+def _fields(file: Path, text: str) -> dict[str, Any]:
+    """Every scalar as the text that it is, as the specification's own parser has it: a version 1.10 is not 1.1."""
+    try:
+        fields = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - knows texts, lists and maps and nothing else
+    except yaml.YAMLError as error:
+        raise SkillError(file, "frontmatter", f"is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(fields, dict):
+        raise SkillError(file, "frontmatter", f"expected lines of `field: value`, got {_shown(fields)}")
+    return fields
+
+
+def _subagent(file: Path) -> Subagent:
+    try:
+        fields = tomllib.loads(_text(file))
+    except ValueError as error:  # of tomllib, or of an int() with too many digits
+        raise SkillError(file, "file", f"is not TOML: {error}") from error
+    return _validated(file, Subagent, fields)
+
+
+def _validated(file: Path, kind: type[Value], fields: Any) -> Value:
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        raise SkillError(file, *mistake(error)) from error
+
+
+def mistake(error: ValidationError) -> tuple[str, str]:
+    """The first thing that is wrong: its field; what was expected, and what came."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"])) or "file"
+    came = "" if first["type"] == "missing" else f", got {_shown(first['input'])}"
+    return field, first["msg"].removeprefix("Value error, ") + came
+
+
+def _shown(value: object) -> str:
+    """A few of its parts: a value whose YAML refers to itself again and again has billions."""
+    return one_line(reprlib.repr(value), 80)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise SkillError(file, "file", "is missing; a skill folder holds SKILL.md and subagent.toml") from error
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError too
+        raise SkillError(file, "file", f"cannot be read as UTF-8 text ({error})") from error

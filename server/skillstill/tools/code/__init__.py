@@ -1,0 +1,1 @@
+"""Tools that look at files and source code."""

@@ -1,0 +1,146 @@
+"""The tools that show files: list, find, read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Annotated
+
+from anyio import to_thread
+from pydantic import Field
+
+from skillstill.errors import Refusal
+from skillstill.symbols import language_of
+from skillstill.tools.code.callees import called_here
+from skillstill.tools.code.path_grammar import said_paths
+from skillstill.tools.kit.listing import left_out, place, quoted, rows
+from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
+from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
+from skillstill.tools.logs.stack_traces import raised_in
+from skillstill.types import Copied, Span
+from skillstill.util.text import clean, shorten
+from skillstill.workspace import Workspace
+
+WINDOW = 12  # lines of every `read`: one size, so that a model learns one; some 150 tokens of source
+BEFORE = 2  # lines of it that stand before the line asked for
+LISTED = 60  # names of a folder
+SHOWN = 10  # paths that match
+
+FilePath = Annotated[str, Field(max_length=200, description="path from the workspace root")]
+
+
+async def list(workspace: Workspace, path: FilePath = ".") -> Result:
+    """List a folder: its folders with their number of files, then its files."""
+    real = workspace.resolve(await settle(workspace, path))
+    folder = workspace.relative(real)
+    if not real.is_dir():
+        raise Refusal(f"{folder} is a file: use outline or read")
+    prefix = "" if folder == "." else folder + "/"
+    inside = [file.removeprefix(prefix) for file in await visible_files(workspace, folder)]
+    if not inside:
+        return Result((Line(f"{folder}: no files but ignored ones", (Span(path=folder),)),))
+    folders = Counter(file.split("/")[0] for file in inside if "/" in file)
+    files = [file for file in inside if "/" not in file]
+    names = [(quoted(f"{name}/") + f" ({count})", Span(path=prefix + name)) for name, count in sorted(folders.items())]
+    names += [(quoted(name), Span(path=prefix + name)) for name in files]
+    rest = [PurePosixPath(span.path).suffix or "other names" for _, span in names[LISTED:]]
+    return Result((
+        Line(f"{folder}: {len(inside)} files", (Span(path=folder),)),
+        *rows(names[: min(LISTED, len(folders))]),
+        *rows(names[len(folders) : LISTED]),
+        *left_out(rest),
+    ))  # fmt: skip
+
+
+async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, max_length=120)]) -> Result:
+    """Find files by name: a name, a part of one, or a glob such as `*.py` or `src/**/test_*.py`."""
+    bare = glob.removeprefix("./").strip("/")
+    if not bare.strip():
+        raise Refusal(f"{glob!r} names nothing: give a name, a part of one or a glob such as *.py")
+    try:
+        found, remark = await _called(workspace, bare) or await matching_files(workspace, bare, "--glob"), ""
+        if not found:
+            found = await matching_files(workspace, f"**/*{bare}*", "--iglob")
+            remark = ", as a part of the name in any case"
+    except BadPattern as error:
+        raise Refusal(f"not a glob: {glob!r}; examples: *.py, src/**/test_*.py, *.{{ts,tsx}}") from error
+    if not found:
+        return Result((Line(f"no file matches {glob!r} among {len(await visible_files(workspace))} files"),))
+    shown = (Line(path, (Span(path=path),)) for path in found[:SHOWN])
+    rest = left_out([path.rpartition("/")[0] or "." for path in found[SHOWN:]])
+    return Result((Line(f"{len(found)} files match{remark}"), *shown, *rest))
+
+
+async def _called(workspace: Workspace, name: str) -> Sequence[str]:
+    """The files that are called so, or lie in a folder that is, where the name reads like a pattern: `[id].tsx`."""
+    if not set("[]{}").intersection(name):
+        return []
+    return [file for file in await visible_files(workspace) if f"/{name}/" in f"/{file}/"]
+
+
+async def read(
+    workspace: Workspace, path: Annotated[FilePath, Copied(by=said_paths)], line: Annotated[int, Field(ge=1)] = 1
+) -> Result:
+    """Read 12 numbered lines of a file, from 2 lines before `line` on, and which of what they call is defined here."""
+    path = await settle(workspace, path)
+    lines = await to_thread.run_sync(lambda: text_lines(workspace.read(path)))
+    name = workspace.relative(workspace.resolve(path))
+    if not lines:
+        return Result((Line(f"{name} is empty", (Span(path=name),)),))
+    if line > len(lines):
+        raise Refusal(f"{name} has {len(lines)} lines: there is no line {line}")
+    first = max(1, line - BEFORE)
+    rows = [
+        Line(shorten(f"{number}: {clean(text)}", ROW), (place(name, number),))
+        for number, text in enumerate(lines[first - 1 : first - 1 + WINDOW], first)
+    ]
+    raised = await to_thread.run_sync(_raised, name, lines, line)
+    room = MAX_RESULT - len(f"{name} lines {len(lines)}-{len(lines)} of {len(lines)}\n")
+    body = fitting(rows, room - sum(len(one.text) + 1 for one in raised))
+    head = f"{name} lines {first}-{first + len(body) - 1} of {len(lines)}"
+    called = await called_here(workspace, name, lines, range(first, first + len(body)), line)
+    hint = [Line(shorten(f"of what it calls, defined here: {', '.join(called)}", ROW))] if called else raised
+    return Result((Line(head, (Span(path=name),)), *fitting([*body, *hint], MAX_RESULT - len(head) - 1)))
+
+
+def _raised(name: str, lines: Sequence[str], line: int) -> Sequence[Line]:
+    """What a stack trace around that line says, if there is one; sources only quote them."""
+    found = None if language_of(name) else raised_in(lines, line)
+    return [Line(f"{name}:{found[0]}: raised in {found[1]}", (place(name, found[0]),))] if found else []
+
+
+async def settle(workspace: Workspace, path: str) -> str:
+    """The path itself; else the one visible file or folder that ends like it. Raises Refusal."""
+    try:
+        workspace.resolve(path)
+    except Refusal as refusal:
+        files = await visible_files(workspace)
+        near = _ending_like(path, files)
+        if len(near) == 1:
+            return near[0]
+        if near:
+            raise Refusal(f"{path!r} may be {_alternatives(near)}: give the whole path") from None
+        if same := _ending_like(PurePosixPath(path).name, files):
+            raise Refusal(f"{refusal}; there is {_alternatives(same)}") from None
+        raise
+    return path
+
+
+def text_lines(data: bytes) -> Sequence[str]:
+    """The lines as ripgrep and editors number them: only a line feed ends one."""
+    lines = data.decode("utf-8-sig", "replace").split("\n")
+    return [line.rstrip("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
+
+
+def _ending_like(path: str, files: Sequence[str]) -> Sequence[str]:
+    """The files and folders whose last names are those of the path, shallow ones first."""
+    wanted = path.removeprefix("./").strip("/")
+    if not wanted:
+        return []
+    names = {name for file in files for name in (file, *map(str, PurePosixPath(file).parents))}
+    near = [name for name in names if f"/{name}".endswith(f"/{wanted}")]
+    return sorted(near, key=lambda name: (name.count("/"), name))
+
+
+def _alternatives(paths: Sequence[str], shown: int = 4) -> str:
+    more = f" or {len(paths) - shown} others" if len(paths) > shown else ""
+    return " or ".join(paths[:shown]) + more

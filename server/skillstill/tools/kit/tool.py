@@ -1,0 +1,180 @@
+"""A tool: an async function over a workspace whose signature and docstring are its schema."""
+
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from skillstill.errors import Refusal
+from skillstill.types import Copied, Decision, Likelihoods, Reader, Span, ToolSchema, lean_schema
+from skillstill.util.text import clean, one_line, shorten
+from skillstill.workspace import Workspace
+
+MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
+ROW = 160  # characters of one line among many
+LIKELY = 5  # lines of a choice that are shown
+# By how much a line must make a text more probable than the others do, as a logarithm, to be meant by it. Of texts that
+# a line means eight in ten reach it, of others still six in ten (docs/experiments.md).
+LEAST = 3.0
+LIKELIEST = "likeliest"  # a choice among lines, as a decision of the run
+MAX_RESULT = 1_800  # characters of a whole result: some 500 tokens, the window of `read` at its widest
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a result and the places that it shows."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool answers. Lines beyond the cap are dropped together with their spans, and counted.
+
+    `missed`: where it could not look though the word is there, so that finding nothing proves nothing; else empty.
+    `decision` and `tokens`: of the model that chose among lines, what it was in two minds about and what it read.
+    """
+
+    lines: tuple[Line, ...]
+    missed: str = ""
+    decision: Decision | None = None
+    tokens: int = 0
+    spans: tuple[Span, ...] = field(init=False)
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        kept = fitting(map(_fit_to_read, self.lines), MAX_RESULT)
+        if rest := len(self.lines) - len(kept):
+            kept.append(Line(f"… {rest} more lines left out"))
+        object.__setattr__(self, "text", "\n".join(line.text for line in kept))
+        object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
+
+    @classmethod
+    def of_text(cls, text: str) -> "Result":
+        return cls((Line(text),))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A result that is not settled yet: lines of which a text may mean one, and a model is to say which.
+
+    lines      at least one; of each the model reads the one of `passages` at its index
+    unmeant    the result where the text means none of them, which is said only of more lines than are shown
+    rest       what is said behind the lines
+    """
+
+    meaning: str
+    head: str
+    lines: tuple[Line, ...]
+    passages: tuple[str, ...]
+    unmeant: Result
+    rest: tuple[Line, ...] = ()
+
+    async def made(self, reader: Reader | None) -> Result:
+        """The likeliest lines; without a reader all that have room, for whoever asked to choose."""
+        if reader is not None:
+            distinct = tuple(dict.fromkeys(self.passages))
+            return self._weighed(distinct, await reader.likelihoods(self.meaning, distinct))
+        whole = Result((Line(f"{self.head}:"), *self.lines, *self.rest), self.unmeant.missed)
+        is_cut = len(whole.spans) < len(self.lines)
+        return replace(whole, missed=f"not all of {len(self.lines)} lines are shown") if is_cut else whole
+
+    def _weighed(self, distinct: Sequence[str], found: Likelihoods) -> Result:
+        after = dict(zip(distinct, found.after, strict=True))
+        best, *others = sorted(found.after, reverse=True)
+        none = fmean(others) + LEAST if len(others) >= LIKELY else -math.inf
+        is_unmeant = none > best
+        chosen = max(best, none) - _log_sum_exp((*found.after, none))
+        ranked = sorted(zip(self.passages, self.lines, strict=True), key=lambda one: -after[one[0]])
+        result = self.unmeant if is_unmeant else self._likeliest([line for _, line in ranked[:LIKELY]])
+        decision = Decision(token=LIKELIEST, logprob=round(chosen, 4)) if found.tokens else None
+        return replace(result, decision=decision, tokens=found.tokens)
+
+    def _likeliest(self, lines: Sequence[Line]) -> Result:
+        return Result((Line(f"{self.head}, the likeliest first:"), *lines, *self.rest), self.unmeant.missed)
+
+
+def fitting(lines: Iterable[Line], room: int) -> list[Line]:
+    """The first of the lines, as many as stay within so many characters."""
+    kept: list[Line] = []
+    for line in lines:
+        room -= len(line.text) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def _fit_to_read(line: Line) -> Line:
+    """The line cleaned and of bearable length; where it had to be cut, nobody can say what it still shows.
+
+    A path that a reader cannot see whole is no evidence: it would reach the caller as it is.
+    """
+    text = clean(line.text).replace("\n", " ")
+    spans = tuple(span for span in line.spans if clean(span.path) == span.path and "\n" not in span.path)
+    return Line(shorten(text, MAX_LINE), spans if len(text) <= MAX_LINE else ())
+
+
+def _log_sum_exp(values: Sequence[float]) -> float:
+    return max(values) + math.log(sum(math.exp(value - max(values)) for value in values))
+
+
+Function = Callable[..., Awaitable[Result | Choice]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    schema: ToolSchema
+    function: Function
+    arguments: type[BaseModel]
+
+    @property
+    def name(self) -> str:
+        return self.schema.name
+
+    async def call(self, workspace: Workspace, arguments: Mapping[str, Any], reader: Reader | None = None) -> Result:
+        """Run the tool; where it leaves a choice, the reader makes it. Raises Refusal: wrong arguments, its own."""
+        try:
+            checked = self.arguments.model_validate(arguments)
+        except ValidationError as error:
+            raise Refusal(self._explain(error)) from error
+        found = await self.function(workspace, **dict(checked))
+        return await found.made(reader) if isinstance(found, Choice) else found
+
+    def with_defaults(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments with omitted ones filled in; unchanged where they are wrong."""
+        try:
+            return self.arguments.model_validate(arguments).model_dump()
+        except ValidationError:
+            return arguments
+
+    def _explain(self, error: ValidationError) -> str:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "arguments"
+        known = ", ".join(self.schema.parameters["properties"])
+        return one_line(f"{self.name}: {where}: {first['msg']}; the arguments are {known}", 200)
+
+
+def tool(function: Function) -> Tool:
+    """A Tool from `async def name(workspace, argument: Annotated[T, Field(...)] = default) -> Result`."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields: dict[str, Any] = {p.name: (p.annotation, ... if p.default is p.empty else p.default) for p in parameters}
+    model = create_model(
+        f"{function.__name__}_arguments",
+        __config__=ConfigDict(extra="forbid"),
+        **fields,
+    )
+    schema = ToolSchema(
+        name=function.__name__,
+        description=" ".join((inspect.getdoc(function) or "").split()),
+        parameters=lean_schema(model),
+        copied={
+            name: mark for name, one in model.model_fields.items() for mark in one.metadata if isinstance(mark, Copied)
+        },
+    )
+    return Tool(schema, function, model)

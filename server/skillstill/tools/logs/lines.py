@@ -1,0 +1,246 @@
+"""One line of a log: its time, level, component and message, in the formats that programs write most.
+
+Read are JSON and logfmt objects, access logs, klog, and whatever begins with a time: the level and the component are
+then looked for where log4j, Python, syslog, nginx, Spring and their like put them. All of it is a reading of text made
+for people: a message that begins like a level is taken for one.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from skillstill.tools.logs.times import from_epoch, stamp_of
+
+MAX_LINE = 2_000  # characters of a line that are read, and of JSON
+MAX_JSON = 200_000
+MAX_MESSAGE = 300
+
+_NAMES = {
+    "CRITICAL": "CRITICAL CRIT FATAL EMERGENCY EMERG ALERT PANIC",
+    "ERROR": "ERROR ERR SEVERE",
+    "WARN": "WARNING WARN",
+    "INFO": "INFORMATION INFO NOTICE",
+    "DEBUG": "DEBUG TRACE FINEST FINER FINE VERBOSE",
+}
+LEVELS = {name: level for level, names in _NAMES.items() for name in names.split()}
+_LETTERS = {"F": "CRITICAL", "E": "ERROR", "W": "WARN", "I": "INFO", "D": "DEBUG"}
+_SEVERITIES = ("CRITICAL", "CRITICAL", "CRITICAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")  # of syslog, by number
+_ANY = f"(?:{'|'.join(LEVELS)})"
+_END = r"(?=[\s:|\]>,-]|$)"
+# Possessive where two neighbours could share characters: what they made of a hostile line would be cubic.
+_LEAD = r"(?:\[[^\]]{1,60}\]|\{[^}]{1,60}\}|[\w.$/@+][\w.$/@+:-]{0,59}+)[\s|-]++"
+
+_PRIORITY = re.compile(r"<(\d{1,3})>(?:1 )?")
+_LEVELED = re.compile(
+    rf"[\s|:,-]*+(?:(?P<first>(?i:{_ANY}))(?:/[\w-]{{1,60}}(?=\])|{_END})"
+    rf"|(?P<lead>{_LEAD})??(?P<next>{_LEAD})??"
+    rf"(?:[\[<(](?:(?P<module>[\w-]{{1,40}}):)?(?P<boxed>(?i:{_ANY})) {{0,8}}[\]>)]|(?P<bare>{_ANY}){_END}))"
+)
+_AFTER = re.compile(
+    r"[\s|:>)\]-]*+(?:\d+ --- )?(?:\[(?P<box>[^\]]{1,80})\][\s:|-]*)?"
+    r"(?:(?P<name>[A-Za-z_][\w.$/@-]{0,80}(?:::?[\w.<>$]{1,60}){0,5})(?:\]\s|\s{0,20}:\s|\s-\s|\s{0,20}\t|\s\|\s))?"
+    r"(?P<message>.*)"
+)
+_SYSLOG = re.compile(r"\s*(?P<host>\S+) (?P<name>[^\s:\[\]]{1,60})(?P<process>\[\d+\])?: (?P<message>.*)")
+_SYSLOG_5424 = re.compile(r"\s*\S+ (?P<name>\S+) \S+ \S+ (?:-|(?:\[(?:[^\]\\]|\\.)*\])+) ?(?P<message>.*)")
+_KLOG = re.compile(r"([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+) +\d+ ([\w./-]+):\d+\] (.*)")
+_ACCESS = re.compile(
+    r"(?:\S+ )?\S+ \S+ (?:\"[^\"]*\"|\S+) \[(?P<time>[^\]]{20,26})\] "
+    r'"(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3})\b'
+)
+_PAIR = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+_ONLY_LEVEL = re.compile(rf"(?:\[(?P<boxed>(?i:{_ANY}))\]|(?P<bare>{_ANY})(?=[\s:])):? ?(?:(?P<name>[\w.]{{1,80}}):)?")
+_SPOKEN = re.compile(rf"(?P<bare>{_ANY})[\s:]|\[?(?P<lower>(?i:{_ANY}))[\]:]")
+
+_TIME_KEYS = ("time", "ts", "timestamp", "@timestamp", "t", "asctime")
+_LEVEL_KEYS = ("level", "severity", "lvl", "levelname", "log.level")
+_NAME_KEYS = ("logger", "component", "service", "name", "module", "log.logger", "caller")
+_TEXT_KEYS = ("msg", "message", "event")
+_ERROR_KEYS = ("error", "err", "exception", "exc_info")
+
+
+class Reading(NamedTuple):
+    """What a line tells; empty where it does not. The time is as written, see `log_times`."""
+
+    time: datetime | None
+    level: str
+    component: str
+    message: str
+
+
+def read_line(text: str) -> Reading | None:
+    """None where the line tells neither time nor level."""
+    if text.startswith("{"):
+        return _of_json(text)
+    text = text[:MAX_LINE]
+    return _of_stamp(text) or _of_klog(text) or _of_access(text) or _of_pairs(text) or _of_level(text)
+
+
+def spoken_level(message: str) -> str:
+    """The level that a message begins with: `error: no route`."""
+    found = _SPOKEN.match(message)
+    return LEVELS[(found["bare"] or found["lower"]).upper()] if found else ""
+
+
+def is_object(text: str) -> bool:
+    """Whether the line is made of keys and values."""
+    return text.startswith("{") or _PAIR.match(text) is not None
+
+
+def _of_stamp(text: str) -> Reading | None:
+    priority = _PRIORITY.match(text)
+    start = priority.end() if priority else 0
+    read = _stamped(text, start)
+    if read is None:
+        return None
+    time, rest = read
+    severity = _SEVERITIES[int(priority[1]) & 7] if priority else ""
+    if priority and text.startswith("1 ", priority.end() - 2):
+        system = _SYSLOG_5424.match(rest)
+    else:
+        system = _SYSLOG.match(rest)
+        if system and not (text[start : start + 1].isupper() or system["process"] or system["name"] == "kernel"):
+            system = None  # a word before a colon is the name of a program only where syslog is sure
+    if system:
+        return Reading(time, severity or spoken_level(system["message"]), system["name"], system["message"])
+    level, component, message = _told(rest)
+    return Reading(time, level, component, message)
+
+
+def _stamped(text: str, start: int) -> tuple[datetime, str] | None:
+    """The time that stands there, in brackets or not, and what comes after it."""
+    read = stamp_of(text, start + text.startswith("[", start))
+    if read is None:
+        return None
+    time, end = read
+    return time, text[end + text.startswith("]", end) :]
+
+
+def _told(rest: str) -> tuple[str, str, str]:
+    """Level, component and message of what comes after a time."""
+    found = _LEVELED.match(rest)
+    after = _AFTER.match(rest, found.end() if found else 0)
+    assert after
+    box, name, message = after.groups()
+    if not found:
+        return "", _component(box), rest[after.start("name" if name else "message") if box else 0 :].strip(" \t|:-")
+    first, lead, following, module, boxed, bare = found.groups()
+    if name and not (box or _is_name(name)):
+        name, message = None, rest[after.start("name") :]
+    named = name or _component(module) or _component(following) or _component(lead) or _component(box)
+    return LEVELS[(first or boxed or bare).upper()], named, message
+
+
+@lru_cache(maxsize=1_000)
+def _component(text: str | None) -> str:
+    """The name in brackets or not; empty where it is a process, a zone or an address."""
+    bare = (text or "").strip("[]{}|- \t")
+    return bare if re.match(r"[A-Za-z_]", bare) and not re.match(r"(?:UTC|GMT|pid|tid|client)\b", bare) else ""
+
+
+@lru_cache(maxsize=1_000)
+def _is_name(word: str) -> bool:
+    """Whether a word before a colon is a component's rather than the beginning of a sentence or an exception."""
+    if re.search(r"(?:Error|Exception|Warning)$", word):
+        return False
+    return word[0].islower() or "." in word or re.search(r"[a-z][A-Z]", word) is not None
+
+
+def _of_klog(text: str) -> Reading | None:
+    found = _KLOG.match(text)
+    read = stamp_of(f"{found[2]}-{found[3]} {found[4]}") if found else None
+    if found is None or read is None:
+        return None
+    return Reading(read[0], _LETTERS[found[1]], found[5].removesuffix(".go"), found[6])
+
+
+def _of_access(text: str) -> Reading | None:
+    found = _ACCESS.match(text)
+    read = stamp_of(found["time"]) if found else None
+    if found is None or read is None:
+        return None
+    method, _, address = found["request"].removesuffix(" HTTP/1.1").partition(" ")
+    path = re.split(r"[? ]", address, maxsplit=1)[0]
+    level = {"5": "ERROR", "4": "WARN"}.get(found["status"][0], "INFO")
+    return Reading(read[0], level, "/".join(path.split("/")[:2]), f"{method} {path} {found['status']}")
+
+
+def _of_json(text: str) -> Reading | None:
+    try:
+        value = json.loads(text[:MAX_JSON])
+    except (ValueError, RecursionError):
+        return None
+    return _of_keys(value) if isinstance(value, dict) else None
+
+
+def _of_pairs(text: str) -> Reading | None:
+    if not _PAIR.match(text):
+        return None
+    pairs = {key: value.strip('"').replace('\\"', '"') for key, value in _PAIR.findall(text)}
+    return _of_keys(pairs)
+
+
+def _of_keys(value: Mapping[str, Any]) -> Reading | None:
+    time, level = _time(_first(value, _TIME_KEYS)), _level(_first(value, _LEVEL_KEYS))
+    if time is None and not level:
+        return None
+    error = _first(value, _ERROR_KEYS)
+    words = [str(_first(value, _TEXT_KEYS) or ""), error if isinstance(error, str) else ""]
+    return Reading(time, level, str(_first(value, _NAME_KEYS) or "")[:60], ": ".join(filter(None, words)))
+
+
+def _first(value: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((value[key] for key in keys if key in value), None)
+
+
+def _time(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        read = stamp_of(value)
+        if read or not re.fullmatch(r"\d{9,19}(?:\.\d+)?", value):
+            return read[0] if read else None
+        value = float(value)
+    try:
+        return from_epoch(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _level(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value % 10 == 0 and 0 < value <= 60:
+        return ("DEBUG", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")[value // 10 - 1]  # of bunyan and pino
+    return LEVELS.get(value.upper(), "") if isinstance(value, str) else ""
+
+
+def _of_level(text: str) -> Reading | None:
+    found = _ONLY_LEVEL.match(text)
+    if found is None:
+        return None
+    level, rest = found["boxed"] or found["bare"], text[found.end() :]
+    if read := _stamped(rest.lstrip(), 0):
+        return Reading(read[0], *_told(f" {level} {read[1]}"))
+    return Reading(None, LEVELS[level.upper()], found["name"] or "", rest)
+
+
+_REQUEST = re.compile(r"[A-Z]{3,7} \S+ \d{3}")
+_QUOTED = re.compile(r"""(?<!\w)"[^"]*"|(?<!\w)'[^']*'""")
+_VARYING = re.compile(
+    r"\b[a-z]+://\S+"
+    r"|(?<![\w*])[~.]{0,2}/[\w.@%+~-][^\s,;:)\]'\"]*|(?<!\w)[A-Z]:\\[^\s,;)\]'\"]+"  # paths
+    r"|(?<![\w@-])[\w.+-]{1,60}@[\w.-]+\w"
+    r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"
+    r"|(?:(?<!\w)[+-])?(?<![A-Za-z0-9])[A-Za-z]*+\d[\w#@.%-]*(?::\d[\w.]*)*(?<![.-])"  # from the word with a digit on
+)
+
+
+def template(message: str) -> str:
+    """The message with a `*` for each number, id, address, path and quoted value: what its siblings share."""
+    message = message[:MAX_MESSAGE]
+    if _REQUEST.fullmatch(message):
+        head, _, status = message.rpartition(" ")
+        return f"{re.sub(r'(?<=/)[^/]*[0-9][^/]*', '*', head)} {status}"
+    bare = _QUOTED.sub("*", message) if '"' in message or "'" in message else message
+    words = [word if word.isalpha() else _VARYING.sub("*", word) for word in bare.split()]
+    return re.sub(r"\*(?:,\s?\*)+", "*", " ".join(words))

@@ -1,0 +1,201 @@
+"""Which tables the files of a workspace hold, and under which names a query finds them."""
+
+import os
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from skillstill.errors import Refusal
+from skillstill.util.text import clean
+from skillstill.workspace import Workspace
+
+DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
+DELIMITED = (".csv", ".tsv")
+HIDDEN = 1  # the kind of a virtual table's columns that `SELECT *` leaves out
+MAGIC = b"SQLite format 3\0"
+MAX_DATABASE = 500_000_000  # bytes of an SQLite file: a whole pass over it still fits into the time of a query
+# What cannot stand for a name without double quotes.
+KEYWORD = re.compile(
+    "add|all|alter|and|as|autoincrement|between|case|cast|check|collate|commit|constraint|create|cross|"
+    "current_date|current_time|current_timestamp|default|deferrable|delete|distinct|drop|else|escape|except|"
+    "exists|foreign|from|full|group|having|in|index|inner|insert|intersect|into|is|isnull|join|left|limit|"
+    "natural|not|nothing|notnull|null|on|or|order|outer|primary|raise|references|returning|right|select|set|"
+    "table|then|to|transaction|union|unique|update|using|values|when|where",
+    re.IGNORECASE,
+)
+
+# A text in single quotes, or, as its group, what else has quotes of its own: names and comments. SQLite takes single
+# quotes behind FROM and JOIN for those of a name.
+_TEXT = r"'(?:[^']|'')*+'"
+_OTHERS = r'"(?:[^"]|"")*+"|`[^`]*+`|\[[^]]*+\]|--[^\n]*+|/\*.*?\*/'
+QUOTED = re.compile(rf"({_OTHERS}|\b(?:from|join)\s*+{_TEXT})|{_TEXT}", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`name` is that in queries, `inner` that in the file. Only tables of SQLite files know their columns already."""
+
+    name: str
+    path: str
+    inner: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def is_delimited(self) -> bool:
+        return self.path.lower().endswith(DELIMITED)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All tables, by path and name. `remarks` tell of files that cannot be used, or not as they are."""
+
+    tables: tuple[Table, ...]
+    remarks: tuple[str, ...]
+
+    def mentioned(self, query: str) -> list[Table]:
+        """The tables whose names stand in the query, not in a text of it."""
+        bare = _without_texts(query)
+        return [table for table in self.tables if _has_word(bare, table.name)]
+
+    def with_columns(self, columns: Mapping[Table, tuple[str, ...]]) -> "Catalogue":
+        """The same, knowing the columns of CSV files too."""
+        return replace(self, tables=tuple(replace(one, columns=columns.get(one, one.columns)) for one in self.tables))
+
+    def ambiguous(self, query: str) -> set[str]:
+        """The names in the query that several files give to tables of theirs."""
+        shared = {table.inner for table in self.tables} - {table.name for table in self.tables}
+        return {name for name in shared if _has_word(_without_texts(query), name)}
+
+
+def catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[], None]) -> Catalogue:
+    """The tables of these files. `check` is called for each, and may raise."""
+    tables: list[Table] = []
+    remarks: list[str] = []
+    for path in files:
+        if not path.lower().endswith((*DATABASES, *DELIMITED)):
+            continue
+        check()
+        try:
+            tables += _tables(workspace, path)
+            remarks += _unsaved(workspace, path)
+        except Refusal as refusal:
+            remarks.append(str(refusal))
+        except (OSError, sqlite3.Error) as error:
+            remarks.append(f"{path} cannot be read: {getattr(error, 'strerror', error)}")
+    return Catalogue(tuple(_with_names(tables)), tuple(remarks))
+
+
+def uri(real: Path) -> str:
+    """The file for SQLite: to read only, and as if nobody ever wrote it, so that no file is made beside it."""
+    return f"file:{quote(os.fsencode(real))}?mode=ro&immutable=1"
+
+
+def name_in_query(name: str) -> str:
+    """The name as a query must write it."""
+    plain = re.fullmatch(r"[^\W\d]\w*", name) and not KEYWORD.fullmatch(name)
+    return name if plain else quoted_name(name)
+
+
+def quoted_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def as_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _tables(workspace: Workspace, path: str) -> Iterable[Table]:
+    real = workspace.resolve(path)
+    if path.lower().endswith(DELIMITED):
+        own = _identifier(PurePosixPath(path).stem)
+        return [Table(own, path, own)]
+    if (size := real.stat().st_size) > MAX_DATABASE:
+        raise Refusal(f"{path} has {size:,} bytes, at most {MAX_DATABASE:,} are read")
+    if size and not _has_magic(real):
+        raise Refusal(f"{path} is not an SQLite file")
+    with closing(sqlite3.connect(uri(real), uri=True)) as connection:
+        connection.text_factory = as_text
+        return [*_tables_of(connection, path)]
+
+
+def _tables_of(connection: sqlite3.Connection, path: str) -> Iterator[Table]:
+    if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
+        raise Refusal(f"{path} stores its text as UTF-16: it cannot be queried")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    schema = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    found = [name for (name,) in schema if isinstance(name, str)]
+    shadows = {row[1] for row in connection.execute("PRAGMA main.table_list") if row[2] == "shadow"}
+    for name in found:
+        if name.startswith("sqlite_") or name in shadows:
+            continue  # SQLite's own, and what an index for full text keeps behind its table
+        try:
+            columns = tuple(row[1] for row in columns_of(connection, "main", name))
+        except sqlite3.Error:  # a view of something that is gone
+            columns = ()
+        yield Table(name, path, name, columns)
+
+
+def columns_of(connection: sqlite3.Connection, place: str, name: str) -> list[tuple[Any, ...]]:
+    """What `PRAGMA table_info` tells of each column, those that are computed too. Raises sqlite3's errors."""
+    told = connection.execute(f"PRAGMA {place}.table_xinfo({quoted_name(name)})")
+    return [row for row in told if row[6] != HIDDEN]
+
+
+def _has_magic(real: Path) -> bool:
+    descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _unsaved(workspace: Workspace, path: str) -> Iterable[str]:
+    for journal in (f"{path}-wal", f"{path}-journal"):
+        beside = workspace.root / journal
+        if path.lower().endswith(DATABASES) and beside.is_file() and beside.stat().st_size:
+            yield f"{path} is being changed: what {PurePosixPath(journal).name} holds is not seen"
+
+
+def _with_names(tables: Sequence[Table]) -> list[Table]:
+    """The tables with names that differ, in any case: their own, where no other table has it."""
+    own = Counter(table.inner.lower() for table in tables)
+    taken = set(own)
+    named: list[Table] = []
+    for table in tables:
+        name = table.inner
+        if own[name.lower()] > 1:
+            name = _free(_identifier(f"{_origin(table.path)}_{name}"), taken)
+            taken.add(name.lower())
+        named.append(replace(table, name=name))
+    return named
+
+
+def _origin(path: str) -> str:
+    """What tells a table from its namesakes: its file; for a file that is the table, its folder."""
+    place = PurePosixPath(path)
+    return place.stem if path.lower().endswith(DATABASES) else place.parent.name or place.suffix[1:]
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 2
+    while name.lower() in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def _identifier(text: str) -> str:
+    """The text as a name that needs no quotes, but where it is a keyword."""
+    name = re.sub(r"\W+", "_", clean(text)).strip("_") or "data"
+    return f"t_{name}" if re.match(r"\d|sqlite_", name, re.IGNORECASE) else name
+
+
+def _without_texts(query: str) -> str:
+    return QUOTED.sub(lambda found: found[1] or "''", query)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text.replace('""', '"'), re.IGNORECASE) is not None

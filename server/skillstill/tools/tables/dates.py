@@ -1,0 +1,61 @@
+"""Parts of a date for SQL, however the date is written: `year(x)`, `month(x)`, `day(x)`, NULL where nobody can tell."""
+
+import re
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from skillstill.tools.logs.times import MONTHS
+
+YEAR_FIRST = re.compile(r"\s*(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+YEAR_LAST = re.compile(r"\s*(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)")
+NAMED = re.compile(
+    r"\s*(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*[., ]+)?"
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)?[. -]+)?([A-Za-z]{3})[a-z]*[., -]+"
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?,? +)?(\d{4})(?!\d)"
+)
+SHORT = re.compile(r"\s*(\d{1,2})-([A-Za-z]{3})-(\d\d)(?!\d)")
+# A number too: `2024`, `20240305`; one of other lengths may be anything.
+COMPACT = re.compile(r"\s*((?:1[5-9]|20)\d\d)(?:-(\d\d)|(\d\d)(\d\d))?\s*")
+PIVOT = 69  # from here on two digits are a year of the last century, as to POSIX
+Date = tuple[int | None, int | None, int | None]
+UNKNOWN: Date = (None, None, None)
+
+
+def add_dates(connection: sqlite3.Connection) -> None:
+    """Let queries of this connection call them."""
+    for place, name in enumerate(("year", "month", "day")):
+        connection.create_function(name, 1, _part(place), deterministic=True)
+
+
+def date_of(text: str) -> Date:
+    """Year, month and day. `03/04/2024` is March to some and April to others: then only the year is told."""
+    if found := YEAR_FIRST.match(text):
+        return _checked(found[1], found[3], found[4])
+    if found := NAMED.match(text):
+        return _checked(found[4], _month(found[2]), found[1] or found[3])
+    if found := SHORT.match(text):
+        century = "19" if int(found[3]) >= PIVOT else "20"
+        return _checked(century + found[3], _month(found[2]), found[1])
+    if found := COMPACT.fullmatch(text):
+        return _checked(found[1], found[2] or found[3], found[4])
+    if not (found := YEAR_LAST.match(text)):
+        return UNKNOWN
+    first, second, year = found[1], found[3], found[4]
+    if found[2] == "." or int(first) > len(MONTHS) or int(first) == int(second):
+        return _checked(year, second, first)
+    return _checked(year, first, second) if int(second) > len(MONTHS) else (int(year), None, None)
+
+
+def _month(name: str) -> str:
+    return str(MONTHS.get(name.capitalize(), 0))
+
+
+def _checked(year: str, month: str | None, day: str | None) -> Date:
+    """Month and day as far as they are told."""
+    told = int(year), int(month) if month else None, int(day) if day else None
+    return told if told[1] in (None, *MONTHS.values()) and told[2] in (None, *range(1, 32)) else UNKNOWN
+
+
+def _part(place: int) -> Callable[[Any], int | None]:
+    return lambda value: date_of(str(value))[place] if isinstance(value, str | int) else None

@@ -1,0 +1,142 @@
+"""What a query may be made of once the tables have been shown: SQL that SQLite can read, each name where it belongs.
+
+Of a small model's queries that SQLite refused, nearly all named a column that another table has, or none; the others
+were no SQL (docs/experiments.md). So a taught model is held to expressions over the columns of one table, and of those
+that it refers to: `sql` joins them by itself (`tools/joining.py`). Behind a join that is written, any table's columns
+may stand, with their table's name.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from skillstill.tools.tables.joins import TELLING
+
+NAME = r'(?:\w+|"(?:[^"]|"")*")'
+SHOWN = re.compile(rf"(?:^|: |  )({NAME}), (?:\d+|\?) rows: (.+)$", re.MULTILINE)  # as `describe` shows it
+TOLD = re.compile(r"^(?:r\d+: )?(\d+) tables in \d+ files$", re.MULTILINE)  # above them
+SAID = re.compile(r"[A-Za-z_]+")
+AGGREGATES = ("count", "sum", "avg", "min", "max", "total")
+FUNCTIONS = re.findall(
+    r"\w+",
+    "round abs length lower upper trim substr instr replace coalesce ifnull year month day date strftime julianday",
+)
+MORE = re.findall(
+    r"\w+",
+    "select from where and or not in is null like between exists group by having order asc desc limit distinct case"
+    " when then else end as on using join left inner with union all except intersect cast integer real text time glob"
+    " over partition",
+)
+KEYWORDS = (
+    *MORE,
+    *AGGREGATES,
+    *FUNCTIONS,
+)  # what a query is made of beside the words of the question and of the tables
+# Terminals: a space in one of two words, and around signs what people put there.
+SIGNS = {
+    "SELECT": "select ",
+    "FROM": " from ",
+    "WHERE": " where ",
+    "GROUP": " group by ",
+    "HAVING": " having ",
+    "ORDER": " order by ",
+    "TURN": " asc| desc",
+    "LIMIT": " limit ",
+    "JOIN": " join | left join | inner join ",
+    "USING": " using ",
+    "ON": " on ",
+    "NOT": "not ",
+    "EXISTS": "exists ",
+    "DISTINCT": "distinct ",
+    "WITHIN": " in | not in ",
+    "EMPTY": " is null| is not null",
+    "BETWEEN": " between ",
+    "AND": " and ",
+    "OPERATOR": " and | or | like | not like ",
+}
+
+
+def query_rules(said: str) -> Mapping[str, str]:
+    """Rules of a Lark grammar, the first for one SELECT over the tables that were shown; none where not all were."""
+    shown = SHOWN.findall(said)
+    tables = {name: re.findall(NAME, columns) for name, columns in shown}
+    counts = [int(count) for count in TOLD.findall(said)]
+    if not all(tables.values()) or len(tables) not in counts or any(columns.endswith("…") for _, columns in shown):
+        return {}
+    rules = {
+        "query": _any(f"alone_{number} | joined_{number}" for number in range(len(tables))),
+        "constant": "NUMBER | TEXT",
+        "within": 'WITHIN "(" (query | constant (COMMA constant)*) ")"',
+        **{name: _words(words.split("|")) for name, words in SIGNS.items()},
+        "AGGREGATE": _words(AGGREGATES),
+        "FUNCTION": _words(FUNCTIONS),
+        "SIGN": "/ ?(=|<>|!=|<=|>=|<|>|[+*-]|\\/|\\|\\|) ?/",
+        "COMMA": "/, ?/",
+        "NUMBER": r"/-?[0-9]+(\.[0-9]+)?/",
+        "TEXT": f"/{_text(said)}/",
+        "TABLE": _any(map(json.dumps, tables)),
+        "OWNED": _any(json.dumps(f"{name}.{column}") for name, columns in tables.items() for column in columns),
+        "ANYBODYS": _any(map(json.dumps, dict.fromkeys(column for columns in tables.values() for column in columns))),
+    }
+    for number, table in enumerate(tables):
+        rules |= _about(number, table, tables)
+    return rules
+
+
+def _about(number: int, table: str, tables: Mapping[str, Sequence[str]]) -> Mapping[str, str]:
+    """The rules of the queries from one table, alone or joined with others by words.
+
+    Its columns are one terminal: of many alternatives of rules the parser soon has more than it bears.
+    """
+    name = json.dumps(table)
+    joins = '(JOIN TABLE (USING "(" ANYBODYS ")" | ON OWNED SIGN OWNED))+'
+    return {
+        f"COLUMN_{number}": _any(map(json.dumps, _known(table, tables))),
+        **_select(f"alone_{number}", f"COLUMN_{number}", f"FROM {name}"),
+        **_select(f"joined_{number}", f"(COLUMN_{number} | OWNED)", f"FROM {name} {joins}"),
+    }
+
+
+def _select(rule: str, column: str, source: str) -> Mapping[str, str]:
+    """One SELECT, its expressions without an aggregate (`plain`) and with one."""
+    plain, whole = f"plain_{rule}", f"whole_{rule}"
+    shared = f'{column} | constant | "(" query ")"'
+    counted = f'AGGREGATE "(" ("*" | DISTINCT? {plain}) ")"'
+    some, wholes = f"{plain} (COMMA {plain})*", f"{whole} (COMMA {whole})*"
+    return {
+        rule: f'SELECT DISTINCT? ("*" | {wholes}) {source} (WHERE {plain})? (GROUP {some} (HAVING {whole})?)?'
+        f" (ORDER {whole} TURN? (COMMA {whole} TURN?)*)? (LIMIT NUMBER)?",
+        plain: _expression(f'{shared} | FUNCTION "(" {some} ")" | "(" {plain} ")" | EXISTS "(" query ")"'),
+        whole: _expression(f'{shared} | {counted} | FUNCTION "(" {wholes} ")" | "(" {whole} ")"'),
+    }
+
+
+def _expression(value: str) -> str:
+    return f"NOT? ({value}) ((SIGN | OPERATOR) NOT? ({value}) | within | EMPTY | BETWEEN constant AND constant)*"
+
+
+def _known(table: str, tables: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """A table's columns, also with its name, and those that only one has that it refers to by its first."""
+    own = tables[table]
+    others = Counter(column for name, columns in tables.items() if name != table for column in columns)
+    keys = [columns[0] for name, columns in tables.items() if name != table and TELLING.search(columns[0])]
+    linked = [columns for name, columns in tables.items() if name != table and columns[0] in {*keys} & {*own}]
+    yield from own
+    yield from (f"{table}.{column}" for column in own)
+    yield from (one for columns in linked for one in columns if one not in own and others[one] == 1)
+
+
+def _text(said: str) -> str:
+    """A text in single quotes whose words were said."""
+    words, other = "|".join(sorted({*SAID.findall(said)})), r"([^A-Za-z_'\n]|'')"
+    return rf"'{other}*(({words}){other}+)*({words})?'"
+
+
+def _words(words: Iterable[str]) -> str:
+    """In small letters or in capitals."""
+    return _any(json.dumps(case) for word in words for case in (word, word.upper()))
+
+
+def _any(options: Iterable[str]) -> str:
+    return f"({' | '.join(options)})"

@@ -1,0 +1,229 @@
+"""The tools that answer from SQLite, CSV and TSV files: describe, sql."""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Annotated, Any
+
+from anyio import to_thread
+from pydantic import Field
+
+from skillstill.errors import Refusal
+from skillstill.tools.kit.listing import left_out, rows
+from skillstill.tools.kit.ripgrep import visible_files
+from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result
+from skillstill.tools.tables.catalogue import Catalogue, Table, catalogue, name_in_query, quoted_name
+from skillstill.tools.tables.database import COUNTED, MAX_QUERY, Answer, Clock, Column, Database, opened, survey
+from skillstill.tools.tables.hints import explained, known_table, near_misses, taken_as_text
+from skillstill.tools.tables.joins import Reference, as_queried, joinable, lacking, reference, widened
+from skillstill.tools.tables.query_grammar import KEYWORDS, query_rules
+from skillstill.types import Copied, Span
+from skillstill.util.text import clean, shorten
+from skillstill.workspace import Workspace
+
+SHOWN = 10  # rows of a result
+DETAILED = 12  # tables of an overview that are told with their columns; of more only the names
+NAMED = 60  # tables whose names are told
+COLUMNS = 20  # columns of a table that are told with their values
+DISTINCT = 8  # values of a column that are told one and all
+SAMPLES = 3  # values of a column that has more
+VALUE = 40  # characters of a value among others
+LOOKED_AT = 100_000  # rows that a table's values are told from: a second or two for a wide one
+FAILURES = (sqlite3.Error, sqlite3.Warning, ValueError)  # of a query, as SQLite and Python raise them
+DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"  # for GLOB
+
+
+async def describe(
+    workspace: Workspace, table: Annotated[str, Field(max_length=200, description="name of one table"), Copied()] = ""
+) -> Result:
+    """Show the tables of all SQLite and CSV files; with `table`: its columns, their types and values."""
+    files = await visible_files(workspace)
+    return await to_thread.run_sync(_described, workspace, files, table.strip())
+
+
+async def sql(
+    workspace: Workspace,
+    query: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_QUERY, description="one SELECT in SQLite's dialect"),
+        Copied(but=KEYWORDS, by=query_rules),
+    ],
+) -> Result:
+    """Query the tables of all SQLite and CSV files. Shows 10 rows: count, sum and sort in the query.
+
+    year(x), month(x) and day(x) read a date however it is written. Columns of a table that rows refer to need no join.
+    """
+    if not re.match(r"\s*(?:select|with|values)\b", query, re.IGNORECASE):
+        raise Refusal("give one SELECT (or WITH … SELECT): files are only read; to see tables and columns use describe")
+    files = await visible_files(workspace)
+    return await to_thread.run_sync(_queried, workspace, files, query)
+
+
+def _described(workspace: Workspace, files: Sequence[str], name: str) -> Result:
+    loading = Clock()
+    known = catalogue(workspace, files, loading.check)
+    if name:
+        return _of_table(workspace, known, known_table(known, name), loading)
+    if not known.tables and not known.remarks:
+        return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),))
+    told = _in_detail if len(known.tables) <= DETAILED else _by_name
+    head = f"{len(known.tables)} tables in {len({table.path for table in known.tables})} files"
+    return Result((Line(head), *told(workspace, known.tables, loading), *map(Line, known.remarks)))
+
+
+def _in_detail(workspace: Workspace, tables: Sequence[Table], loading: Clock) -> Iterator[Line]:
+    for path in dict.fromkeys(table.path for table in tables):
+        here = [table for table in tables if table.path == path]
+        alone = f"{path}: " if len(here) == 1 else "  "
+        if len(here) > 1:
+            yield Line(f"{path}:", (Span(path=path),))
+        for table, count, columns in _sizes(workspace, here, loading):
+            head = f"{alone}{name_in_query(table.name)}, {count} rows"
+            names = ", ".join(map(name_in_query, columns))
+            yield Line(shorten(f"{head}: {names}" if names else head, ROW), (Span(path=path),))
+
+
+def _by_name(workspace: Workspace, tables: Sequence[Table], loading: Clock) -> Iterator[Line]:
+    for path in dict.fromkeys(table.path for table in tables[:NAMED]):
+        yield Line(f"{path}:", (Span(path=path),))
+        yield from rows(
+            [(name_in_query(one.name), Span(path=path)) for one in tables[:NAMED] if one.path == path], "  "
+        )
+    yield from left_out([table.path for table in tables[NAMED:]])
+
+
+def _sizes(workspace: Workspace, tables: Sequence[Table], loading: Clock) -> Iterator[tuple[Table, str, Sequence[str]]]:
+    """Each of a file's tables with its number of rows (`?` where that can't be told) and its columns."""
+    try:
+        if tables[0].is_delimited:
+            text = survey(workspace, tables[0], loading)
+            yield tables[0], str(text.count), text.names
+            return
+        with opened(workspace, tables, (), loading) as database:
+            for table in tables:
+                yield table, _count(database, table), table.columns
+    except Refusal:
+        yield from ((table, "?", table.columns) for table in tables)
+
+
+def _count(database: Database, table: Table) -> str:
+    try:
+        return str(database.ask(f"SELECT count(*) FROM {quoted_name(table.name)}").rows[0][0])  # noqa: S608
+    except (Refusal, sqlite3.Error):
+        return "?"
+
+
+def _of_table(workspace: Workspace, known: Catalogue, table: Table, loading: Clock) -> Result:
+    with opened(workspace, [table], (), loading) as database:
+        count = _count(database, table)
+        columns = database.columns[table]
+        if not columns:
+            raise Refusal(f"{name_in_query(table.name)} in {table.path} rests on what is not there: use other tables")
+        head = f"{name_in_query(table.name)} in {table.path}: {count} rows"
+        if count.isdigit() and int(count) > LOOKED_AT:
+            head += f"; values of the first {LOOKED_AT}"
+        body = [Line(_column(database, table, column)) for column in columns[:COLUMNS]]
+        rest = rows([(name_in_query(column.name), Span(path=table.path)) for column in columns[COLUMNS:]], "also ")
+        return Result((Line(head, (Span(path=table.path),)), *body, *rest, *_remarks(known, [table.path])))
+
+
+def _column(database: Database, table: Table, column: Column) -> str:
+    target = f" -> {column.refers}" if column.refers else ""
+    kind = f"{name_in_query(column.name)} {column.type}".rstrip()
+    name = quoted_name(column.name)
+    source = f"(SELECT {name} AS v FROM {quoted_name(table.name)} LIMIT {LOOKED_AT})"  # noqa: S608
+    try:
+        return shorten(f"{kind}{_facts(database, source, target, is_key=column.is_key)}", ROW)
+    except sqlite3.Error as error:
+        return f"{kind}{target}: {error}"
+    except Refusal:  # no time is left
+        return f"{kind}{target}"
+
+
+def _facts(database: Database, source: str, target: str, *, is_key: bool) -> str:
+    about = f"SELECT count(DISTINCT v), sum(v IS NULL), min(v), max(v), sum(v NOT GLOB ?) FROM {source}"  # noqa: S608
+    distinct, empty, low, high, undated = database.ask(about, (DATE,)).rows[0]
+    dated = isinstance(low, str) and undated == 0
+    head = f"{' dates' if dated else ''}{' key' if is_key else ''}{target}: {distinct} distinct"
+    head += f", {empty} NULL" if empty else ""
+    if not distinct:
+        return head
+    if dated or (isinstance(low, int | float) and isinstance(high, int | float)):
+        return f"{head}, {_literal(low)}..{_literal(high)}"
+    few = distinct <= DISTINCT
+    shown = f"ORDER BY count(*) DESC, v LIMIT {DISTINCT if few else SAMPLES}"
+    values = database.ask(f"SELECT v FROM {source} WHERE v IS NOT NULL GROUP BY v {shown}").rows  # noqa: S608
+    return f"{head}{': ' if few else ', such as '}{', '.join(_literal(value) for (value,) in values)}"
+
+
+def _queried(workspace: Workspace, files: Sequence[str], query: str) -> Result:
+    loading = Clock()
+    known = catalogue(workspace, files, loading.check)
+    with opened(workspace, known.mentioned(query), known.ambiguous(query), loading) as database:
+        try:
+            return _shown(known, database, query, database.ask(query, kept=SHOWN))
+        except FAILURES as error:
+            failed, refusal = error, explained(error, known, database)
+            if not (lacking(error) and joinable(query) and len(known.tables) <= DETAILED):
+                raise refusal from error
+    with ExitStack() as stack:
+        try:
+            wider = stack.enter_context(opened(workspace, known.tables, known.ambiguous(query), loading))
+        except Refusal:  # of tables that the query does not name
+            raise refusal from None
+        return _joined(known, wider, query, database, failed)
+
+
+def _joined(known: Catalogue, database: Database, query: str, alone: Database, error: Exception) -> Result:
+    """What the query shows once its tables, which `alone` lacked a column, have those of what they refer to."""
+    queried, references = known.mentioned(query), list[Reference]()
+    while one := reference(lacking(error), queried, references, database):
+        references.append(one)
+        try:
+            answer = database.ask(widened(query, references, database), kept=SHOWN)
+        except FAILURES as another:
+            error = another
+        else:
+            database.forget_but(query)
+            told = [Line(one) for one in dict.fromkeys(one.told for one in references)]
+            return _shown(known, as_queried(queried, references, database), query, answer, told)
+    raise explained(error, known.with_columns(database.names), alone) from error
+
+
+def _shown(known: Catalogue, database: Database, query: str, answer: Answer, told: Sequence[Line] = ()) -> Result:
+    read = {table for table, _ in database.reads}
+    paths = [*dict.fromkeys(one.path for one in database.columns if {one.name.lower(), one.inner.lower()} & read)]
+    count = f"more than {COUNTED}" if answer.count > COUNTED else str(answer.count)
+    names = f": {' | '.join(answer.columns)}" if answer.count else ""
+    head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
+    body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
+    rest = [Line(_rest(answer.count))] if answer.count > SHOWN else []
+    hints = (*taken_as_text(database, query, answer), *near_misses(database, query, answer))
+    return Result((head, *body, *rest, *told, *hints, *_remarks(known, paths)))
+
+
+def _rest(count: int) -> str:
+    return f"… more than {COUNTED - SHOWN} more rows" if count > COUNTED else f"… {count - SHOWN} more rows"
+
+
+def _row(row: Sequence[Any], width: int) -> str:
+    return shorten(" | ".join(shorten(_cell(cell), max(VALUE, width // len(row))) for cell in row), width)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, float):  # 12 digits hide what binary fractions add, but not the cents of a large sum
+        return f"{value:.12g}" if abs(value) < 1e10 else repr(value)
+    return re.sub(r"[\n\t]+", " ", clean(str(value)))
+
+
+def _literal(value: Any) -> str:
+    """The value as a query must write it."""
+    text = shorten(_cell(value), VALUE)
+    return "'" + text.replace("'", "''") + "'" if isinstance(value, str) else text
+
+
+def _remarks(known: Catalogue, paths: Iterable[str]) -> list[Line]:
+    return [Line(remark) for remark in known.remarks if remark.startswith(tuple(f"{path} " for path in paths))]

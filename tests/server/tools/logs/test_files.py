@@ -1,0 +1,92 @@
+"""Which files tally and entries take for logs, and on which clock and in which entries they read them."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from skillstill.tools.logs import files
+
+from tests.scenes import write
+from tests.server.tools.calling import call, lines
+
+pytestmark = pytest.mark.anyio
+DAY = "2026-03-01 10:00:02"
+
+
+@pytest.fixture
+def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine that stands there."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+BANNER = "".join(f"| {line} |\n" for line in range(30))
+LATE = f"""{BANNER}2026-03-01T10:00:02Z ERROR cart: cannot add
+Traceback (most recent call last):
+  File "cart.py", line 3, in add
+KeyError: 'x'
+2026-03-01T12:00:03+02:00 INFO cart: goes on
+"""
+
+
+@pytest.mark.usefixtures("new_york")
+async def test_times_behind_a_long_banner_are_those_of_the_log_and_not_of_the_machine(tmp_path: Path) -> None:
+    write(tmp_path, {"x.log": LATE})
+    shown = await lines("entries", tmp_path, level="error")
+    assert shown[0] == f"1 ERROR or CRITICAL entries match in 1 files, {DAY}:"
+    assert (await lines("tally", tmp_path, by="hour", since="09:00"))[1] == "10:00=2"
+
+
+async def test_a_stack_trace_behind_a_long_banner_belongs_to_its_entry(tmp_path: Path) -> None:
+    write(tmp_path, {"x.log": LATE})
+    shown = await lines("entries", tmp_path, pattern="KeyError")
+    assert shown[1] == "x.log:31: 2026-03-01T10:00:02Z ERROR cart: cannot add … KeyError: 'x'"
+    assert (await lines("tally", tmp_path, by="level"))[0].startswith("32 entries")
+
+
+async def test_packed_logs_are_named_and_nothing_is_believed_to_be_in_none_of_them(tmp_path: Path) -> None:
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n"})
+    (tmp_path / "app.log.1.gz").write_bytes(b"\x1f\x8b")
+    (tmp_path / "site.tar.gz").write_bytes(b"\x1f\x8b")
+    told = "1 not read (packed, too many, too large or no text): app.log.1.gz"
+    assert (await lines("tally", tmp_path, by="level"))[-1] == told
+    nothing = await call("entries", tmp_path, pattern="zebra")
+    assert nothing.text.endswith(told)
+    assert nothing.missed == "1 logs, app.log.1.gz first, were not read"
+    (tmp_path / "app.log").unlink()
+    assert (await lines("tally", tmp_path, by="level"))[1] == told
+
+
+async def test_what_only_lies_where_logs_do_keeps_no_absence_from_being_believed(tmp_path: Path) -> None:
+    write(tmp_path, {"logs/app.log": f"{DAY} ERROR cart: full\n"})
+    for name in ("a.out", "logs/backup.tar.gz", "logs/tool"):
+        (tmp_path / name).write_bytes(b"\x7fELF\0\0")
+    nothing = await call("entries", tmp_path, pattern="zebra")
+    assert "3 not read" in nothing.text
+    assert nothing.missed == ""
+
+
+async def test_of_too_many_logs_those_that_were_not_read_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_FILES", 3)
+    write(tmp_path, {f"{name}.log": f"{DAY} INFO {name}\n" for name in "abcde"})
+    head, *_, left = await lines("entries", tmp_path)
+    assert head.startswith("3 entries in 3 files")
+    assert left == "2 not read (packed, too many, too large or no text): d.log, e.log"
+
+
+async def test_what_lies_beside_logs_is_one_only_where_it_reads_like_one(tmp_path: Path) -> None:
+    row = f"{DAY} ERROR cart: full\n"
+    write(tmp_path, {"logs/app.txt": row, "logs/README.md": "# Logs\nError: see below\nfatal: hm\nwhere logs go\n"})
+    write(tmp_path, {"logs/rotate.py": "def rotate(): ...\n", "logs/data.csv": "a,b\n1,2\n"})
+    assert (await lines("tally", tmp_path, by="file"))[1:] == ["1 × app.txt, first logs/app.txt:1"]
+
+
+async def test_a_folder_of_sources_called_log_hides_no_log_elsewhere(tmp_path: Path) -> None:
+    write(tmp_path, {"app/log/views.py": "import os\n", "server.txt": f"{DAY} ERROR cart: full\n"})
+    assert (await lines("tally", tmp_path, by="file"))[1:] == ["1 × server.txt, first server.txt:1"]

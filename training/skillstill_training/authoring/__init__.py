@@ -1,0 +1,1 @@
+"""What a skill's goals.py and baseline.py are written with."""

@@ -1,0 +1,130 @@
+"""Plans: how somebody who knows the answer would find it with the tools, executed by the same loop as any model.
+
+A plan is a generator. It yields calls, is sent what each call showed, and returns the answer:
+
+    def plan(goal, hand):
+        seen = yield call("outline", target=goal.words["name"])
+        return f"`{goal.words['name']}` is defined at {seen.places[0]}."
+
+It may steer by the gold, but must say nothing that no tool has shown: the loop withholds such an answer.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import TypeVar
+
+from skillstill.errors import PlanError
+from skillstill.run.evidence import quoted
+from skillstill.types import Likelihoods, Message, Span, ToolCall, ToolSchema
+
+from skillstill_training.authoring.goal import Goal
+
+Value = TypeVar("Value")
+FAR = 100.0  # between what is meant and what is not, as a logarithm of probabilities
+RECEIPT = re.compile(r"(r\d+): (.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a call showed: the text, and the receipt's id under which an answer may name it."""
+
+    id: str
+    text: str
+
+    @classmethod
+    def of(cls, content: str) -> "Seen":
+        found = RECEIPT.fullmatch(content)
+        return cls(found[1], found[2]) if found else cls("", content)
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def places(self) -> Sequence[Span]:
+        """The places at the beginning of its lines, `path:line`, in order."""
+        heads = (quoted(line.split(": ", 1)[0])[0] for line in self.lines)
+        return [found[0] for found in heads if found]
+
+    def line_of(self, path: str, line: int) -> str:
+        """Its line about that place; empty where there is none."""
+        return next((one for one in self.lines if one.startswith(f"{path}:{line}:")), "")
+
+
+@dataclass
+class Hand:
+    """What a plan may use beside its goal: chance, and a count of what happened.
+
+    rates   how often a plan takes a detour of a kind on purpose, 0..1; none of them: the shortest way
+    taken   the detours that it took
+    hits    how many candidates its most crowded result left
+    opening what the call showed that the skill's runs begin with
+    meant   what the one line says that its calls mean; empty where there is none
+    """
+
+    rng: Random
+    rates: Mapping[str, float] = field(default_factory=dict)
+    taken: Counter[str] = field(default_factory=Counter)
+    hits: int = 0
+    opening: Seen = Seen("", "")
+    meant: str = ""
+
+    def detour(self, kind: str) -> bool:
+        """Whether to take a detour of this kind here, as often as the recipe says."""
+        takes = self.rng.random() < self.rates.get(kind, 0.0)
+        self.taken[kind] += takes
+        return takes
+
+    def met(self, hits: int) -> None:
+        """Note that a result left so many candidates to choose from."""
+        self.hits = max(self.hits, hits)
+
+
+Plan = Generator[ToolCall, Seen, str]
+Planner = Callable[[Goal, Hand], Plan]
+
+
+def call(tool: str, **arguments: object) -> ToolCall:
+    return ToolCall(name=tool, arguments=arguments)
+
+
+class PlannedModel:
+    """A model whose turns come from a plan. Raises PlanError where the plan does not find what it looks for."""
+
+    def __init__(self, plan: Plan, hand: Hand) -> None:
+        self.plan, self.hand = plan, hand
+        self.begun = False
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
+        try:
+            following = self._following(messages[-1])
+        except StopIteration as end:
+            return Message(role="assistant", content=_expected(end.value, str, "the plan returned"))
+        except Exception as error:
+            raise PlanError(f"the plan broke off: {type(error).__name__} {error}") from error
+        return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
+
+    async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
+        """As sure as somebody who knows which line is meant."""
+        meant = self.hand.meant
+        return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages))
+
+    def _following(self, last: Message) -> ToolCall:
+        """What the plan yields next. Raises StopIteration with what it returns."""
+        seen = Seen.of(last.content)
+        if self.begun:
+            return self.plan.send(seen)
+        self.begun = True
+        if last.role == "tool":
+            self.hand.opening = seen
+        return next(self.plan)
+
+
+def _expected(value: object, kind: type[Value], what: str) -> Value:
+    if not isinstance(value, kind):
+        raise PlanError(f"{what} {value!r}: expected a {kind.__name__}")
+    return value

@@ -1,0 +1,65 @@
+"""Goal families that are data: questions that a model has proposed, each with the check that has been tried on it.
+
+`skillstill design --teacher` writes them; a designed skill's goals.py says `proposed_families(Path(__file__).parent)`.
+They have no plan: a model teacher solves their goals, and a check keeps its traces. They count as hard, for each is
+asked in words of its own.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+from pydantic import Field
+from skillstill.types import Frozen
+
+from skillstill_training.authoring.checks import Check
+from skillstill_training.authoring.families import Family
+from skillstill_training.authoring.goal import Draft, Split
+from skillstill_training.util.jsonl import read_lines
+from skillstill_training.workspaces import Material
+
+FILE = "proposed.jsonl"
+# What a question is said in. It brings its own words: these only keep those of a test out of training.
+TRAIN_WORDINGS = (
+    "{question}", "Please tell me: {question}", "I would like to know this. {question}", "{question} Thanks!",
+    "Next question: {question}", "{question} Look it up, please.", "For the record: {question}",
+    "{question} Say where you saw it.", "Help me with this one: {question}", "question: {question}",
+)  # fmt: skip
+TEST_WORDINGS = (
+    "One more thing: {question}", "{question} A short answer will do.", "Could you find out? {question}",
+    "Somebody has asked me: {question}", "{question} (with evidence)",
+)  # fmt: skip
+
+
+class Proposed(Frozen):
+    """A question about one workspace, an answer that is right, and the check that accepts it. `topic`: its family."""
+
+    family: str = Field(pattern=r"^[a-z][a-z_]{0,39}$")
+    topic: str
+    workspace: str
+    split: Split
+    question: str
+    answer: str
+    check: Check
+
+
+def read_proposed(skill: Path) -> Sequence[Proposed]:
+    """Raises StageError where the file cannot be read; nothing where there is none."""
+    return read_lines(skill / FILE, Proposed) if (skill / FILE).exists() else ()
+
+
+def proposed_families(skill: Path) -> tuple[Family, ...]:
+    """A family for each topic. Raises StageError."""
+    found: dict[str, list[Proposed]] = {}
+    for one in read_proposed(skill):
+        found.setdefault(one.family, []).append(one)
+    return tuple(Family(name, f"proposed: {ones[0].topic}", _drafts(ones), hard=True) for name, ones in found.items())
+
+
+def _drafts(proposed: Sequence[Proposed]) -> Callable[[Material, Random], Iterable[Draft]]:
+    def drafts(material: Material, rng: Random) -> Iterator[Draft]:
+        mine = [one for one in proposed if one.workspace == material.name]
+        for one in rng.sample(mine, len(mine)):
+            yield Draft(check=one.check, words={"question": one.question})
+
+    return drafts

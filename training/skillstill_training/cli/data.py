@@ -1,0 +1,250 @@
+"""`skillstill goals`, `floor`, `traces`, `dataset`: what a person types. Each calls its stage and prints one table."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from skillstill.console.options import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from skillstill_training.cli.hiring import Terms
+    from skillstill_training.run.folder import RunFolder
+    from skillstill_training.run.recipe import Recipe
+    from skillstill_training.teachers.batch import OnProgress, Progress
+    from skillstill_training.teachers.recorded import RecordedGoal
+
+    Work = Callable[[OnProgress], Awaitable[Progress]]
+
+Skill = Annotated[str, typer.Argument(help="A skill folder, or the name of a bundled skill.")]
+Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are kept.")]
+Run = Annotated[Path | None, typer.Option("--run", help="The run folder. Default: the newest one of the skill.")]
+Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch no workspace, no model.")]
+Rates = Annotated[str, typer.Option("--price", help="USD for a million tokens, IN/OUT.")]
+
+
+def goals(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    seed: Annotated[int | None, typer.Option(help="In place of the recipe's: other goals.")] = None,
+    few: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only so many goals a family and split, whatever their mix: to look at a skill."),
+    ] = None,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Make goals for a skill from real workspaces: each proven with the real tools, then frozen.
+
+    Example: skillstill goals explore --few 5
+    """
+    import anyio
+
+    from skillstill_training.cli import output
+    from skillstill_training.run.folder import RunFolder
+    from skillstill_training.stages.goals import make_goals
+
+    folder = skill_folder(skill)
+    run = RunFolder.new(runs, folder.absolute().name)
+    with run.alone(), output.drawing() as listener:
+        made = anyio.run(
+            lambda: make_goals(folder, run, recipe=_recipe(folder, seed, few), offline=offline, listener=listener)
+        )
+    output.goals_made(made, as_json=json)
+    return 0
+
+
+def traces(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    teacher: Annotated[
+        str,
+        typer.Option(help="constructed, or an OpenAI-compatible server as URL#MODEL; key: SKILLSTILL_ENDPOINT_KEY."),
+    ] = "constructed",
+    samples: Annotated[int, typer.Option(min=1, help="Attempts of a model at each goal.")] = 1,
+    price: Rates = "",
+    budget: Annotated[float | None, typer.Option(help="USD that may be spent in this run folder.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(help="Tokens that may be spent in this run folder.")] = None,
+    least: Annotated[float, typer.Option(min=0, max=1, help="The success that a model must show first.")] = 0.6,
+    probe: Annotated[int, typer.Option(min=1, help="Validation goals that it must show it on.")] = 50,
+    recorded: Annotated[
+        Path | None, typer.Option(help="A folder of Claude Code transcripts: solve what a subagent was asked there.")
+    ] = None,
+    agent: Annotated[str, typer.Option(help="That subagent's name in the transcripts. Default: the skill's.")] = "",
+    send: Annotated[bool, typer.Option("--send", help="Recorded folders may be sent to another machine.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many goals.")] = None,
+    at_once: Annotated[int, typer.Option(min=1, max=64, help="Goals that are solved at the same time.")] = 2,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Let a teacher solve the frozen goals with the real tools. Interrupted, the same command goes on.
+
+    Example: skillstill traces explore
+    """
+    import anyio
+    from skillstill.errors import UsageError
+
+    from skillstill_training.cli import output
+    from skillstill_training.cli.hiring import Terms
+    from skillstill_training.teachers.ledger import Budget, Price
+
+    folder = skill_folder(skill)
+    where = run_folder(run, runs, folder)
+    if teacher == "constructed":
+        if recorded:
+            raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
+        work = constructed(folder, where, limit, at_once, offline)
+    else:
+        costs = (Price.parse(price) if price else None, Budget.given(budget, budget_tokens))
+        terms = Terms(samples, *costs, least, probe, at_once)
+        goals = _recorded(recorded, agent or folder.absolute().name)
+        work = hired(folder, where, teacher, terms, goals, limit, send, offline)
+    with where.alone(), output.solving() as on_progress:
+        progress = anyio.run(work, on_progress)
+    output.traces_made(progress, where, as_json=json)
+    return 0
+
+
+def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json = False) -> int:
+    """Choose what is learned from: no duplicates, no leaks, every required cell filled.
+
+    Example: skillstill dataset explore
+    """
+    from skillstill_training.cli import output
+    from skillstill_training.stages.dataset import make_dataset
+
+    folder = skill_folder(skill)
+    where = run_folder(run, runs, folder)
+    with where.alone():
+        made = make_dataset(folder, where)
+    output.dataset_made(made, where, as_json=json)
+    return 0
+
+
+def floor(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    split: Annotated[str, typer.Option(help="train or validation; test only to report a release.")] = "validation",
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="Fix floor.py and the training wordings as they are, before any training.")
+    ] = False,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Measure the script without a model that a subagent has to beat.
+
+    Example: skillstill floor explore
+    """
+    import anyio
+    from skillstill.errors import UsageError
+
+    from skillstill_training.authoring.goal import SPLITS
+    from skillstill_training.cli import output
+    from skillstill_training.evaluation.baseline import freeze_floor, load_floor, measure_floor
+    from skillstill_training.workspaces import roots_of
+
+    if split not in SPLITS:
+        raise UsageError(f"--split is one of {', '.join(SPLITS)}, not {split!r}")
+    folder = skill_folder(skill)
+    if freeze:
+        freeze_floor(folder)
+    where = run_folder(run, runs, folder)
+    goals = [goal for goal in where.frozen_goals() if goal.split == split]
+    roots = roots_of(folder, {goal.workspace for goal in goals}, offline)
+    output.floor_stands(anyio.run(measure_floor, load_floor(folder), goals, roots), as_json=json)
+    return 0
+
+
+def skill_folder(skill: str) -> Path:
+    """Raises UnknownName."""
+    from skillstill.errors import UnknownName
+    from skillstill.skills.registry import bundled
+
+    for folder in (Path(skill).expanduser(), bundled() / "skills" / skill):
+        if (folder / "SKILL.md").is_file():
+            return folder
+    known = ", ".join(sorted(file.parent.name for file in (bundled() / "skills").glob("*/goals.py")))
+    raise UnknownName(f"{skill!r} is no skill folder (one that holds SKILL.md) and no bundled skill: {known}")
+
+
+def constructed(skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool) -> "Work":
+    from skillstill.skills.skill import load_skill
+
+    from skillstill_training.authoring.families import load_families
+    from skillstill_training.stages.traces import make_traces
+    from skillstill_training.teachers import ConstructedTeacher
+
+    recipe = run.recipe()
+    families = {family.name: family for family in load_families(skill)}
+    teacher = ConstructedTeacher(load_skill(skill), families, recipe.constructed, recipe.seed)
+    return lambda on_progress: make_traces(
+        skill, run, teacher, limit=limit, at_once=at_once, offline=offline, on_progress=on_progress
+    )
+
+
+def hired(
+    skill: Path,
+    run: "RunFolder",
+    address: str,
+    terms: "Terms",
+    recorded: "Sequence[RecordedGoal]",
+    limit: int | None,
+    send: bool,
+    offline: bool,
+) -> "Work":
+    from skillstill.models.remote import Endpoint
+
+    from skillstill_training.cli import output
+    from skillstill_training.cli.hiring import check_sending, hire
+
+    endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
+    if recorded:
+        check_sending(endpoint, send)
+    return lambda on_progress: hire(
+        skill,
+        run,
+        endpoint,
+        terms,
+        recorded=recorded[:limit],
+        limit=limit,
+        offline=offline,
+        on_probe=output.probed,
+        on_score=output.scored,
+        on_progress=on_progress,
+    )
+
+
+def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
+    """What that subagent was asked; nothing where no folder was named. Raises UsageError.
+
+    Also where none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
+    """
+    from skillstill.errors import UsageError
+
+    from skillstill_training.cli import output
+    from skillstill_training.teachers.recorded import recorded_goals
+
+    if transcripts is None:
+        return ()
+    found = recorded_goals(transcripts.expanduser(), agent)
+    output.read(found)
+    if not found.goals:
+        raise UsageError(f"nothing in {transcripts} can be asked again, for the reasons above")
+    return found.goals
+
+
+def run_folder(run: Path | None, runs: Path, skill: Path) -> "RunFolder":
+    from skillstill_training.run.folder import RunFolder
+
+    return RunFolder(run.resolve()) if run else RunFolder.latest(runs, skill.absolute().name)
+
+
+def _recipe(skill: Path, seed: int | None, few: int | None) -> "Recipe":
+    from skillstill_training.run.recipe import load_recipe
+
+    recipe = load_recipe(skill)
+    return recipe.changed(seed, few)

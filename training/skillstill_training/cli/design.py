@@ -1,0 +1,118 @@
+"""`skillstill design`: what a person types to make a folder that can be trained out of somebody's skill."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from skillstill.console.options import Json
+
+from skillstill_training.cli.data import Offline, Rates
+
+if TYPE_CHECKING:
+    from skillstill.library.definition import Definition
+
+    from skillstill_training.design.drafting import Design
+    from skillstill_training.design.made import Propose
+    from skillstill_training.design.proposing import Terms
+    from skillstill_training.teachers.ledger import Budget
+
+
+def design(
+    skill: Annotated[str, typer.Argument(help="A SKILL.md folder, an agent file, or an imported name.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The new skill folder. Default: its name, here.")
+    ] = None,
+    workspace: Annotated[
+        list[Path] | None,
+        typer.Option("--workspace", "-w", help="A folder that it works on; three or more, the last for the test."),
+    ] = None,
+    few: Annotated[
+        int, typer.Option(min=0, help="Goals a family and split that are drawn to prove it; 0 proves nothing.")
+    ] = 2,
+    teacher: Annotated[
+        str | None, typer.Option(help="An OpenAI-compatible server as URL#MODEL, to propose further families.")
+    ] = None,
+    topics: Annotated[int, typer.Option(min=1, max=40, help="Topics that it is asked to propose.")] = 6,
+    questions: Annotated[int, typer.Option(min=1, max=20, help="Questions for a topic and workspace.")] = 4,
+    at_once: Annotated[int, typer.Option(min=1, max=64, help="Questions that it tries at the same time.")] = 2,
+    price: Rates = "",
+    budget: Annotated[float | None, typer.Option(help="USD that may be spent.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(help="Tokens that may be spent.")] = None,
+    send: Annotated[bool, typer.Option("--send", help="Your folders may be sent to another machine.")] = False,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Turn a skill into a folder that can be trained: tools, workspaces, goal families, each proven on real goals.
+
+    Example: skillstill design .claude/agents/code-explorer.md -o skills/code-explorer
+    """
+    import anyio
+
+    from skillstill_training.cli import design_output, output
+    from skillstill_training.design.drafting import drafted, target
+    from skillstill_training.design.made import make
+    from skillstill_training.design.proposing import Terms
+    from skillstill_training.teachers.ledger import Budget
+
+    definition = _definition(skill)
+    place = target(out or Path(definition.name))
+    drawn = drafted(definition, place.name, workspace or (), taught=bool(teacher))
+    hired = None
+    if teacher:
+        terms, spent = Terms(topics, questions, at_once), Budget.given(budget, budget_tokens)
+        hired = _hired(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
+    with output.drawing() as listener:
+        made = anyio.run(
+            lambda: make(
+                drawn,
+                place,
+                few,
+                propose=hired,
+                offline=offline,
+                on_material=listener.material,
+                on_progress=listener.goals,
+            )
+        )
+    design_output.designed(made, few, as_json=json)
+    return 0
+
+
+def _hired(
+    address: str, terms: "Terms", price: str, budget: "Budget", *, own: bool, send: bool, offline: bool
+) -> "Propose":
+    """What lets that teacher propose. Raises UsageError for its address, or where own folders may not be sent there."""
+    from skillstill.models.remote import Endpoint
+    from skillstill.skills.skill import load_skill
+
+    from skillstill_training.cli import design_output
+    from skillstill_training.cli.hiring import check_sending
+    from skillstill_training.design.proposing import propose
+    from skillstill_training.sampling.setup import materials_of
+    from skillstill_training.teachers.ledger import Ledger, Price
+    from skillstill_training.workspaces import load_sources
+
+    endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
+    if own:
+        check_sending(endpoint, send)
+    parsed = Price.parse(price) if price else None
+
+    async def hired(design: "Design", folder: Path) -> "Design":
+        materials = await materials_of(folder, load_sources(folder), offline=offline)
+        with Ledger(folder / "ledger.jsonl", parsed, budget) as ledger:
+            return await propose(design, load_skill(folder), materials, endpoint, ledger, terms, design_output.told)
+
+    return hired
+
+
+def _definition(skill: str) -> "Definition":
+    """Raises LibraryError where there is no such definition, UsageError where there are several."""
+    from skillstill.errors import UsageError
+    from skillstill.library.named import definitions_of
+
+    every = definitions_of(skill)
+    found = [one for one in every if one.origin.path.lower() == "skill.md"] or every
+    if len(found) > 1:
+        path = Path(skill).expanduser()
+        raise UsageError(f"{path} holds {len(found)} definitions: name one, such as {path / found[0].origin.path}")
+    return found[0]

@@ -1,0 +1,97 @@
+"""A model teacher from first contact to traces: measured before it is paid, held to its budget, told of its score."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from anyio import to_thread
+from skillstill.errors import UsageError
+from skillstill.models.remote import Endpoint
+from skillstill.skills.skill import load_skill
+from skillstill.util.hosts import leads_here
+
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.stages.traces import make_traces
+from skillstill_training.teachers import TraceRow
+from skillstill_training.teachers.batch import OnProgress, Progress
+from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.ledger import Budget, Ledger, Price
+from skillstill_training.teachers.probing import COUNT, LEAST, Score, probe
+from skillstill_training.teachers.recorded import RecordedGoal, solve_recorded
+from skillstill_training.workspaces import roots_of
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a model teacher is hired for: attempts at a goal, prices, limits, and how good it has to be, on how many."""
+
+    samples: int = 1
+    price: Price | None = None
+    budget: Budget = field(default_factory=Budget)
+    least: float = LEAST
+    probed: int = COUNT
+    at_once: int = 2
+
+
+async def hire(
+    skill_folder: Path,
+    folder: RunFolder,
+    endpoint: Endpoint,
+    terms: Terms,
+    *,
+    recorded: Sequence[RecordedGoal] = (),
+    limit: int | None = None,
+    offline: bool = False,
+    on_probe: Callable[[TraceRow], None] = lambda row: None,
+    on_score: Callable[[Score], None] = lambda score: None,
+    on_progress: OnProgress = lambda progress: None,
+) -> Progress:
+    """Measure the model on validation goals, then let it solve the training goals, or the `recorded` ones instead.
+
+    Raises TeacherError where it is too weak or cannot be reached, BudgetSpent where its probe took the whole budget.
+    """
+    goals = [goal for goal in folder.frozen_goals() if goal.split == "validation"]
+    with Ledger(folder.path / "ledger.jsonl", terms.price, terms.budget) as ledger:
+        teacher = EndpointTeacher(load_skill(skill_folder), endpoint, ledger, samples=terms.samples)
+        on_score(score := await _score(skill_folder, folder, teacher, goals, terms, offline, on_probe))
+        score.demand()
+        if recorded:
+            return await solve_recorded(recorded, teacher, folder, at_once=terms.at_once, on_progress=on_progress)
+        return await make_traces(
+            skill_folder,
+            folder,
+            teacher,
+            limit=limit,
+            at_once=terms.at_once,
+            offline=offline,
+            on_progress=on_progress,
+        )
+
+
+async def _score(
+    skill: Path,
+    folder: RunFolder,
+    teacher: EndpointTeacher,
+    goals: Sequence[Goal],
+    terms: Terms,
+    offline: bool,
+    on_row: Callable[[TraceRow], None],
+) -> Score:
+    """That of an earlier run in this folder, or a new one: a stage that goes on does not pay for it again."""
+    if earlier := Score.load(folder.path, teacher):
+        return earlier.model_copy(update={"least": terms.least})
+    roots = await to_thread.run_sync(roots_of, skill, {goal.workspace for goal in goals}, offline)
+    score = await probe(
+        teacher, goals, roots, count=terms.probed, least=terms.least, at_once=terms.at_once, on_row=on_row
+    )
+    score.save(folder.path)
+    return score
+
+
+def check_sending(endpoint: Endpoint, allowed: bool) -> None:
+    """Raises UsageError where the content of the user's own folders would leave this machine unasked."""
+    if not (allowed or leads_here(endpoint.url)):
+        host = urlsplit(endpoint.url).hostname
+        raise UsageError(f"{host} would be sent what is in the recorded folders: say --send if that is meant")

@@ -1,0 +1,188 @@
+"""What a person sees of the stages: live progress on standard error, one table and the place of the artifact after."""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from skillstill_training.authoring.goal import SPLITS
+from skillstill_training.evaluation.baseline import Standing
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.sampling.gates import shares
+from skillstill_training.sampling.sampler import Tally
+from skillstill_training.stages.dataset import Dataset
+from skillstill_training.stages.goals import Goals, Listener
+from skillstill_training.teachers import TraceRow
+from skillstill_training.teachers.batch import OnProgress
+from skillstill_training.teachers.batch import Progress as TraceProgress
+from skillstill_training.teachers.probing import Score
+from skillstill_training.teachers.recorded import Recorded
+from skillstill_training.util.reasons import kind_of
+from skillstill_training.workspaces import Source
+
+EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
+REASONS = 5  # commonest reasons that are told
+_out = Console(soft_wrap=True, highlight=False, markup=False)
+_err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+
+@contextmanager
+def drawing() -> Iterator[Listener]:
+    """Tells of each workspace and of each family of each split; one bar for the family at work."""
+    with _bar() as bar:
+        task = bar.add_task("workspaces", total=None, note="")
+
+        def on_material(source: Source) -> None:
+            bar.update(task, description=f"workspace {source.name}")
+
+        def on_goals(tally: Tally) -> None:
+            dropped = f"{tally.dropped.total()} dropped" if tally.dropped else ""
+            name = f"{tally.split} {tally.family}"
+            bar.update(task, description=name, total=tally.wanted, completed=tally.made, note=dropped)
+
+        yield Listener(on_material, on_goals)
+
+
+@contextmanager
+def solving() -> Iterator[OnProgress]:
+    """Tells done, kept, dropped by reason, tokens and time left."""
+    last = time.monotonic()
+    with _bar() as bar:
+        task = bar.add_task("traces", total=None, note="")
+
+        def on_progress(progress: TraceProgress) -> None:
+            nonlocal last
+            bar.update(task, total=progress.goals, completed=progress.done, note=_note(progress))
+            if not _err.is_terminal and time.monotonic() - last >= EVERY:
+                last = time.monotonic()
+                _err.print(Text(f"{progress.done} of {progress.goals} goals, {_note(progress)}"))
+
+        yield on_progress
+
+
+def goals_made(made: Goals, *, as_json: bool) -> None:
+    """One row a family, the shares of each split below it, and where the goals are."""
+    if as_json:
+        return _json(_goals_summary(made))
+    table = Table("family", *SPLITS, "calls", "dropped, commonest reason first", box=None)
+    for family in made.families:
+        tallies = [tally for tally in made.tallies if tally.family == family.name]
+        mine = [goal for goal in made.goals if goal.family == family.name]
+        calls = f"{sum(goal.calls for goal in mine) / max(1, len(mine)):.1f}"
+        table.add_row(
+            family.name, *map(_made, tallies), calls, _reasons(sum((one.dropped for one in tallies), Counter()))
+        )
+    _out.print(table)
+    for split in SPLITS:
+        mine = [goal for goal in made.goals if goal.split == split]
+        measured = ", ".join(f"{share:.0%} {name}" for name, share in shares(mine, made.families).items())
+        _out.print(Text(f"{split}: {len(mine)} goals; {measured}"))
+    if made.idle:
+        _out.print(
+            Text(
+                f"no goal came from {', '.join(made.idle)}: nothing was found there, or enough elsewhere",
+                style="yellow",
+            )
+        )
+    return _where(made.folder.goals, made.folder)
+
+
+def probed(row: TraceRow) -> None:
+    """One goal that a model teacher was measured on, as soon as it is done."""
+    _err.print(Text(f"measured on {row.goal}: {'solved' if row.kept else row.reason}", style="dim"))
+
+
+def scored(score: Score) -> None:
+    """How good a model teacher is, before it works."""
+    _err.print(Text(str(score), style="red" if score.refused else "green"))
+
+
+def read(recorded: Recorded) -> None:
+    """What was found in transcripts."""
+    text = f"{recorded.files} files, {recorded.asked} requests, {len(recorded.goals)} goals"
+    secrets = f"; secrets removed: {_reasons(recorded.secrets)}" if recorded.secrets else ""
+    dropped = f"; dropped: {_reasons(recorded.dropped)}" if recorded.dropped else ""
+    _err.print(Text(f"{text}{secrets}{dropped}"))
+
+
+def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) -> None:
+    """What became of the goals, and where the traces are."""
+    if as_json:
+        return _json({"folder": str(folder.path), **progress.__dict__})
+    table = Table("goals", "kept", "tokens", "dropped, commonest reason first", box=None)
+    table.add_row(str(progress.done), str(progress.kept), f"{progress.tokens:,}", _reasons(progress.dropped))
+    _out.print(table)
+    if progress.stopped:
+        _out.print(Text(progress.stopped, style="yellow"))
+    return _where(folder.traces, folder)
+
+
+def floor_stands(standing: Standing, *, as_json: bool) -> None:
+    """One row a family and the mean over families, each family with the same weight."""
+    if as_json:
+        return _json({"success": standing.success, "solved": dict(standing.solved), "asked": dict(standing.asked)})
+    table = Table("family", "solved", "of", "", box=None)
+    for family, asked in standing.asked.items():
+        table.add_row(family, str(standing.solved[family]), str(asked), f"{standing.solved[family] / asked:.0%}")
+    _out.print(table)
+    _out.print(
+        Text(f"{standing.success:.1%} of {sum(standing.asked.values())} goals, each family with the same weight")
+    )
+    return None
+
+
+def dataset_made(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
+    """How full each cell is, and where the samples are."""
+    if as_json:
+        return _json({"folder": str(folder.path), "samples": len(dataset.samples), "cells": dict(dataset.cells)})
+    table = Table("family/tools/calls/outcome", "samples", "", box=None)
+    for cell, count in dataset.cells.items():
+        table.add_row(cell, str(count), "not declared" if cell in dataset.undeclared else "")
+    _out.print(table)
+    _out.print(Text(f"{len(dataset.samples)} samples; left out: {_reasons(Counter(dataset.dropped)) or 'none'}"))
+    return _where(folder.dataset, folder)
+
+
+def _bar() -> Progress:
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TimeRemainingColumn(), TextColumn("{task.fields[note]}"),
+    )  # fmt: skip
+    return Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal)
+
+
+def _note(progress: TraceProgress) -> str:
+    return f"{progress.kept} kept, {progress.tokens:,} tokens; dropped: {_reasons(progress.dropped) or 'none'}"
+
+
+def _made(tally: Tally) -> str:
+    return str(tally.made) if tally.made >= tally.wanted else f"{tally.made} of {tally.wanted}"
+
+
+def _reasons(dropped: Mapping[str, int]) -> str:
+    """The commonest kinds of reasons."""
+    kinds: Counter[str] = Counter()
+    for reason, count in dropped.items():
+        kinds[kind_of(reason)] += count
+    return "; ".join(f"{count} {kind}" for kind, count in kinds.most_common(REASONS))
+
+
+def _where(file: object, folder: RunFolder) -> None:
+    _out.print(Text(f"{file}\n{folder.page}  (to read)"))
+
+
+def _goals_summary(made: Goals) -> dict[str, Any]:
+    rows = [{**tally.__dict__, "dropped": dict(tally.dropped)} for tally in made.tallies]
+    return {"folder": str(made.folder.path), "goals": len(made.goals), "families": rows, "idle": list(made.idle)}
+
+
+def _json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n")

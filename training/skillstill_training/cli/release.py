@@ -1,0 +1,265 @@
+"""`skillstill sft`, `export`, `evaluate`, `publish`, `report`, and `train`, which is all stages in a row."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from skillstill.console.options import Json
+
+from skillstill_training.cli.data import Offline, Run, Runs, Skill, constructed, hired, run_folder, skill_folder
+
+if TYPE_CHECKING:
+    from skillstill.types import ModelFile
+
+    from skillstill_training.run.folder import RunFolder
+    from skillstill_training.stages.pipeline import Teach
+    from skillstill_training.teachers.batch import OnProgress, Progress
+
+RELEASED, HELD_BACK = 0, 2  # exit codes
+Base = Annotated[
+    Path | None, typer.Option("--base", help="Another base, a ChatML GGUF file.", show_default="the skill's own")
+]
+TrainedBase = Annotated[
+    Path | None,
+    typer.Option("--base", help="Another base, a ChatML GGUF file.", show_default="the one that was trained on"),
+]
+Larger = Annotated[
+    Path | None, typer.Option("--larger", help="A several times larger stock model to compare with, a GGUF file.")
+]
+Wrong = Annotated[
+    Path | None, typer.Option(help="Another skill's adapter on this base.", show_default="that of some other release")
+]
+Minutes = Annotated[
+    int | None,
+    typer.Option("--budget-minutes", min=1, help="Train no longer than so many minutes of one core, about."),
+]
+RegistryFile = Annotated[
+    Path | None,
+    typer.Option("--registry", help="Where to register.", show_default="the registry.json around the skill"),
+]
+Among = Annotated[
+    Path | None,
+    typer.Option("--registry", help="Where --wrong is looked for.", show_default="the registry.json around the skill"),
+]
+
+
+def sft(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    base: Base = None,
+    minutes: Minutes = None,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Train an adapter on the dataset. Interrupted, the same command goes on from the last checkpoint.
+
+    Example: skillstill sft explore --budget-minutes 60
+    """
+    _check_extra()
+
+    from skillstill.models.sources import locate
+
+    from skillstill_training.cli import release_output
+    from skillstill_training.run.recipe import load_recipe
+    from skillstill_training.stages.pipeline import note_base, within
+    from skillstill_training.stages.sft import make_adapter
+
+    folder = skill_folder(skill)
+    where = run_folder(run, runs, folder)
+    file = _base(base, folder)
+    weights = locate(file, offline=offline)
+    with where.alone(), release_output.stages() as screen, screen.stage("training") as tell:
+        note_base(where, file)
+        plan = within(where.follow(load_recipe(folder)).train, minutes)
+        trained = make_adapter(
+            folder, where, weights, plan, lambda one: tell(one.step, one.steps, one.note), offline=offline
+        )
+    release_output.trained(trained, where, as_json=json)
+    return 0
+
+
+def export(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    base: TrainedBase = None,
+    merged: Annotated[
+        str, typer.Option(help="Write a merged model of this kind too: F16, Q8_0 or Q4_K_M.", show_default=False)
+    ] = "",
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Write the trained adapter as the GGUF file that ships, and compare what both say.
+
+    Example: skillstill export explore --merged Q8_0
+    """
+    _check_extra()
+
+    from skillstill.models.sources import locate
+
+    from skillstill_training.cli import release_output
+    from skillstill_training.stages.export import merge_into, ship
+
+    folder = skill_folder(skill)
+    where = run_folder(run, runs, folder)
+    weights = locate(_trained_base(base, where, folder), offline=offline)
+    with where.alone():
+        exported, parity = ship(where, weights, name=folder.absolute().name)
+        whole = merge_into(where, weights, merged) if merged else None
+    release_output.exported(exported, parity, whole, as_json=json)
+    return 0 if parity.passed else HELD_BACK
+
+
+def evaluate(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    base: TrainedBase = None,
+    larger: Larger = None,
+    wrong: Wrong = None,
+    registry: Among = None,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Measure what ships on goals that it has not seen, against every other arm. Each time is a look at the test set.
+
+    Example: skillstill evaluate explore --larger Qwen2.5-0.5B-Instruct-Q4_K_M.gguf
+    """
+    from skillstill_training.cli import release_output
+    from skillstill_training.evaluation.rivals import rivals_of
+    from skillstill_training.run.recipe import load_recipe
+    from skillstill_training.stages.pipeline import measure
+    from skillstill_training.stages.publish import registry_of
+
+    folder = skill_folder(skill)
+    where = run_folder(run, runs, folder)
+    file = _trained_base(base, where, folder)
+    rivals = rivals_of(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
+    with where.alone(), release_output.stages() as screen, screen.stage("evaluate") as tell:
+        where.follow(load_recipe(folder))
+        scorecard = measure(folder, where, file, rivals, tell, offline=offline)
+    release_output.measured(scorecard, where, as_json=json)
+    return 0
+
+
+def publish(
+    skill: Skill, runs: Runs = Path("runs"), run: Run = None, registry: RegistryFile = None, json: Json = False
+) -> int:
+    """Register the measured adapter as a release if every gate holds; else say which did not. Exit code 2 then.
+
+    Example: skillstill publish explore
+    """
+    from skillstill_training.cli import release_output
+    from skillstill_training.export.shipped import proof_of
+    from skillstill_training.stages.publish import publish, registry_of
+
+    folder = skill_folder(skill)
+    where, into = run_folder(run, runs, folder), registry or registry_of(folder)
+    with where.alone():
+        scorecard = publish(folder, where, into, proof_of(where))
+    release_output.judged(scorecard, where, into, as_json=json)
+    return RELEASED if scorecard.verdict == "released" else HELD_BACK
+
+
+def report(skill: Skill, runs: Runs = Path("runs"), run: Run = None) -> int:
+    """Write what a run found as one page, report.html.
+
+    Example: skillstill report explore
+    """
+    from skillstill_training.cli import release_output
+    from skillstill_training.report import write_report
+
+    release_output.made(write_report(run_folder(run, runs, skill_folder(skill))))
+    return 0
+
+
+def train(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Annotated[
+        Path | None, typer.Option("--run", help="The run folder.", show_default="the newest by today's recipe")
+    ] = None,
+    base: Base = None,
+    teacher: Annotated[
+        str,
+        typer.Option(help="constructed, or an OpenAI-compatible server as URL#MODEL; key: SKILLSTILL_ENDPOINT_KEY."),
+    ] = "constructed",
+    minutes: Minutes = None,
+    larger: Larger = None,
+    wrong: Wrong = None,
+    registry: RegistryFile = None,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Go the whole way from a skill folder to a release or the reason why not. Exit code 2 without a release.
+
+    Interrupted, the same command goes on.
+
+    Example: skillstill train explore --budget-minutes 60
+    """
+    _check_extra()
+
+    from skillstill_training.cli import release_output
+    from skillstill_training.run.folder import RunFolder
+    from skillstill_training.stages.pipeline import Order, resumed, train_skill
+    from skillstill_training.stages.publish import registry_of
+
+    folder = skill_folder(skill)
+    where = RunFolder(run.resolve()) if run else resumed(runs, folder)
+    order = Order(
+        teach=_teach(folder, teacher, offline),
+        registry=registry or registry_of(folder),
+        base=base,
+        larger=larger,
+        wrong=wrong,
+        minutes=minutes,
+        offline=offline,
+    )
+    with where.alone(), release_output.stages() as screen:
+        ending = train_skill(folder, where, order, screen)
+    release_output.ended(ending, folder.absolute().name, order.registry, as_json=json)
+    return RELEASED if ending.verdict == "released" else HELD_BACK
+
+
+def _check_extra() -> None:
+    """Raises StageError where the packages that training takes are not installed."""
+    from skillstill.errors import StageError
+
+    from skillstill_training.__main__ import missing
+
+    if lacking := missing():
+        raise StageError(f"this needs {', '.join(lacking)}: type `pip install 'skillstill[training]'` (about 1.5 GB)")
+
+
+def _base(given_base: Path | None, skill: Path) -> "ModelFile":
+    """Raises UsageError and SkillError."""
+    from skillstill.models.sources import given
+    from skillstill.skills.skill import load_skill
+
+    return given(given_base) if given_base else load_skill(skill).subagent.base
+
+
+def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
+    """The one that the run was trained on, where nobody names another. Raises UsageError, SkillError and StageError."""
+    from skillstill_training.stages.pipeline import noted_base
+
+    noted = None if given_base else noted_base(run)
+    return noted or _base(given_base, skill)
+
+
+def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
+    """Who solves the training goals, as `skillstill traces` would have it by default."""
+    import anyio
+
+    from skillstill_training.cli.hiring import Terms
+
+    def teach(folder: "RunFolder", on_progress: "OnProgress") -> "Progress":
+        if teacher == "constructed":
+            work = constructed(skill, folder, None, os.cpu_count() or 1, offline)
+        else:
+            work = hired(skill, folder, teacher, Terms(), (), None, False, offline)
+        return anyio.run(work, on_progress)
+
+    return teach

@@ -1,0 +1,71 @@
+"""What a designed skill borrows from a bundled one: goal families, the steps that make workspaces, the floor.
+
+    FAMILIES = borrowed_families("explore", PIN, "definition", "callers")    # its goals.py
+    globals().update(borrowed_steps("logs", PIN))                             # its material.py
+    answer = borrowed_floor("tables", FLOOR)                                  # its floor.py
+
+A pin is the hash of the code that is borrowed. It stands in the borrower's own files: whatever hashes these covers what
+they borrow, and with other code behind it nothing is borrowed until a person has changed the pin.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from skillstill.errors import GoalsError
+from skillstill.skills.registry import bundled
+
+from skillstill_training.authoring.families import Family, load_families
+from skillstill_training.evaluation.baseline import Answer, floor_hash, load_floor
+from skillstill_training.util.hashes import files_sha256
+from skillstill_training.util.skillcode import code_files, import_from
+
+
+def lender(skill: str) -> Path:
+    """The folder of a bundled skill. Raises GoalsError."""
+    if not (folder := bundled() / "skills" / skill).is_dir():
+        raise GoalsError(f"there is no bundled skill {skill!r} to borrow from")
+    return folder
+
+
+def code_pin(skill: str) -> str:
+    """Of what its families and steps are made of; its floor has a hash of its own. Raises GoalsError."""
+    folder = lender(skill)
+    files = [file for file in code_files(folder) if not file.name.startswith("floor")]
+    return files_sha256(folder, (file.relative_to(folder).as_posix() for file in files))
+
+
+def floor_pin(skill: str) -> str:
+    """Raises GoalsError."""
+    return floor_hash(lender(skill))
+
+
+def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
+    """Those of these names, in this order. Raises GoalsError."""
+    _hold(skill, pin, code_pin(skill))
+    known = {family.name: family for family in load_families(lender(skill))}
+    if unknown := [name for name in names if name not in known]:
+        raise GoalsError(f"the bundled skill {skill} has no family {unknown[0]!r}; it has {', '.join(known)}")
+    return tuple(known[name] for name in names)
+
+
+def borrowed_steps(skill: str, pin: str) -> Mapping[str, Callable[..., Any]]:
+    """All of its steps, by name. Raises GoalsError."""
+    _hold(skill, pin, code_pin(skill))
+    names = vars(import_from(lender(skill), "material"))
+    return {name: value for name, value in names.items() if callable(value) and not name.startswith("_")}
+
+
+def borrowed_floor(skill: str, pin: str) -> Answer:
+    """Its script without a model, as it was frozen. Raises GoalsError, StageError and GateError."""
+    _hold(skill, pin, floor_pin(skill))
+    return load_floor(lender(skill))
+
+
+def _hold(skill: str, pin: str, found: str) -> None:
+    """Raises GoalsError where the code is no longer what was borrowed."""
+    if pin != found:
+        raise GoalsError(
+            f"the bundled skill {skill} has changed since this skill was designed with it: what was measured before "
+            f"does not compare; if that is meant, replace the pin {pin[:12]}… by {found}"
+        )

@@ -1,0 +1,67 @@
+"""One goal solved by one model: the real loop, the real tools, the real workspace."""
+
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Protocol
+
+from skillstill.chat import spoken
+from skillstill.errors import PlanError
+from skillstill.run import loop
+from skillstill.skills.skill import Skill
+from skillstill.types import Model, Trace
+from skillstill.workspace import Workspace
+
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.authoring.checks import Judgement, judge
+from skillstill_training.authoring.families import Family
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Hand, PlannedModel
+
+TIMELESS = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class Asked(Protocol):
+    """What a run needs of a goal; one without a check has no more."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def prompt(self) -> str: ...
+
+
+async def solve(goal: Asked, skill: Skill, model: Model, root: Path, label: str, *, told: str | None = None) -> Trace:
+    """The trace of one run. `told` is the system turn, by default the one line that a tuned model sees."""
+    brief = loop.Brief(
+        skill=skill,
+        prompt=goal.prompt,
+        system=skill.subagent.system if told is None else told,
+        model=label,
+        dialect=spoken(taught=told is None).name,
+        run=goal.id,
+    )
+    return await loop.run(brief, nullcontext(model), Workspace(root))
+
+
+async def execute(goal: Goal, family: Family, skill: Skill, root: Path, hand: Hand) -> tuple[Trace, Judgement]:
+    """The goal solved by its family's plan, and what its check says of that. Raises PlanError."""
+    if family.plan is None:
+        raise PlanError(f"the family {family.name} has no plan")
+    trace = await solve(goal, skill, PlannedModel(family.plan(goal, hand), hand), root, "constructed")
+    if trace.report.status == "failed":
+        raise PlanError(trace.report.answer)
+    return trace, judge(goal.check, Attempt.of_trace(trace))
+
+
+def hand_for(goal: Goal, seed: int, rates: dict[str, float] | None = None) -> Hand:
+    """The same chances for the same goal and seed, whatever else runs beside it."""
+    return Hand(Random(f"{seed}/{goal.id}"), rates or {})  # noqa: S311 - not for secrets
+
+
+def timeless(trace: Trace, workspace: str) -> Trace:
+    """The trace without clock and machine: the same work gives the same bytes."""
+    receipts = tuple(receipt.model_copy(update={"seconds": 0.0}) for receipt in trace.receipts)
+    tally = trace.tally.model_copy(update={"seconds": 0.0})
+    return trace.model_copy(update={"created": TIMELESS, "workspace": workspace, "receipts": receipts, "tally": tally})

@@ -1,0 +1,1 @@
+"""From trained weights to GGUF files, with a proof of parity."""

@@ -1,0 +1,26 @@
+"""What is known of the adapter that ships, beside the file: whether it says in llama.cpp what it learned in torch."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+from skillstill.errors import StageError
+
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.scorecard import Proof
+from skillstill_training.util.hashes import file_sha256
+
+
+def proof_file(folder: RunFolder) -> Path:
+    return folder.path / "6-parity.json"
+
+
+def proof_of(folder: RunFolder) -> Proof:
+    """What was found of the exported adapter. Raises StageError where that was another one, or none."""
+    try:
+        proof = Proof.model_validate_json(proof_file(folder).read_text(encoding="utf-8"))
+        same = proof.adapter == file_sha256(folder.exported)
+    except (OSError, ValidationError) as error:
+        raise StageError(f"{proof_file(folder)} cannot be read: type `skillstill export SKILL` first") from error
+    if not same:
+        raise StageError(f"{folder.exported} is not the adapter that was compared with torch: export it again")
+    return proof

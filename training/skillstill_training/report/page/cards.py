@@ -1,0 +1,97 @@
+"""Goals and their traces as plain data for `page.js`: what a reader wants of them, short enough for a page."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from skillstill.types import Message, ToolCall, Trace
+from skillstill.util.text import clean
+
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import Seen
+from skillstill_training.report.page.gold import in_words
+from skillstill_training.teachers import TraceRow
+from skillstill_training.util.reasons import kind_of
+
+Card = dict[str, Any]
+RESULT = 4_000  # characters of a tool's result that are shown: about what tools give at most
+RESULTS = 9_000_000  # of all results together: a browser opens such a page in a second or two
+
+
+def cards(goals: Sequence[Goal], rows: Sequence[TraceRow]) -> list[Card]:
+    """One for each goal, in their order, each with its traces; free of characters that a reader cannot see."""
+    by_goal: Mapping[str, list[TraceRow]] = defaultdict(list)
+    for row in rows:
+        by_goal[row.goal].append(row)
+    width = _width(rows)
+    return [_clean(_goal(goal, [_trace(row, width) for row in by_goal.get(goal.id, ())])) for goal in goals]
+
+
+def _width(rows: Sequence[TraceRow]) -> int:
+    """How much of each result there is room for: all of it, where a run is not very large."""
+    traces = [row.trace for row in rows if row.trace]
+    lengths = [len(message.content) for trace in traces for message in trace.messages if message.role == "tool"]
+    width = RESULT
+    while sum(min(length, width) for length in lengths) > RESULTS:
+        width //= 2
+    return width
+
+
+def _goal(goal: Goal, traces: list[Card]) -> Card:
+    kept = goal.model_dump(
+        include={"id", "family", "split", "workspace", "wording", "prompt", "calls", "hits", "answer"}
+    )
+    return {**kept, "absent": goal.absent, "gold": asdict(in_words(goal.check)), "traces": traces}
+
+
+def _trace(row: TraceRow, width: int) -> Card:
+    kept = row.model_dump(include={"sample", "teacher", "kept", "reason", "verified", "detours"})
+    return {**kept, "kind": "" if row.kept else kind_of(row.reason), **(_told(row.trace, width) if row.trace else {})}
+
+
+def _told(trace: Trace, width: int) -> Card:
+    report, tally = trace.report, trace.tally
+    return {
+        "status": report.status,
+        "answer": report.answer,
+        "evidence": report.evidence,
+        "calls": len(trace.receipts),
+        "tokens": tally.tokens,
+        "steps": list(_steps(trace, width)),
+    }
+
+
+def _steps(trace: Trace, width: int) -> Iterator[Card]:
+    """What was said and done between the question and the report."""
+    refused = {receipt.id for receipt in trace.receipts if receipt.refused}
+    for message in trace.messages[2:]:  # after the system line and the prompt
+        if message.role == "tool":
+            seen = Seen.of(message.content)
+            left = max(0, len(seen.text) - width)
+            yield {"id": seen.id, "got": seen.text[:width], "left": left, "refused": seen.id in refused}
+        else:
+            yield from _said(message, trace.report.answer)
+
+
+def _said(message: Message, answer: str) -> Iterator[Card]:
+    words = message.content.strip()
+    if words and clean(words) != answer:  # which is shown below
+        yield {"said": words, "malformed": message.malformed or ""}
+    yield from ({"call": shown(call)} for call in message.calls)
+
+
+def shown(call: ToolCall) -> str:
+    """`tool(name="value")`."""
+    arguments = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
+    return f"{call.name}({', '.join(arguments)})"
+
+
+def _clean(value: Any) -> Any:
+    """The value with each text in it made fit to be read."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {clean(key): _clean(one) for key, one in value.items()}
+    return [_clean(one) for one in value] if isinstance(value, list | tuple) else value

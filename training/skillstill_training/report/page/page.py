@@ -1,0 +1,59 @@
+"""`index.html` of a run's folder: its goals and traces as a person wants to read them, in one file without a network.
+
+Tables are HTML (`asked`, `solved`), written here; goals are data (`cards`), which `page.js` draws as they are wanted:
+a page of thousands stays quick. What comes from a workspace is text to both, and the page's policy lets no other
+script run.
+"""
+
+import base64
+import hashlib
+import json
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from skillstill.util.text import clean
+
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.report.page.asked import asked, opening
+from skillstill_training.report.page.cards import cards
+from skillstill_training.report.page.solved import solved
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.teachers import TraceRow
+from skillstill_training.util.jsonl import read_lines, write_text
+
+__all__ = ["write_page"]
+# No text can end the element that holds the data.
+SAFE = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
+
+
+def write_page(folder: RunFolder) -> Path:
+    """The file, written anew from the goals and, where there are some, the traces. Raises StageError."""
+    goals = read_lines(folder.goals, Goal)
+    rows = read_lines(folder.traces, TraceRow) if folder.traces.exists() else []
+    skill = goals[0].skill if goals else folder.path.parent.name
+    style, script = _part("page.css"), _part("page.js")
+    page = Template(_part("page.html")).substitute(
+        title=escape(clean(f"{skill} · {folder.path.name}")),
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
+        style=style,
+        opening=opening(skill, folder, goals, rows),
+        tables=asked(folder, goals, rows) + (solved(rows) if rows else ""),
+        data=_embedded(cards(goals, rows)),
+        script=script,
+    )
+    write_text(folder.page, page)
+    return folder.page
+
+
+def _part(name: str) -> str:
+    return files(__name__).joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _embedded(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(SAFE)

@@ -1,0 +1,204 @@
+"""The folder of one run of the pipeline, `runs/<skill>/<stamp>/`: where each stage finds and leaves its files."""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+from pydantic import ValidationError
+from skillstill.errors import GateError, StageError
+from skillstill.run import evidence, loop
+from skillstill.types import Frozen
+
+from skillstill_training.authoring import attempt, checks, numbers
+from skillstill_training.authoring.goal import Goal, Split
+from skillstill_training.run.recipe import Recipe
+from skillstill_training.util.hashes import file_sha256, files_sha256
+from skillstill_training.util.jsonl import read_lines, write_text
+
+JUDGES = (attempt, checks, numbers, evidence, loop)  # the code that says what success is
+NOT_HASHED = {"__pycache__", ".mypy_cache"}
+
+
+class Freeze(Frozen):
+    """What success was when the goals were made: hashes of the goals, of the judges' code, of the skill's folder."""
+
+    goals: str
+    judges: str
+    skill: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    path: Path
+
+    @property
+    def goals(self) -> Path:
+        return self.path / "1-goals.jsonl"
+
+    @property
+    def traces(self) -> Path:
+        return self.path / "2-traces.jsonl"
+
+    def part(self, teacher: str) -> Path:
+        """Where a teacher's rows stand until it is done."""
+        return self.path / f"2-traces.{teacher}.part.jsonl"
+
+    @property
+    def recorded_goals(self) -> Path:
+        return self.path / "1-recorded.jsonl"
+
+    @property
+    def recorded_traces(self) -> Path:
+        return self.path / "2-recorded.jsonl"
+
+    @property
+    def dataset(self) -> Path:
+        return self.path / "3-dataset.jsonl"
+
+    @property
+    def refused(self) -> Path:
+        """A dataset that its gate has not let through."""
+        return self.path / "3-refused.jsonl"
+
+    @property
+    def adapter(self) -> Path:
+        """A folder: the PEFT adapter that training chose, its checkpoints, the course of the loss."""
+        return self.path / "4-adapter"
+
+    @property
+    def exported(self) -> Path:
+        return self.path / "6-adapter.gguf"
+
+    def outcomes(self, split: Split, arm: str) -> Path:
+        """What became of each goal: a row as soon as it is done."""
+        return self.path / "7-outcomes" / f"{split}.{arm}.jsonl"
+
+    @property
+    def looks(self) -> Path:
+        """A line for each look at the test set."""
+        return self.path / "looks.jsonl"
+
+    @property
+    def scorecard(self) -> Path:
+        return self.path / "7-scorecard.json"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def page(self) -> Path:
+        return self.path / "index.html"
+
+    @classmethod
+    def new(cls, runs: Path, skill: str) -> "RunFolder":
+        """A new one, named by the time: by the first second from now on that no other has. Raises StageError."""
+        now = datetime.now(UTC)
+        stamps = ((now + timedelta(seconds=later)).strftime("%Y%m%dT%H%M%S") for later in count())
+        try:
+            return cls(next(path for stamp in stamps if _made(path := runs / skill / stamp)))
+        except OSError as error:
+            raise StageError(f"{runs / skill} cannot be written: {error.strerror}") from error
+
+    @classmethod
+    def latest(cls, runs: Path, skill: str) -> "RunFolder":
+        """The newest one that holds frozen goals. Raises StageError."""
+        found = sorted(file.parent for file in (runs / skill).glob("*/frozen.json"))
+        if not found:
+            raise StageError(f"no frozen goals in {runs / skill}: type `skillstill goals {skill}` first")
+        return cls(found[-1])
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps other commands out of this run meanwhile; a folder that nothing came into is left to nobody.
+
+        Raises StageError where another one is at work there.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise StageError(f"{self.path} cannot be opened: {error.strerror}") from error
+        try:
+            _lock(descriptor, self.path)
+            try:
+                yield
+            finally:  # not for whoever was refused: the folder is another's, empty or not
+                with suppress(OSError):
+                    self.path.rmdir()
+        finally:
+            os.close(descriptor)
+
+    def save_recipe(self, recipe: Recipe) -> None:
+        write_text(self.path / "recipe.json", recipe.model_dump_json(indent=1) + "\n")
+
+    def recipe(self) -> Recipe:
+        """The resolved recipe that the goals were made by. Raises StageError."""
+        try:
+            return Recipe.model_validate_json((self.path / "recipe.json").read_text(encoding="utf-8"))
+        except (OSError, ValidationError) as error:
+            raise StageError(f"{self.path / 'recipe.json'} cannot be read: make the goals again") from error
+
+    def follow(self, today: Recipe) -> Recipe:
+        """The recipe that this run goes by: of today's, what it says of training and measuring is taken over.
+
+        Not where it would make other goals or another dataset: then the run's own stays. Raises StageError.
+        """
+        if (self.path / "recipe.json").exists() and (mine := self.recipe()) != today:
+            if not mine.makes_what(today):
+                return mine
+            self.save_recipe(today)
+        return today
+
+    def freeze(self, skill: Path) -> None:
+        """From here on, success cannot drift: later stages hold the goals and their judges to these hashes."""
+        frozen = Freeze(goals=file_sha256(self.goals), judges=judges_hash(), skill=_folder_hash(skill))
+        write_text(self.path / "frozen.json", frozen.model_dump_json(indent=1) + "\n")
+
+    def frozen_goals(self) -> tuple[Goal, ...]:
+        """The goals, unchanged since they were frozen. Raises GateError and StageError."""
+        try:
+            frozen = Freeze.model_validate(json.loads((self.path / "frozen.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise StageError(f"{self.path} holds no frozen goals: make them again") from error
+        if file_sha256(self.goals) != frozen.goals:
+            raise GateError(f"{self.goals} was changed after it was frozen: make the goals again")
+        if judges_hash() != frozen.judges:
+            raise GateError("the code that judges answers has changed since these goals were frozen: make them again")
+        return tuple(read_lines(self.goals, Goal))
+
+
+def _made(path: Path) -> bool:
+    """Whether it could be made; not where it was there."""
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    """Raises StageError."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise StageError(f"another command is at work in {path}: wait until it is done, or end it first") from error
+
+
+def judges_hash() -> str:
+    """Over the code that says what success is."""
+    texts = [Path(str(module.__file__)).read_bytes() for module in JUDGES]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def _folder_hash(folder: Path) -> str:
+    """Over names and contents of its files."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and NOT_HASHED.isdisjoint(file.parts))
+    return files_sha256(folder, (str(file.relative_to(folder)) for file in files))

@@ -1,0 +1,1 @@
+"""Sample goals from workspaces, prove each, freeze them."""

@@ -1,0 +1,72 @@
+"""What proving goals has shown, kept in the user's cache: a draw that is broken off or repeated runs no plan twice.
+
+Proofs hold for the code and data that they were made with: the skill's, its sources', the judges', the loop's. Another
+text of any of these has a file of its own.
+"""
+
+import hashlib
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from platformdirs import user_cache_path
+from skillstill.types import Frozen
+
+from skillstill_training import episode
+from skillstill_training.authoring import plan
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.loop import loop_hash
+from skillstill_training.run.folder import judges_hash
+from skillstill_training.util.jsonl import Appender, read_lines, write_lines
+from skillstill_training.util.skillcode import code_files
+
+
+class Proof(Frozen):
+    """What a goal's shortest plan took and answered, or (`unfit`) why it proves nothing."""
+
+    key: str
+    calls: int = 0
+    hits: int = 0
+    answer: str = ""
+    unfit: str = ""
+
+
+class Proofs:
+    """The proofs of one skill as it is now. Raises StageError where they cannot be kept."""
+
+    def __init__(self, skill: Path) -> None:
+        self.file = user_cache_path("skillstill") / "proofs" / f"{skill.absolute().name}-{_made_with(skill)}.jsonl"
+        self._known: dict[str, Proof] = {}
+        self._appender = Appender(self.file)
+
+    def __enter__(self) -> Self:
+        if self.file.exists():
+            kept = read_lines(self.file, Proof, torn=True)
+            write_lines(self.file, kept)
+            self._known = {proof.key: proof for proof in kept}
+        self._appender.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._appender.__exit__(kind, error, trace)
+
+    def of(self, key: str) -> Proof | None:
+        return self._known.get(key)
+
+    def keep(self, proof: Proof) -> None:
+        self._known[proof.key] = proof
+        self._appender.append([proof])
+
+
+def proof_key(goal: Goal, seed: int) -> str:
+    """Of a goal that is not proven yet: all that its plan can depend on."""
+    return hashlib.sha256(f"{seed}/{goal.model_dump_json()}".encode()).hexdigest()[:32]
+
+
+def _made_with(skill: Path) -> str:
+    total = hashlib.sha256(f"{judges_hash()}/{loop_hash()}".encode())
+    for file in (Path(str(plan.__file__)), Path(str(episode.__file__)), skill / "sources.toml", *code_files(skill)):
+        total.update(file.read_bytes() if file.exists() else b"")
+    return total.hexdigest()[:16]

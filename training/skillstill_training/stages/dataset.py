@@ -1,0 +1,186 @@
+"""Stage 3, `skillstill dataset SKILL`: of all kept traces those that the student learns from, each cell filled."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from random import Random
+
+from skillstill.errors import GateError, StageError
+from skillstill.skills.skill import Skill, load_skill
+from skillstill.types import Message, ToolCall
+
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import DatasetPlan
+from skillstill_training.sampling.wording import normal
+from skillstill_training.teachers import TraceRow
+from skillstill_training.teachers.samples import RECORDED, Sample
+from skillstill_training.util.jsonl import read_lines, write_lines
+
+Cells = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What was chosen, what was left out and why, and how full each cell (`family/tools/calls/outcome`) is."""
+
+    samples: tuple[Sample, ...]
+    dropped: Mapping[str, int]
+    cells: Cells
+    undeclared: tuple[str, ...]
+
+
+def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None = None) -> Dataset:
+    """Choose, gate and write. Raises StageError; GateError names the measure, and nobody trains on it."""
+    recipe = folder.recipe()
+    plan = plan or recipe.dataset
+    goals = {goal.id: goal for goal in folder.frozen_goals()}
+    if not folder.traces.exists():
+        raise StageError(f"no traces in {folder.path}: type `skillstill traces {skill_folder.name}` first")
+    dropped: Counter[str] = Counter()
+    kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
+    kept = _capped(kept, goals, plan, recipe.seed, dropped)
+    skill = load_skill(skill_folder)
+    tested = _tested(goals.values())
+    samples = (
+        *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
+        *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, tested, dropped)),
+    )
+    write_lines(folder.refused, samples)  # before the gate: whoever is refused can look at what was chosen
+    folder.dataset.unlink(missing_ok=True)  # an earlier one is not what today's traces make
+    cells = _cells(samples, goals)
+    _check(samples, goals, cells, plan)
+    folder.refused.replace(folder.dataset)
+    undeclared = tuple(cell for cell in cells if not any(fnmatchcase(cell, pattern) for pattern in plan.cells))
+    return Dataset(samples, dropped, cells, undeclared)
+
+
+def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
+    """The kept rows of training goals, none twice and none that asks what a test asks."""
+    tested = _tested([goal for goal in goals.values() if not goal.absent])
+    seen: set[str] = set()
+    for row in rows:
+        goal = goals.get(row.goal)
+        if reason := _unfit(row, goal, tested, seen):
+            dropped[reason] += 1
+        else:
+            seen.add(_text(row))
+            yield row
+
+
+def _recorded(folder: RunFolder, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
+    """The kept rows of the user's own recorded goals, a family of their own."""
+    rows = read_lines(folder.recorded_traces, TraceRow) if folder.recorded_traces.exists() else ()
+    seen: set[str] = set()
+    for row in rows:
+        if reason := _unlearnable(row, tested, seen):
+            dropped[reason] += 1
+        else:
+            seen.add(_text(row))
+            yield row
+
+
+def _tested(goals: Collection[Goal]) -> Collection[str]:
+    """What tests ask, in the letters that count."""
+    return {normal(goal.prompt) for goal in goals if goal.split != "train"}
+
+
+def _unfit(row: TraceRow, goal: Goal | None, tested: Collection[str], seen: Collection[str]) -> str:
+    if row.kept and (goal is None or goal.split != "train"):
+        return "not of a training goal"
+    return _unlearnable(row, tested, seen)
+
+
+def _unlearnable(row: TraceRow, tested: Collection[str], seen: Collection[str]) -> str:
+    """Why nobody learns from this row, whatever goal it is of; empty where one can."""
+    if not (row.kept and row.trace):
+        return "not kept by its teacher"
+    if normal(row.trace.prompt) in tested:
+        return "asks what a test asks"
+    return "a duplicate" if _text(row) in seen else ""
+
+
+def _text(row: TraceRow) -> str:
+    """What a student would learn of it: the prompt and everything that it writes."""
+    assert row.trace
+    turns = [f"{turn.content} {turn.calls}" for turn in row.trace.messages if turn.role == "assistant"]
+    return normal(" ".join([row.trace.prompt, *turns]))
+
+
+def _capped(
+    rows: Sequence[TraceRow], goals: Mapping[str, Goal], plan: DatasetPlan, seed: int, dropped: Counter[str]
+) -> list[TraceRow]:
+    """The rows without those above the cap of a wording in its family; which ones go is drawn by the seed."""
+    groups: dict[tuple[str, str], list[TraceRow]] = defaultdict(list)
+    sizes = Counter(goals[row.goal].family for row in rows)
+    for row in rows:
+        groups[goals[row.goal].family, goals[row.goal].wording].append(row)
+    gone: set[int] = set()
+    for (family, _), group in groups.items():
+        excess = len(group) - max(1, int(plan.cap * sizes[family]))
+        if excess > 0:
+            gone |= {id(row) for row in Random(seed).sample(group, excess)}  # noqa: S311 - no secret
+            dropped["above the cap of its wording"] += excess
+    return [row for row in rows if id(row) not in gone]
+
+
+def _sample(row: TraceRow, goal: Goal | None, plan: DatasetPlan, skill: Skill, tested: Collection[str]) -> Sample:
+    """What is learned of a row; of what was recorded, nobody knows the intent."""
+    assert row.trace
+    intent = plan.intents.get(goal.family, goal.family) if goal else ""
+    turns = (
+        Message(
+            role=one.role,
+            intent=intent if one.role == "assistant" else "",
+            content=one.content,
+            calls=tuple(_ordered(call, skill) for call in one.calls),
+        )
+        for one in row.trace.messages[1:]
+    )
+    return Sample(
+        goal=row.goal,
+        family=goal.family if goal else RECORDED,
+        wording=goal.wording if goal else row.goal,
+        teacher=row.teacher,
+        verified=row.verified,
+        messages=(Message(role="system", content=skill.subagent.system), *turns),
+        also=tuple(words for words in goal.also if normal(words) not in tested) if goal else (),
+    )
+
+
+def _ordered(call: ToolCall, skill: Skill) -> ToolCall:
+    """The call with its arguments in the order of the tool's schema: serving's grammar lets through no other one."""
+    known = [name for tool in skill.tools if tool.name == call.name for name in tool.schema.parameters["properties"]]
+    order = sorted(call.arguments, key=lambda name: known.index(name) if name in known else len(known))
+    return call.model_copy(update={"arguments": {name: call.arguments[name] for name in order}})
+
+
+def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:
+    """How many samples lie in each cell; its tools are those that a sample uses, in the order of their first use."""
+    cells: Counter[str] = Counter()
+    for sample in samples:
+        calls = [call for turn in sample.messages for call in turn.calls]
+        outcome = _outcome(goals.get(sample.goal))
+        tools = "+".join(dict.fromkeys(call.name for call in calls)) or "none"
+        cells[f"{sample.family}/{tools}/{len(calls)}/{outcome}"] += 1
+    return dict(sorted(cells.items()))
+
+
+def _outcome(goal: Goal | None) -> str:
+    """`found` for a recorded goal too: nobody knows what would have been right."""
+    return goal.check.kind if goal and goal.absent else "found"
+
+
+def _check(samples: Sequence[Sample], goals: Mapping[str, Goal], cells: Cells, plan: DatasetPlan) -> None:
+    """Raises GateError."""
+    if not samples:
+        raise GateError("no trace is fit to be learned from: see the reasons in the traces' page")
+    abstaining = sum(_outcome(goals.get(sample.goal)) != "found" for sample in samples) / len(samples)
+    if abstaining < plan.abstain:
+        raise GateError(f"{abstaining:.0%} of the samples abstain; the recipe wants at least {plan.abstain:.0%}")
+    for pattern, least in plan.cells.items():
+        have = sum(count for cell, count in cells.items() if fnmatchcase(cell, pattern))
+        if have < least:
+            raise GateError(f"the cell {pattern} holds {have} samples; the recipe wants at least {least}")

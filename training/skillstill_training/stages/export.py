@@ -1,0 +1,57 @@
+"""Stage 6 whole, `skillstill export SKILL`: the adapter as it ships, and the proof that it says what was trained."""
+
+from pathlib import Path
+from typing import cast, get_args
+
+from skillstill import chat
+from skillstill.errors import UsageError
+from skillstill.models.engine import Engine, EngineOptions
+
+from skillstill_training.export.adapter import Exported, export_adapter
+from skillstill_training.export.merging import Merged, MergeKind, merge
+from skillstill_training.export.parity import PROMPTS, check_parity
+from skillstill_training.export.shipped import proof_file
+from skillstill_training.gguf.likeness import Prompts
+from skillstill_training.learning.student import student_folder
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.scorecard import Gate, Proof
+from skillstill_training.teachers.samples import Sample
+from skillstill_training.util.hashes import file_sha256
+from skillstill_training.util.jsonl import read_lines, write_text
+
+
+def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
+    """Export the adapter and compare what ships with what was trained. Raises StageError and ModelError."""
+    proof_file(folder).unlink(missing_ok=True)  # of an earlier adapter
+    prompts = prompts_of(folder, base)
+    exported = export_adapter(folder, base, name=name, prompts=prompts)
+    gate = check_parity(student_folder(base), folder, base, prompts)
+    proof = Proof(adapter=exported.sha256, base=file_sha256(base), gate=gate)
+    write_text(proof_file(folder), proof.model_dump_json(indent=1) + "\n")
+    return exported, gate
+
+
+def merge_into(folder: RunFolder, base: Path, kind: str) -> Merged:
+    """Base and adapter as one model beside the adapter. Raises UsageError, and GateError where it says otherwise."""
+    if kind not in get_args(MergeKind):
+        raise UsageError(f"--merged is one of {', '.join(get_args(MergeKind))}, not {kind!r}")
+    out = folder.path / f"6-merged.{kind}.gguf"
+    return merge(base, folder.exported, out, cast("MergeKind", kind), prompts_of(folder, base))
+
+
+def prompts_of(folder: RunFolder, base: Path, count: int = PROMPTS) -> Prompts:
+    """Training conversations evenly drawn, each as tokens up to one of its turns: the first, the second, and so on."""
+    samples = read_lines(folder.dataset, Sample)
+    chosen = samples[:: max(1, len(samples) // count)][:count]
+    engine = Engine(base, EngineOptions(context=512))
+    try:
+        return [_prompt(engine, sample, number) for number, sample in enumerate(chosen)]
+    finally:
+        engine.close()
+
+
+def _prompt(engine: Engine, sample: Sample, number: int) -> list[int]:
+    segments = chat.render(sample.messages, chat.LINES)
+    turns = [index for index, segment in enumerate(segments) if segment.learned]
+    read = segments[: turns[number % len(turns)]]
+    return [token for segment in read for token in engine.tokenize(segment.text)]

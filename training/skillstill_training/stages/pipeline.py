@@ -1,0 +1,224 @@
+"""The whole way, `skillstill train SKILL`: from a skill folder to a release, or to the reason why there is none.
+
+What the stages leave in the run folder is all the state there is. A stage whose artifact is younger than what it was
+made from is left out, so the same command goes on where a kill or a budget ended it; a training counts where its plan
+and its base are those that are asked for, an evaluation keeps its rows by what they depend on, and publishing twice is
+publishing once. What would be missing at the end is said at the beginning.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+from skillstill.errors import StageError
+from skillstill.models.sources import given, locate
+from skillstill.skills.skill import load_skill
+from skillstill.types import ModelFile
+
+from skillstill_training.evaluation.looks import check_unseen
+from skillstill_training.evaluation.rivals import Rivals, check_arms, rivals_of
+from skillstill_training.export.shipped import proof_file, proof_of
+from skillstill_training.learning.started import Started, trained_file, whole
+from skillstill_training.report import write_report
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import TrainPlan, load_recipe
+from skillstill_training.run.scorecard import Scorecard, Verdict
+from skillstill_training.stages.dataset import make_dataset
+from skillstill_training.stages.evaluate import check_validation, evaluate
+from skillstill_training.stages.goals import Listener, make_goals
+from skillstill_training.stages.publish import publish
+from skillstill_training.teachers.batch import Progress as TraceProgress
+from skillstill_training.util.jsonl import write_text
+
+TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere
+Tell = Callable[[int, int, str], None]  # how many are done, of how many, what else there is to say
+Teach = Callable[[RunFolder, Callable[[TraceProgress], None]], TraceProgress]  # who solves the training goals
+
+
+class Screen(Protocol):
+    """Who is told how far the way is."""
+
+    def stage(self, name: str) -> AbstractContextManager[Tell]: ...
+
+    def kept(self, name: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a person asked for. `base` takes the place of the skill's own; `larger` and `wrong` are compared with."""
+
+    teach: Teach
+    registry: Path
+    base: Path | None = None
+    larger: Path | None = None
+    wrong: Path | None = None
+    minutes: int | None = None
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The verdict, and the page that tells why; without goals there is no page, and `why` says it all."""
+
+    verdict: Verdict
+    scorecard: Scorecard | None = None
+    report: Path | None = None
+    why: str = ""
+
+
+def train_skill(skill_folder: Path, folder: RunFolder, order: Order, screen: Screen) -> Ending:
+    """Whatever is not there yet, from goals to verdict. Raises StageError, BaseError and ModelError."""
+    if not (skill_folder / "goals.py").is_file():
+        return Ending("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
+    recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
+    base = given(order.base) if order.base else load_skill(skill_folder).subagent.base
+    rivals = rivals_of(order.larger, order.wrong, order.registry, name, base)
+    check_arms(skill_folder, recipe.evaluate.arms, rivals)
+    plan = within(recipe.train, order.minutes)
+    weights = locate(base, offline=order.offline)
+    stage = partial(_stage, screen)
+    stage("goals", _frozen(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
+    check_validation(folder.frozen_goals(), recipe.evaluate)
+    stage(
+        "traces",
+        _fresh(folder.traces, folder.goals),
+        lambda tell: order.teach(folder, partial(_solved, tell)),
+    )
+    stage("dataset", _fresh(folder.dataset, folder.traces), lambda _: make_dataset(skill_folder, folder))
+    note_base(folder, base)
+    if not (learned := _learned(folder, base, plan)):
+        check_unseen(folder)
+    stage(
+        "training",
+        learned,
+        lambda tell: _train(skill_folder, folder, weights, plan, order, tell),
+    )
+    stage("export", _proven(folder, base), lambda _: _ship(skill_folder, folder, weights))
+    proof = proof_of(folder)
+    if not proof.gate.passed:  # measuring it would take an hour and change nothing
+        return Ending("parity failed", why=proof.gate.told)
+    with screen.stage("evaluate") as tell:
+        measure(skill_folder, folder, base, rivals, tell, offline=order.offline)
+    scorecard = publish(skill_folder, folder, order.registry, proof)
+    assert scorecard.verdict
+    return Ending(scorecard.verdict, scorecard, write_report(folder))
+
+
+def resumed(runs: Path, skill_folder: Path) -> RunFolder:
+    """The newest run of this skill, if its goals still hold and today's recipe makes the same ones; else a new one."""
+    name = skill_folder.absolute().name
+    try:
+        latest = RunFolder.latest(runs, name)
+        latest.frozen_goals()
+        same = latest.recipe().makes_what(load_recipe(skill_folder))
+    except StageError:  # none yet, or one that nothing can go on from
+        same = False
+    return latest if same else RunFolder.new(runs, name)
+
+
+def measure(
+    skill_folder: Path, folder: RunFolder, base: ModelFile, rivals: Rivals, tell: Tell, *, offline: bool = False
+) -> Scorecard:
+    """What the exported adapter is worth against its rivals. Raises StageError where there is none yet."""
+    if not folder.exported.exists():
+        raise StageError(f"{folder.exported} is missing: type `skillstill export {skill_folder.name}` first")
+    work = partial(
+        evaluate,
+        skill_folder,
+        folder,
+        given(folder.exported),
+        base=base,
+        larger=rivals.larger,
+        wrong=rivals.wrong,
+        offline=offline,
+        on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
+    )
+    return anyio.run(work)
+
+
+def within(plan: TrainPlan, minutes: int | None) -> TrainPlan:
+    """The plan with no more tokens than so many minutes take."""
+    if minutes is None:
+        return plan
+    return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
+
+
+def note_base(folder: RunFolder, base: ModelFile) -> None:
+    """Beside what will be trained on it, so that later stages need not be told."""
+    write_text(_base_file(folder), base.model_dump_json(indent=1) + "\n")
+
+
+def noted_base(folder: RunFolder) -> ModelFile | None:
+    """Which base this run is trained on; None before that. Raises StageError."""
+    file = _base_file(folder)
+    try:
+        return ModelFile.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else None
+    except (OSError, ValueError) as error:
+        raise StageError(f"{file} cannot be read: name the base with --base") from error
+
+
+def _base_file(folder: RunFolder) -> Path:
+    return folder.path / "base.json"
+
+
+def _stage(screen: Screen, name: str, there: bool, work: Callable[[Tell], object]) -> None:
+    if there:
+        screen.kept(name)
+        return
+    with screen.stage(name) as tell:
+        work(tell)
+
+
+def _fresh(made: Path, source: Path) -> bool:
+    return made.exists() and made.stat().st_mtime_ns >= source.stat().st_mtime_ns
+
+
+def _learned(folder: RunFolder, base: ModelFile, plan: TrainPlan) -> bool:
+    """Whether what was trained is of this dataset, this base and this plan, and of no less."""
+    fresh = _fresh(trained_file(folder.adapter), folder.dataset)
+    return fresh and whole(Started.of(folder, base.sha256, plan).left(folder.adapter), plan)
+
+
+def _proven(folder: RunFolder, base: ModelFile) -> bool:
+    """Whether that was exported, and compared with torch on this base."""
+    fresh = _fresh(proof_file(folder), trained_file(folder.adapter))
+    return fresh and proof_of(folder).base in {"", base.sha256}
+
+
+def _frozen(folder: RunFolder) -> Path:
+    return folder.path / "frozen.json"
+
+
+def _make_goals(skill_folder: Path, folder: RunFolder, order: Order, tell: Tell) -> None:
+    listener = Listener(
+        lambda source: tell(0, 0, f"workspace {source.name}"),
+        lambda tally: tell(tally.made, tally.wanted, f"{tally.split} {tally.family}"),
+    )
+    anyio.run(partial(make_goals, skill_folder, folder, offline=order.offline, listener=listener))
+
+
+def _solved(tell: Tell, progress: TraceProgress) -> None:
+    tell(progress.done, progress.goals, f"{progress.kept} kept")
+
+
+def _train(skill_folder: Path, folder: RunFolder, weights: Path, plan: TrainPlan, order: Order, tell: Tell) -> None:
+    from skillstill_training.stages.sft import make_adapter  # of the extra `training`, which measuring does without
+
+    make_adapter(
+        skill_folder,
+        folder,
+        weights,
+        plan,
+        lambda one: tell(one.step, one.steps, one.note),
+        offline=order.offline,
+    )
+
+
+def _ship(skill_folder: Path, folder: RunFolder, weights: Path) -> None:
+    from skillstill_training.stages.export import ship  # as above
+
+    ship(folder, weights, name=skill_folder.absolute().name)

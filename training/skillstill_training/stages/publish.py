@@ -1,0 +1,143 @@
+"""Stage 8, `skillstill publish SKILL`: a measured adapter becomes a release, or is told why it does not.
+
+Adapter and scorecard go into the skill's `releases/`, then the entry that stood before, then the registry: whoever is
+killed in between has released nothing, and does it again with the same command.
+"""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+from skillstill.errors import StageError
+from skillstill.skills.contract import provenance_hash, serving_hash
+from skillstill.skills.registry import FILE, Document, Entry, Measured, read_registry
+from skillstill.skills.releases import DIGITS, FOLDER, register
+from skillstill.skills.skill import Skill, load_skill
+from skillstill.types import ModelFile
+from skillstill.util.storage import ALL_READ, write_atomically
+
+from skillstill_training.evaluation.looks import unseen_before
+from skillstill_training.evaluation.verdicts import judged
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import load_recipe
+from skillstill_training.run.scorecard import Proof, Scorecard
+from skillstill_training.util.hashes import file_sha256
+from skillstill_training.util.jsonl import write_text
+
+TITLE = 80  # characters of an entry's title
+
+
+def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: Proof) -> Scorecard:
+    """The scorecard with gates and verdict, written where it stood; registered only where all gates hold.
+
+    Raises StageError where what was measured, or proven, is not what would be served; GateError where the goals were
+    changed.
+    """
+    skill, measured = load_skill(skill_folder), _measured(skill_folder, folder)
+    _check_served(skill, measured, proof)
+    known = (proof.gate, unseen_before(folder, measured))
+    # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
+    scorecard = judged(measured, known, load_recipe(skill_folder).evaluate)
+    if scorecard.verdict == "released":
+        _release(skill, skill_folder, folder, registry, scorecard)
+    write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
+    return scorecard
+
+
+def registry_of(skill_folder: Path) -> Path:
+    """Where a skill is registered: the registry.json around it, or one folder up; else a new one beside the skill."""
+    around = skill_folder.absolute().parents
+    return next((folder / FILE for folder in around[:2] if (folder / FILE).is_file()), around[0] / FILE)
+
+
+def _measured(skill_folder: Path, folder: RunFolder) -> Scorecard:
+    folder.frozen_goals()
+    try:
+        scorecard = Scorecard.model_validate_json(folder.scorecard.read_text(encoding="utf-8"))
+        same = (file_sha256(folder.goals), file_sha256(folder.exported)) == (scorecard.goals, scorecard.adapter.sha256)
+    except FileNotFoundError as error:
+        raise StageError(
+            f"{error.filename} is missing: type `skillstill evaluate {skill_folder.name}` first"
+        ) from error
+    except (OSError, ValidationError) as error:
+        raise StageError(f"{folder.scorecard} cannot be read: evaluate again") from error
+    if not same:
+        raise StageError(f"{folder.scorecard} was measured on other goals or another adapter: evaluate again")
+    return scorecard
+
+
+def _check_served(skill: Skill, scorecard: Scorecard, proof: Proof) -> None:
+    """Raises StageError."""
+    if scorecard.contract != serving_hash(skill, scorecard.base, scorecard.adapter):
+        raise StageError(
+            f"{skill.name} would not be served as it was measured: its system line, opening, tools or dialect have "
+            f"changed since; type `skillstill evaluate {skill.name}` again"
+        )
+    if proof.base not in {"", scorecard.base.sha256}:
+        raise StageError(
+            f"the adapter was compared with torch on another base than it was measured on: type `skillstill export "
+            f"{skill.name}` and `skillstill evaluate {skill.name}` again, with the same --base"
+        )
+
+
+def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path, scorecard: Scorecard) -> None:
+    place = _place(skill_folder, registry)
+    entry = _entry(skill, skill_folder, place, _known(registry, skill.name), scorecard)
+    releases, name = skill_folder / FOLDER, scorecard.adapter.sha256[:DIGITS]
+    shipped = scorecard.model_copy(
+        update={"adapter": entry.adapter}
+    )  # where it lies now, not on whose machine it was made
+    try:
+        write_atomically(releases / f"{name}.gguf", folder.exported.read_bytes(), mode=ALL_READ)
+        write_atomically(releases / f"{name}.json", shipped.model_dump_json(indent=1) + "\n", mode=ALL_READ)
+    except OSError as error:
+        raise StageError(f"{releases} cannot be written: {error.strerror}; nothing was registered") from error
+    register(registry, entry)
+
+
+def _entry(skill: Skill, skill_folder: Path, place: Path, known: Entry | None, scorecard: Scorecard) -> Entry:
+    """What the registry will say; title and description stay those of a known entry."""
+    base = skill.subagent.base if skill.subagent.base.sha256 == scorecard.base.sha256 else scorecard.base
+    file = place / FOLDER / f"{scorecard.adapter.sha256[:DIGITS]}.gguf"
+    adapter = ModelFile(source=f"beside:{file.as_posix()}", sha256=scorecard.adapter.sha256)
+    return Entry(
+        name=skill.name,
+        title=known.title if known else skill.name[:TITLE],
+        description=known.description if known else skill.description[:1_000],
+        state="released",
+        skill=place.as_posix(),
+        base=base,
+        adapter=adapter,
+        measured=_figures(scorecard),
+        search_hint=known.search_hint if known else "",
+        serving_hash=serving_hash(skill, base, adapter),
+        goals_hash=scorecard.goals,
+        provenance_hash=provenance_hash(skill_folder, scorecard.goals),
+        calibration=scorecard.calibration,
+    )
+
+
+def _figures(scorecard: Scorecard) -> Measured:
+    ours = scorecard.arm("ours")
+    assert ours
+    sure = scorecard.selective.coverage > 0
+    return Measured(
+        success=round(ours.success.value, 4),
+        n=ours.goals.asked,
+        seconds=round(ours.seconds, 2),
+        sure=round(scorecard.selective.coverage, 4) if sure else None,
+        right=round(scorecard.selective.accuracy, 4) if sure else None,
+    )
+
+
+def _place(skill_folder: Path, registry: Path) -> Path:
+    """Of the skill, from the registry's folder. Raises StageError."""
+    around, inside = registry.absolute().parent.resolve(), skill_folder.resolve()
+    if not inside.is_relative_to(around):
+        raise StageError(f"{skill_folder} lies outside {around}, the folder of its registry: name one with --registry")
+    return inside.relative_to(around)
+
+
+def _known(registry: Path, name: str) -> Entry | None:
+    """Raises RegistryError."""
+    document = read_registry(registry) if registry.exists() else Document()
+    return next((entry for entry in document.entries if entry.name == name), None)

@@ -1,0 +1,146 @@
+"""Stage 4, `skillstill sft SKILL`: from samples to the adapter that does best in the loop. Interrupted, it goes on.
+
+samples -> masked rows of tokens -> LoRA training with checkpoints -> each solves validation goals -> the best one
+"""
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from skillstill.errors import GateError, StageError
+from skillstill.models.engine import Engine, EngineOptions
+
+from skillstill_training.learning.choosing import Trials
+from skillstill_training.learning.history import COURSE, History, OnProgress, Progress
+from skillstill_training.learning.resuming import cut_course, whole_checkpoints
+from skillstill_training.learning.rows import Row, Vocabulary, drawn, fitting
+from skillstill_training.learning.started import Started, started_file, trained_file, whole
+from skillstill_training.report import draw_curves
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import TrainPlan
+from skillstill_training.run.scorecard import Trained
+from skillstill_training.teachers.samples import Sample
+from skillstill_training.util.hashes import file_sha256
+from skillstill_training.util.jsonl import read_lines, write_text
+
+__all__ = ["Progress", "make_adapter"]
+
+ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
+OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
+
+
+def make_adapter(
+    skill_folder: Path,
+    folder: RunFolder,
+    base: Path,
+    plan: TrainPlan,
+    on_progress: OnProgress = lambda progress: None,
+    *,
+    offline: bool = False,
+) -> Trained:
+    """Leave `4-adapter/`: the chosen adapter in PEFT's format, the course of the training, and a picture of it.
+
+    A data curve comes after it, and can be asked for later. Raises StageError; GateError where a mask lets through what
+    is not the model's own, or where no row fits.
+    """
+    started = Started.of(folder, file_sha256(base), plan)
+    trained, seed = started.left(folder.adapter), started.seed
+    if trained and whole(trained, plan):
+        return trained
+    _begin(folder.adapter, started)
+    if not trained:
+        cut_course(folder.adapter)
+    dropped: Counter[str] = Counter()
+    rows = _rows(folder, base, plan, dropped)
+    chosen = drawn(rows, plan.tokens, seed, plan.traces, plan.openings)
+    tokens = sum(len(row.tokens) for row in chosen)
+    history = History(folder.adapter / COURSE, tokens, dropped, on_progress)
+    trials = Trials(skill_folder, folder, base, plan.episodes, offline=offline)
+    course = _Course(folder, base, started.plan, seed, trials, history)
+    trained = trained or course.run(chosen)
+    for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
+        success = course.point(traces, drawn(rows, plan.tokens, seed, traces, plan.openings))
+        trained = trained.model_copy(update={"data_curve": {**trained.data_curve, traces: success}})
+        course.note(trained)
+    return trained
+
+
+@dataclass(frozen=True)
+class _Course:
+    """What the trainings of one run have in common."""
+
+    folder: RunFolder
+    base: Path
+    plan: TrainPlan
+    seed: int
+    trials: Trials
+    history: History
+
+    def run(self, rows: Sequence[Row]) -> Trained:
+        """The training that ships: its best checkpoint becomes the adapter."""
+        adapter = self.folder.adapter
+        self._tune(rows, adapter, self.plan, self.history.logged)
+        choice = self.trials.best(whole_checkpoints(adapter), self.history.tried)
+        for name in ADAPTER_FILES:
+            shutil.copyfile(choice.checkpoint / name, adapter / name)
+        traces = sum(row.whole for row in rows)
+        trained = Trained(
+            traces=traces,
+            tokens=self.history.tokens,
+            learned_tokens=sum(row.learned for row in rows),
+            seconds=round(self.history.seconds, 1),
+            seed=self.seed,
+            loss=self.history.loss,
+            data_curve={traces: choice.success},
+        )
+        draw_curves(self.folder)
+        self.note(trained)
+        return trained
+
+    def point(self, traces: int, rows: Sequence[Row]) -> float:
+        """Of the data curve: the success of a training on these rows alone, with a schedule of its own."""
+        target = self.folder.adapter / f"curve-{traces}"
+        self._tune(rows, target, self.plan.model_copy(update={"checkpoints": 1}), self.history.watched)
+        return self.trials.best(whole_checkpoints(target), self.history.watched_trial).success
+
+    def note(self, trained: Trained) -> None:
+        write_text(trained_file(self.folder.adapter), trained.model_dump_json(indent=1) + "\n")
+
+    def _tune(self, rows: Sequence[Row], target: Path, plan: TrainPlan, on_log: OnLog) -> None:
+        """Raises StageError where the extra is not installed."""
+        try:
+            from skillstill_training.learning.tuning import tune  # imports torch, which takes seconds and an extra
+        except ImportError as error:
+            raise StageError(f"training needs {error.name}: type `pip install 'skillstill[training]'`") from error
+        tune(rows, self.base, target, plan, self.seed, on_log)
+
+
+def _rows(folder: RunFolder, base: Path, plan: TrainPlan, dropped: Counter[str]) -> Sequence[Row]:
+    samples = read_lines(folder.dataset, Sample)
+    engine = Engine(base, EngineOptions(context=512))  # for its tokenizer
+    try:
+        vocabulary = Vocabulary(engine.tokenize, engine.piece)
+        rows = list(fitting(map(vocabulary.row, samples), plan.longest, dropped))
+    finally:
+        engine.close()
+    if not rows:
+        raise GateError(f"none of the {len(samples)} samples fits into {plan.longest} tokens: raise [train] longest")
+    return rows
+
+
+def _begin(adapter: Path, started: Started) -> None:
+    """An empty folder, or that of the same training where it was interrupted; another training's is put aside."""
+    if not started.begun(adapter):
+        if adapter.exists():
+            adapter.rename(_aside(adapter))
+        write_text(started_file(adapter), started.model_dump_json(indent=1) + "\n")
+
+
+def _aside(adapter: Path) -> Path:
+    """A name for an earlier training, for an hour of work is not deleted because somebody edits a recipe."""
+    numbers = (adapter.with_name(f"{adapter.name}-{number}") for number in count(1))
+    return next(free for free in numbers if not free.exists())

@@ -1,0 +1,42 @@
+"""Stage 2, `skillstill traces SKILL`: a teacher solves the frozen goals with the real tools; failures are rows too.
+
+Each goal's rows are on disk as soon as it is done: a crash loses the goals in flight, and the same command goes on.
+"""
+
+from pathlib import Path
+
+from anyio import to_thread
+
+from skillstill_training.authoring.goal import Goal, Split
+from skillstill_training.report.page.page import write_page
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.teachers import Teacher
+from skillstill_training.teachers.batch import OnProgress, Progress, Rows, lean, solve_all
+from skillstill_training.workspaces import roots_of
+
+
+async def make_traces(
+    skill_folder: Path,
+    folder: RunFolder,
+    teacher: Teacher,
+    *,
+    split: Split = "train",
+    limit: int | None = None,
+    at_once: int = 2,
+    offline: bool = False,
+    on_progress: OnProgress = lambda progress: None,
+) -> Progress:
+    """Let the teacher solve the goals that it has not solved yet, so many at once. Raises StageError.
+
+    What other teachers left in this folder stays.
+    """
+    goals = [goal for goal in folder.frozen_goals() if goal.split == split][:limit]
+    roots = await to_thread.run_sync(roots_of, skill_folder, {goal.workspace for goal in goals}, offline)
+
+    async def solve(goal: Goal) -> Rows:
+        return [lean(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]
+
+    part = folder.part(teacher.name)
+    progress = await solve_all(goals, solve, part, folder.traces, teacher.name, at_once, on_progress)
+    write_page(folder)
+    return progress

@@ -1,0 +1,133 @@
+"""Archives unpacked as data: nothing leaves the folder, nothing but regular files comes out, and not too much.
+
+It does not defend against an archive whose single header is made to exhaust memory below the limit on bytes.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from skillstill.errors import MaterialError
+
+from skillstill_training.workspaces.tree import MAX_BYTES, Allowance, wanted
+
+Entry = tuple[str, int, IO[bytes]]  # its path, its size in bytes, its content
+BROKEN = (
+    tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError,
+    NotImplementedError, RuntimeError,  # what zipfile says of a method that it lacks and of a password
+)  # fmt: skip
+OPENERS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7": lzma.open, b"BZ": bz2.open}
+
+
+class Counted(io.RawIOBase):
+    """A stream that ends with an error where far more comes out of it than a workspace holds."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__()
+        self.stream = stream
+        self.left = MAX_BYTES + MAX_BYTES // 4  # headers and padding: 1 kB for each file, and some room
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.stream.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise MaterialError(f"it unpacks to more than {MAX_BYTES:,} bytes")
+        return data
+
+
+def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
+    """Writes the wanted regular files of a tar or zip; without its single top folder where `strip_top` says so.
+
+    Links inside are left out. Raises MaterialError for paths and links that leave, devices, too many files or
+    bytes, and what is no archive.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    try:
+        for name, size, content in _zip(archive) if _magic(archive) == b"PK" else _tar(archive, into):
+            path = PurePosixPath(name)
+            target = into / path
+            if wanted(str(PurePosixPath(*path.parts[strip_top:])), size):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("wb") as file:
+                    shutil.copyfileobj(content, file)
+    except BROKEN as error:
+        raise MaterialError(f"{archive.name} is no archive that can be read ({error})") from error
+    if strip_top:
+        _strip_top(into)
+
+
+def _tar(archive: Path, into: Path) -> Iterator[Entry]:
+    allowance = Allowance()
+    with _decompressed(archive) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as tar:
+        for member in tar:
+            _checked(member.name)
+            try:
+                tarfile.data_filter(member, str(into))
+            except tarfile.FilterError as error:
+                raise MaterialError(f"its entry {member.name!r} would leave the folder or is a device") from error
+            allowance.take(member.size)
+            if member.isreg() and (content := tar.extractfile(member)):
+                yield member.name, member.size, content
+
+
+def _decompressed(archive: Path) -> IO[bytes]:
+    opener = OPENERS.get(_magic(archive))
+    stream: IO[bytes] = opener(archive) if opener else archive.open("rb")
+    return stream
+
+
+def _magic(archive: Path) -> bytes:
+    with archive.open("rb") as file:
+        return file.read(2)
+
+
+def _zip(archive: Path) -> Iterator[Entry]:
+    allowance = Allowance()
+    with zipfile.ZipFile(archive) as opened:
+        for member in opened.infolist():
+            _checked(member.filename)
+            allowance.take(member.file_size)
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if member.is_dir():
+                continue
+            if kind == stat.S_IFLNK:
+                _checked_link(member.filename, opened.read(member).decode("utf-8", "replace"))
+            elif kind not in (0, stat.S_IFREG):
+                raise MaterialError(f"its entry {member.filename!r} is a device")
+            else:
+                with opened.open(member) as content:
+                    yield member.filename, member.file_size, content
+
+
+def _checked(name: str) -> None:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name or "\\" in name:
+        raise MaterialError(f"its entry {name!r} would leave the folder")
+
+
+def _checked_link(name: str, target: str) -> None:
+    depth = len(PurePosixPath(name).parts) - 1
+    for part in PurePosixPath(target).parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0 or part == "/":
+            raise MaterialError(f"its link {name!r} leaves the folder")
+
+
+def _strip_top(folder: Path) -> None:
+    """Lifts what the only folder holds, which may hold one of its own name."""
+    top = list(folder.iterdir())
+    if len(top) != 1 or not top[0].is_dir():
+        return
+    lifted = folder.with_name(f"{folder.name}.top")
+    top[0].rename(lifted)
+    folder.rmdir()
+    lifted.rename(folder)

@@ -1,0 +1,113 @@
+"""A declared source -> a read-only tree, made once: `<cache>/material/<key>/{tree,notes.json,source.json}`."""
+
+import errno
+import hashlib
+import json
+import shutil
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from pydantic import JsonValue
+from skillstill.errors import MaterialError
+
+from skillstill_training.util.skillcode import code_files
+from skillstill_training.workspaces import tree
+from skillstill_training.workspaces.fetching import FETCHERS
+from skillstill_training.workspaces.requests import Errand, cache_folder, settle
+from skillstill_training.workspaces.sources import Source, load_sources
+from skillstill_training.workspaces.steps import BUILT_IN, run_steps, steps_file
+from skillstill_training.workspaces.steps.notes import read_notes, write_notes
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A workspace: `root` is what a run sees, `notes` what the steps know of it and a run never sees."""
+
+    name: str
+    split: Literal["train", "validation", "test"]
+    root: Path
+    notes: Mapping[str, JsonValue]
+
+
+def prepare(source: Source, skill_folder: Path, offline: bool = False) -> Material:
+    """The workspace, from the cache where it was made before. Raises MaterialError."""
+    try:
+        home = cache_folder() / _key(source, skill_folder)
+        if not _intact(home):
+            _make(source, skill_folder, home, offline=offline)
+        return Material(source.name, source.split, home / "tree", read_notes(home / "tree"))
+    except MaterialError as error:
+        raise MaterialError(f"workspace {source.name} ({source.source or 'generated'}): {error}") from error
+    except OSError as error:
+        raise MaterialError(f"workspace {source.name}: {_disk(error)}") from error
+
+
+def roots_of(skill_folder: Path, names: Collection[str], offline: bool = False) -> Mapping[str, Path]:
+    """The visible trees of a skill's workspaces of these names. Raises MaterialError."""
+    sources = [source for source in load_sources(skill_folder) if source.name in names]
+    return {source.name: prepare(source, skill_folder, offline).root for source in sources}
+
+
+def _make(source: Source, skill_folder: Path, home: Path, *, offline: bool) -> None:
+    errand = Errand((source.source or ":").partition(":")[2], source.sha256, skill_folder, offline)
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=home.parent, prefix=".part-", ignore_cleanup_errors=True) as part:
+        work = Path(part, "material")
+        (root := work / "tree").mkdir(parents=True)
+        FETCHERS[source.scheme](errand, root)
+        tree.prune(root, source.keep, always="debian" if source.scheme == "debian" else "\0")
+        if source.scheme == "folder":
+            errand.check(tree.sha256(root))
+        write_notes(root, {})
+        run_steps(source, skill_folder, root)
+        _finish(source, errand, work)
+        shutil.rmtree(home, ignore_errors=True)  # one that lacks files
+        settle(work, home)
+
+
+def _finish(source: Source, errand: Errand, work: Path) -> None:
+    root = work / "tree"
+    tree.remove_empty(root)
+    if not any(root.iterdir()):
+        raise MaterialError("nothing is left of it after its steps" if source.steps else "there is no file in it")
+    if (found := tree.sha256(root)) and source.source is None:
+        errand.check(found)
+    made = {"source": source.model_dump(mode="json"), "tree": {"sha256": found, **tree.measure(root)}}
+    (work / "source.json").write_text(json.dumps(made, indent=1), encoding="utf-8")
+    tree.freeze(root)
+
+
+def _intact(home: Path) -> bool:
+    """Whether all is there: counted, not hashed. An altered file of the same size goes unseen."""
+    try:
+        made: dict[str, Any] = json.loads((home / "source.json").read_text(encoding="utf-8"))["tree"]
+        read_notes(home / "tree")
+        return tree.measure(home / "tree") == {"files": made["files"], "bytes": made["bytes"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _key(source: Source, skill_folder: Path) -> str:
+    """Of all that the tree depends on: its declaration, our code, and what the skill's own steps are made of."""
+    fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded"})
+    total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _code())
+    if source.steps and steps_file(skill_folder).is_file():
+        for file in code_files(skill_folder) if set(source.steps) - BUILT_IN.keys() else [steps_file(skill_folder)]:
+            total.update(file.read_bytes())
+    return total.hexdigest()[:32]
+
+
+@cache
+def _code() -> bytes:
+    files = sorted(file for file in Path(__file__).parent.rglob("*") if file.suffix in {".py", ".txt"})
+    return b"\0".join(file.read_bytes() for file in files)
+
+
+def _disk(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk of {cache_folder()} is full; free some space, or set XDG_CACHE_HOME to another disk"
+    return f"{error.filename or cache_folder()}: {error.strerror or error}"

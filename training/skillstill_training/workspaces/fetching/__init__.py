@@ -1,0 +1,20 @@
+"""Where sources come from: one file for each kind, each with a function that fills an empty folder."""
+
+from pathlib import Path
+
+from skillstill_training.workspaces.fetching import debian, git, local, pypi
+from skillstill_training.workspaces.requests import Errand, Fetcher
+
+
+def nothing(errand: Errand, tree: Path) -> None:
+    """For a workspace that its steps generate."""
+
+
+FETCHERS: dict[str, Fetcher] = {
+    "folder": local.folder,
+    "package": local.package,
+    "pypi": pypi.fetch,
+    "debian": debian.fetch,
+    "git": git.fetch,
+    "generated": nothing,
+}

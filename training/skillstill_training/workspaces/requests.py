@@ -1,0 +1,97 @@
+"""What a fetcher is asked for, and the cache of what was fetched once.
+
+errand -> in the cache by its pin, else fetched, hashed and kept under its hash -> the pin holds, or an error says why
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from platformdirs import user_cache_path
+from skillstill.errors import MaterialError
+
+from skillstill_training.util.hashes import file_sha256
+
+
+class Unpinned(MaterialError):
+    """A source whose declaration lacks the hash that it has."""
+
+    def __init__(self, sha256: str) -> None:
+        super().__init__(f'it is not pinned: look at it, then add the line `sha256 = "{sha256}"`')
+        self.sha256 = sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """`wanted`: the source without its scheme. `pin`: the SHA-256 that it must have; None is an error that says it."""
+
+    wanted: str
+    pin: str | None
+    skill_folder: Path
+    offline: bool = False
+
+    def check(self, found: str) -> None:
+        """Raises MaterialError unless the pin is that hash."""
+        if self.pin is None:
+            raise Unpinned(found)
+        if self.pin != found:
+            raise MaterialError(f"it is not what was pinned: expected sha256 {self.pin}, got {found}")
+
+    def need_network(self) -> None:
+        """Raises MaterialError where this run is offline."""
+        if self.offline:
+            raise MaterialError("it is not in the cache and this run is offline: run it once online")
+
+
+Fetcher = Callable[[Errand, Path], None]  # fills an empty folder
+
+
+def cache_folder() -> Path:
+    return user_cache_path("skillstill") / "material"
+
+
+def downloaded(errand: Errand, download: Callable[[Path], Path]) -> Path:
+    """The pinned file, among what else its download brought. `download` fills a folder and says which file counts."""
+    folder = cache_folder() / "downloads"
+    if errand.pin and (found := _held(folder / errand.pin, errand.pin)):
+        return found
+    errand.need_network()
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix=".part-", ignore_cleanup_errors=True) as part:
+        (work := Path(part, "files")).mkdir()
+        file = download(work)
+        found_hash = file_sha256(file)
+        settle(work, folder / found_hash)
+    errand.check(found_hash)
+    return folder / found_hash / file.name
+
+
+def settle(work: Path, home: Path) -> None:
+    """Puts a finished folder in its place, in one step. Where another process was first, its folder stays."""
+    try:
+        work.rename(home)
+    except OSError:
+        if not home.is_dir():
+            raise
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keeps other processes of ours out of a folder meanwhile: apt and git do not share theirs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _held(folder: Path, sha256: str) -> Path | None:
+    if not folder.is_dir():
+        return None
+    return next((file for file in sorted(folder.iterdir()) if file_sha256(file) == sha256), None)

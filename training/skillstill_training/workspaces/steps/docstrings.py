@@ -1,0 +1,103 @@
+"""The step `strip_docstrings`: what a function does is then told by its code alone, and known to us from the notes."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from pydantic import JsonValue
+from skillstill.errors import MaterialError
+
+from skillstill_training.workspaces.steps.notes import read_notes
+from skillstill_training.workspaces.steps.prose import plain, sentence
+from skillstill_training.workspaces.steps.python import encoding, lines, parsed, python_files
+
+Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Holder = ast.Module | Defined
+NO_PROSE = re.compile(
+    r"^(:\w|@\w|\.\. |>>>|[=\-~^*#]{3,}|[-*+] |\|)"
+    r"|^(Args|Arguments|Parameters|Returns?|Yields|Raises|Example|Examples|Usage|Notes?)\s*:"
+)
+
+
+def strip_docstrings(tree: Path, _: Random) -> dict[str, JsonValue]:
+    """Removes the docstrings of all Python files; one that does not parse is removed whole.
+
+    Notes `docstrings`: {path: {qualified name: first sentence}} of functions, methods and classes.
+    """
+    if "changes" in read_notes(tree):
+        raise MaterialError("strip_docstrings moves the lines that noted changes speak of: put it before their step")
+    told: dict[str, JsonValue] = {}
+    for file in python_files(tree):
+        source = file.read_bytes()
+        module = parsed(source)
+        stripped = without_docstrings(source, module) if module else None
+        if module is None or stripped is None or parsed(stripped) is None:
+            file.unlink()
+            continue
+        file.write_bytes(stripped)
+        if found := dict(first_sentences(module)):
+            told[file.relative_to(tree).as_posix()] = {**found}
+    return {"docstrings": told}
+
+
+def without_docstrings(source: bytes, module: ast.Module) -> bytes | None:
+    """The source, with `...` where a body was nothing else. None where its bytes are not as it declares."""
+    name = encoding(source)
+    try:
+        text = lines(source.decode(name))
+        for holder in sorted(_holders(module), key=lambda one: -one.body[0].lineno):
+            _cut(text, holder)
+        return "".join(text).encode(name)
+    except (UnicodeError, LookupError):
+        return None
+
+
+def first_sentences(module: ast.Module) -> Iterator[tuple[str, str]]:
+    """The qualified names of functions and classes, with what their docstrings begin with."""
+    for name, node in _definitions(module, ""):
+        documented = ast.get_docstring(node, clean=False)
+        if documented and (first := first_sentence(documented)):
+            yield name, first
+
+
+def first_sentence(docstring: str) -> str:
+    """In plain words on one line; empty where it begins with anything but prose."""
+    paragraph = []
+    for line in inspect.cleandoc(docstring).splitlines():
+        if not line.strip() or NO_PROSE.search(line.strip()):
+            break
+        paragraph.append(line.strip())
+    return sentence(plain(" ".join(paragraph)))
+
+
+def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, Defined]]:
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, Defined):
+            yield f"{prefix}{inner.name}", inner
+            yield from _definitions(inner, f"{prefix}{inner.name}.")
+        elif not isinstance(inner, ast.expr):  # which may be nested a thousand deep, and defines nothing
+            yield from _definitions(inner, prefix)
+
+
+def _holders(module: ast.Module) -> Iterator[Holder]:
+    for node in ast.walk(module):
+        if isinstance(node, Holder) and ast.get_docstring(node, clean=False) is not None:
+            yield node
+
+
+def _cut(text: list[str], holder: Holder) -> None:
+    """Takes the docstring's lines out, or puts `...` in its place where its lines or its body hold nothing else."""
+    node = holder.body[0]
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = text[first].encode()[: node.col_offset].decode()  # the tree counts bytes of UTF-8
+    after = text[last].encode()[node.end_col_offset :].decode()
+    alone = not before.strip() and not after.strip()
+    if alone and (len(holder.body) > 1 or isinstance(holder, ast.Module)):
+        while last + 1 < len(text) and not text[last + 1].strip():
+            last += 1  # the blank lines that set it off
+        text[first : last + 1] = []
+    else:
+        text[first : last + 1] = [f"{before}...{after}"]

@@ -1,0 +1,56 @@
+"""The step `later_commits`: what a project changed after the commit that its tree is of, and why it said so."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from pydantic import JsonValue
+from skillstill.errors import MaterialError
+
+from skillstill_training.workspaces.fetching.git import COMMIT, LINK, git
+from skillstill_training.workspaces.steps.changes import MOST_FILES, change, described, is_source, kept
+
+MOST = 200  # commits; the oldest ones first, so that a growing history adds to them and changes none
+
+
+def later_commits(tree: Path, _: Random) -> dict[str, JsonValue]:
+    """Notes `changes` as the step `patches` does, from commits on the remote's HEAD that are no merges.
+
+    Kept are those which touch one or two source files that are the same right before as they are in the tree.
+    """
+    repository, commit = tree.with_name(LINK), tree.with_name(COMMIT)
+    if not commit.is_file():
+        raise MaterialError("later_commits needs a source of the kind git:PATH_OR_URL@COMMIT")
+    base = commit.read_text(encoding="utf-8")
+    then = dict(_blobs(git(repository, "ls-tree", "-r", "-z", base)))
+    later = git(repository, "rev-list", "--reverse", "--no-merges", "--topo-order", f"{base}..HEAD").split()[:MOST]
+    return {"changes": kept(_change(tree, repository, one, then) for one in later)}
+
+
+def _change(tree: Path, repository: Path, commit: str, then: dict[str, str]) -> dict[str, JsonValue] | None:
+    description = described(git(repository, "show", "--no-patch", "--format=%s", commit))
+    if description is None:
+        return None
+    raw = git(repository, "diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", commit)
+    touched = {path: blob for path, blob in _before(raw) if is_source(path)}
+    if not 1 <= len(touched) <= MOST_FILES or any(then.get(path) != blob for path, blob in touched.items()):
+        return None
+    return change(tree, description, git(repository, *DIFF, commit, "--", *touched))
+
+
+DIFF = ("diff-tree", "-p", "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+        "--src-prefix=a/", "--dst-prefix=b/")  # fmt: skip
+
+
+def _blobs(listed: str) -> Iterator[tuple[str, str]]:
+    """Path and content hash, of `mode kind hash TAB path NUL`."""
+    for entry in filter(None, listed.split("\0")):
+        head, _, path = entry.partition("\t")
+        yield path, head.split()[2]
+
+
+def _before(raw: str) -> Iterator[tuple[str, str]]:
+    """Path and content hash before, of `:mode mode hash hash letter NUL path NUL`."""
+    parts = raw.split("\0")
+    for head, path in zip(parts[::2], parts[1::2], strict=False):
+        yield path, head.split()[2]
