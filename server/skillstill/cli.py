@@ -122,18 +122,25 @@ def serve(
         str, typer.Option(help="The address to listen on; off loopback a token and --allowed-host are needed.")
     ] = "127.0.0.1",
     allowed_host: Annotated[list[str] | None, typer.Option(help="A name that clients call this machine by.")] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SKILLSTILL_TOKEN_FILE", help="Lines of `CLIENT: TOKEN`; each client sees only its own runs."
+        ),
+    ] = None,
     log_json: Annotated[bool, typer.Option("--log-json", help="Log one JSON object a line.")] = False,
     trace: Traces = True,
 ) -> int:
     """Serve every subagent as an MCP tool over standard input and output, or over HTTP.
 
-    HTTP clients must bear the token in SKILLSTILL_TOKEN; on loopback one is made up where there is none.
+    HTTP clients must bear the token in SKILLSTILL_TOKEN or their own in --token-file. On loopback, if there is neither,
+    one is made up.
 
     Example: claude mcp add skillstill -- skillstill serve
     """
     import anyio
 
-    from skillstill.server import HttpOptions, build, logs, serve_http, serve_stdio
+    from skillstill.server import HttpOptions, build, logs, read_tokens, serve_http, serve_stdio
     from skillstill.workspace import Workspace as Folder
 
     logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
@@ -143,8 +150,8 @@ def serve(
     if http is None:
         serve_stdio(server)
     else:
-        token = os.environ.get("SKILLSTILL_TOKEN", "")
-        anyio.run(serve_http, server, HttpOptions(host, http, token, tuple(allowed_host or ())))
+        token, clients = os.environ.get("SKILLSTILL_TOKEN", ""), read_tokens(token_file) if token_file else {}
+        anyio.run(serve_http, server, HttpOptions(host, http, token, clients, tuple(allowed_host or ())))
     return 0
 
 

@@ -23,6 +23,7 @@ from skillstill.server.wire import tool
 from skillstill.storage import data_folder
 from skillstill.trust import trust
 from skillstill.types import Message
+from starlette.authentication import SimpleUser
 
 from tests.scenes import ROOT, Scripted, ScriptedModels, bundled_and
 
@@ -327,8 +328,8 @@ def test_few_subagents_are_always_loaded_and_many_are_found_by_their_hint() -> N
 
 
 async def test_a_transcript_is_for_its_owner_alone(scripted: Scripted, project: Path) -> None:
-    def bearer(token: str) -> Any:
-        return SimpleNamespace(request=SimpleNamespace(headers={"authorization": f"Bearer {token}"}))
+    def bearer(name: str) -> Any:
+        return SimpleNamespace(request=SimpleNamespace(user=SimpleUser(name)))
 
     transcripts, trace = Transcripts(), await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
     transcripts.keep(trace, bearer("mine"))
