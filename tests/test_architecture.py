@@ -128,9 +128,9 @@ def test_the_runtime_knows_nothing_of_training() -> None:
     assert not [file for file in SERVER.rglob("*.py") if "skillstill_training" in file.read_text(encoding="utf-8")]
 
 
-def test_no_file_has_more_than_300_lines() -> None:
+def test_no_file_has_more_than_500_lines() -> None:
     """A floor apart: it is one script on purpose, frozen by its hash."""
     for folder in ("server", "training", "skills", "scripts"):
         for file in (ROOT / folder).rglob("*.py"):
             if not file.name.startswith("floor"):
-                assert len(file.read_text(encoding="utf-8").splitlines()) <= 300, file
+                assert len(file.read_text(encoding="utf-8").splitlines()) <= 500, file

@@ -4,9 +4,12 @@ Exit codes: 0 answered or done, 2 escalate or no release, 1 failed, 64 wrong usa
 Only typer is loaded here; each command imports what it needs, so that `--help` stays fast and `run` never loads mcp.
 """
 
+import gc
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -138,18 +141,22 @@ def serve(
 
     Example: claude mcp add skillstill -- skillstill serve
     """
-    import anyio
+    with _no_garbage_yet():
+        from skillstill.server import build, logs, serve_stdio
+        from skillstill.workspace import Workspace as Folder
 
-    from skillstill.server import HttpOptions, build, logs, read_tokens, serve_http, serve_stdio
-    from skillstill.workspace import Workspace as Folder
-
-    logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
-    folder = Folder(workspace).root
-    models = _models(endpoint, offline, gpu_layers, threads, slots)
-    server = build(_runtime(registry, folder, models, base, trace), folder, slots)
+        logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
+        folder = Folder(workspace).root
+        models = _models(endpoint, offline, gpu_layers, threads, slots)
+        server = build(_runtime(registry, folder, models, base, trace), folder, slots)
     if http is None:
         serve_stdio(server)
     else:
+        import anyio
+
+        from skillstill.server.http import HttpOptions, serve_http
+        from skillstill.server.tokens import read_tokens
+
         token, clients = os.environ.get("SKILLSTILL_TOKEN", ""), read_tokens(token_file) if token_file else {}
         anyio.run(serve_http, server, HttpOptions(host, http, token, clients, tuple(allowed_host or ())))
     return 0
@@ -272,6 +279,16 @@ def _read_all() -> str:
     if not sys.stdin:
         raise UsageError("the prompt is -, but standard input is closed")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def _no_garbage_yet() -> Iterator[None]:
+    """For imports, which make many objects and hardly any garbage: looking for it takes a tenth of the start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":

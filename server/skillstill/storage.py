@@ -7,12 +7,18 @@ from pathlib import Path
 
 from platformdirs import user_data_path, user_state_path
 
+LIBRARY_FILE = "catalogue.sqlite"  # in the library's folder; there is none before the first import
 OWNER_ONLY, ALL_READ = 0o600, 0o644  # what files are: a user's own things, and what goes into a project
 
 
 def data_folder() -> Path:
     """What the user installed or decided: registries, trust."""
     return user_data_path("skillstill")
+
+
+def library_folder() -> Path:
+    """What the user imported: the catalogue and the contents that it names."""
+    return data_folder() / "library"
 
 
 def state_folder() -> Path:
