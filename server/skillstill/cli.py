@@ -8,11 +8,11 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,11 +30,14 @@ from skillstill.options import (
     Offline,
     Project,
     RegistryFile,
+    SubagentName,
     Threads,
     Traces,
     Workspace,
+    run_ids,
 )
 from skillstill.packs.commands import pack, pull, push, unpack
+from skillstill.settings import settings
 
 if TYPE_CHECKING:
     from skillstill.runtime import Runtime
@@ -42,19 +45,14 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"answered": 0, "escalate": 2, "failed": 1}
 FAILED, USAGE, INTERRUPTED = 1, 64, 130
+PIPELINE = {command.name: command for command in entry_points(group="skillstill.commands")}  # unknown to the runtime
+USE, TRAIN, LIBRARY, SHARE, CLIENTS = "Use", "Train", "Library", "Share", "Clients"  # panels of the help
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="Small local models as subagents: run one here, or serve them all as MCP tools.",
     epilog="Exit codes: 0 answered or done, 2 escalate or no release, 1 failed, 64 wrong usage, 130 interrupted.",
 )
-for _own in (assess, bundle, install, pack, pull, push, search, uninstall, unpack):
-    app.command()(_own)
-app.command("import")(import_)
-app.command("export-skill")(export_skill)
-for _command in entry_points(group="skillstill.commands"):  # the pipeline's, which the runtime does not know
-    app.command(_command.name)(_command.load())
 
 
 def _say_version(wanted: bool) -> None:
@@ -67,16 +65,28 @@ def _say_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
     ] = False,
 ) -> None:
     """What stands before a command."""
+    if context.invoked_subcommand != "purge":  # it removes the file, which may be the reason
+        context.default_map = _defaults(context, settings())
 
 
-@app.command()
+def _defaults(context: typer.Context, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What the configuration file says to each command. To the pipeline's, `--registry` and `--base` mean others."""
+    commands = context.command.commands if said else {}  # type: ignore[attr-defined]
+    return {
+        name: {key: said[key] for key in parameters & said.keys() if key == "offline" or name not in PIPELINE}
+        for name, parameters in ((name, {one.name for one in command.params}) for name, command in commands.items())
+    }
+
+
+@app.command(rich_help_panel=USE)
 def run(
-    subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
+    subagent: SubagentName,
     prompt: Annotated[str, typer.Argument(help="What you want to know; - reads it from standard input.")],
     workspace: Workspace = Path(),
     json: Json = False,
@@ -107,7 +117,7 @@ def run(
     return EXIT_CODES[finished.report.status]
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def serve(
     workspace: Workspace = Path(),
     base: Base = None,
@@ -162,7 +172,7 @@ def serve(
     return 0
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=USE)
 def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """List the subagents, their state and the registry that each comes from."""
     from skillstill import show
@@ -172,9 +182,11 @@ def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json
     return 0
 
 
-@app.command("show")
+@app.command("show", rich_help_panel=USE)
 def show_(
-    run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `last`.")] = "last",
+    run: Annotated[
+        str, typer.Argument(help="A run id, the beginning of one, or `last`.", autocompletion=run_ids)
+    ] = "last",
     list: Annotated[bool, typer.Option("--list", help="List the stored runs instead.")] = False,
     json: Json = False,
 ) -> int:
@@ -188,7 +200,7 @@ def show_(
     return 0
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """Try everything that a run needs on this machine, and say what to type where something is missing."""
     from skillstill import doctor, show
@@ -199,9 +211,9 @@ def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Jso
     return 0 if all(check.ok for check in checks) else FAILED
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def rollback(
-    subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
+    subagent: SubagentName,
     workspace: Project = Path(),
     registry: RegistryFile = None,
     offline: Offline = False,
@@ -221,7 +233,7 @@ def rollback(
     return 0
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def trust(
     project: Annotated[
         Path, typer.Argument(help="A folder whose .skillstill/ you have looked at, or that of a pack.")
@@ -240,6 +252,37 @@ def trust(
     return 0
 
 
+@app.command(rich_help_panel=USE)
+def purge(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> int:
+    """Remove all that skillstill keeps for you: subagents, library, traces, caches, settings, models that it fetched.
+
+    Lists it with sizes and asks first. Workspaces, run folders and the entries of clients stay.
+    """
+    from skillstill import removal, show
+
+    found = removal.stored()
+    show.stored(found)
+    if not found:
+        return 0
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("nobody is there to ask: type `skillstill purge --yes`")
+    if yes or typer.confirm("Remove all of it for good?"):
+        removal.remove(found)
+    return 0
+
+
+PANELS: Mapping[str, Sequence[tuple[str, Callable[..., int]]]] = {
+    LIBRARY: [("import", import_), ("search", search), ("assess", assess), ("export-skill", export_skill)],
+    SHARE: [("pack", pack), ("unpack", unpack), ("push", push), ("pull", pull)],
+    CLIENTS: [("install", install), ("uninstall", uninstall), ("bundle", bundle)],
+}
+for _command in PIPELINE.values():
+    app.command(_command.name, rich_help_panel=TRAIN)(_command.load())
+for _panel, _commands in PANELS.items():
+    for _name, _own in _commands:
+        app.command(_name, rich_help_panel=_panel)(_own)
+
+
 def main() -> None:
     """The console script."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
@@ -249,7 +292,7 @@ def main() -> None:
 
 def _exit_code() -> int:
     try:
-        return app(standalone_mode=False) or 0
+        return app(standalone_mode=False, prog_name="skillstill") or 0
     except typer.TyperException as error:
         return _complain(error.format_message(), USAGE)
     except UsageError as error:
