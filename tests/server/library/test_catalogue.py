@@ -29,7 +29,6 @@ DYING = """
 import os
 from collections.abc import Mapping
 from skillstill.library.catalogue import Catalogue
-from skillstill.storage import LIBRARY_FILE
 from tests.server.library.shelf import made
 
 class Killer(Mapping):
