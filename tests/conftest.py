@@ -20,7 +20,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     folder = tmp_path_factory.mktemp("home")
     for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(folder if name == "HOME" else folder / name.lower()))
-    for name in ("OFFLINE", "ENDPOINT", "ENDPOINT_KEY", "GPU_LAYERS", "THREADS", "TOKEN"):
+    for name in ("OFFLINE", "ENDPOINT", "ENDPOINT_KEY", "GPU_LAYERS", "THREADS", "TOKEN", "TOKEN_FILE"):
         monkeypatch.delenv(f"SKILLSTILL_{name}", raising=False)
     return folder
 

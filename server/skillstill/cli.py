@@ -4,12 +4,15 @@ Exit codes: 0 answered or done, 2 escalate or no release, 1 failed, 64 wrong usa
 Only typer is loaded here; each command imports what it needs, so that `--help` stays fast and `run` never loads mcp.
 """
 
+import gc
 import logging
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,10 +25,13 @@ from skillstill.console.options import (
     Offline,
     Project,
     RegistryFile,
+    SubagentName,
     Threads,
     Traces,
     Workspace,
+    run_ids,
 )
+from skillstill.console.settings import settings
 from skillstill.errors import SkillstillError, UsageError
 from skillstill.library.commands.assessing import assess
 from skillstill.library.commands.importing import export_skill, import_
@@ -39,19 +45,14 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"answered": 0, "escalate": 2, "failed": 1}
 FAILED, USAGE, INTERRUPTED = 1, 64, 130
+PIPELINE = {command.name: command for command in entry_points(group="skillstill.commands")}  # unknown to the runtime
+USE, TRAIN, LIBRARY, SHARE, CLIENTS = "Use", "Train", "Library", "Share", "Clients"  # panels of the help
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="Small local models as subagents: run one here, or serve them all as MCP tools.",
     epilog="Exit codes: 0 answered or done, 2 escalate or no release, 1 failed, 64 wrong usage, 130 interrupted.",
 )
-for _own in (assess, bundle, install, pack, pull, push, search, uninstall, unpack):
-    app.command()(_own)
-app.command("import")(import_)
-app.command("export-skill")(export_skill)
-for _command in entry_points(group="skillstill.commands"):  # the pipeline's, which the runtime does not know
-    app.command(_command.name)(_command.load())
 
 
 def _say_version(wanted: bool) -> None:
@@ -64,16 +65,28 @@ def _say_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
     ] = False,
 ) -> None:
     """What stands before a command."""
+    if context.invoked_subcommand != "purge":  # it removes the file, which may be the reason
+        context.default_map = _defaults(context, settings())
 
 
-@app.command()
+def _defaults(context: typer.Context, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What the configuration file says to each command. To the pipeline's, `--registry` and `--base` mean others."""
+    commands = context.command.commands if said else {}  # type: ignore[attr-defined]
+    return {
+        name: {key: said[key] for key in parameters & said.keys() if key == "offline" or name not in PIPELINE}
+        for name, parameters in ((name, {one.name for one in command.params}) for name, command in commands.items())
+    }
+
+
+@app.command(rich_help_panel=USE)
 def run(
-    subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
+    subagent: SubagentName,
     prompt: Annotated[str, typer.Argument(help="What you want to know; - reads it from standard input.")],
     workspace: Workspace = Path(),
     json: Json = False,
@@ -104,7 +117,7 @@ def run(
     return EXIT_CODES[finished.report.status]
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def serve(
     workspace: Workspace = Path(),
     base: Base = None,
@@ -122,33 +135,44 @@ def serve(
         str, typer.Option(help="The address to listen on; off loopback a token and --allowed-host are needed.")
     ] = "127.0.0.1",
     allowed_host: Annotated[list[str] | None, typer.Option(help="A name that clients call this machine by.")] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SKILLSTILL_TOKEN_FILE", help="Lines of `CLIENT: TOKEN`; each client sees only its own runs."
+        ),
+    ] = None,
     log_json: Annotated[bool, typer.Option("--log-json", help="Log one JSON object a line.")] = False,
     trace: Traces = True,
 ) -> int:
     """Serve every subagent as an MCP tool over standard input and output, or over HTTP.
 
-    HTTP clients must bear the token in SKILLSTILL_TOKEN; on loopback one is made up where there is none.
+    HTTP clients must bear the token in SKILLSTILL_TOKEN or their own in --token-file. On loopback, if there is neither,
+    one is made up.
 
     Example: claude mcp add skillstill -- skillstill serve
     """
-    import anyio
+    with _no_garbage_yet():
+        from skillstill.server import build, logs, serve_stdio
+        from skillstill.workspace import Workspace as Folder
 
-    from skillstill.server import HttpOptions, build, logs, serve_http, serve_stdio
-    from skillstill.workspace import Workspace as Folder
-
-    logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
-    folder = Folder(workspace).root
-    models = _models(endpoint, offline, gpu_layers, threads, slots)
-    server = build(_runtime(registry, folder, models, base, trace), folder, slots)
+        logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
+        folder = Folder(workspace).root
+        models = _models(endpoint, offline, gpu_layers, threads, slots)
+        server = build(_runtime(registry, folder, models, base, trace), folder, slots)
     if http is None:
         serve_stdio(server)
     else:
-        token = os.environ.get("SKILLSTILL_TOKEN", "")
-        anyio.run(serve_http, server, HttpOptions(host, http, token, tuple(allowed_host or ())))
+        import anyio
+
+        from skillstill.server.http import HttpOptions, serve_http
+        from skillstill.server.tokens import read_tokens
+
+        token, clients = os.environ.get("SKILLSTILL_TOKEN", ""), read_tokens(token_file) if token_file else {}
+        anyio.run(serve_http, server, HttpOptions(host, http, token, clients, tuple(allowed_host or ())))
     return 0
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=USE)
 def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """List the subagents, their state and the registry that each comes from."""
     from skillstill.console import show
@@ -158,9 +182,11 @@ def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json
     return 0
 
 
-@app.command("show")
+@app.command("show", rich_help_panel=USE)
 def show_(
-    run: Annotated[str, typer.Argument(help="A run id, the beginning of one, or `last`.")] = "last",
+    run: Annotated[
+        str, typer.Argument(help="A run id, the beginning of one, or `last`.", autocompletion=run_ids)
+    ] = "last",
     list: Annotated[bool, typer.Option("--list", help="List the stored runs instead.")] = False,
     json: Json = False,
 ) -> int:
@@ -175,7 +201,7 @@ def show_(
     return 0
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
     """Try everything that a run needs on this machine, and say what to type where something is missing."""
     from skillstill.console import doctor, show
@@ -186,9 +212,9 @@ def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Jso
     return 0 if all(check.ok for check in checks) else FAILED
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def rollback(
-    subagent: Annotated[str, typer.Argument(help="A name that `skillstill list` shows.")],
+    subagent: SubagentName,
     workspace: Project = Path(),
     registry: RegistryFile = None,
     offline: Offline = False,
@@ -208,7 +234,7 @@ def rollback(
     return 0
 
 
-@app.command()
+@app.command(rich_help_panel=USE)
 def trust(
     project: Annotated[
         Path, typer.Argument(help="A folder whose .skillstill/ you have looked at, or that of a pack.")
@@ -227,6 +253,37 @@ def trust(
     return 0
 
 
+@app.command(rich_help_panel=USE)
+def purge(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> int:
+    """Remove all that skillstill keeps for you: subagents, library, traces, caches, settings, models that it fetched.
+
+    Lists it with sizes and asks first. Workspaces, run folders and the entries of clients stay.
+    """
+    from skillstill.console import removal, show
+
+    found = removal.stored()
+    show.stored(found)
+    if not found:
+        return 0
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("nobody is there to ask: type `skillstill purge --yes`")
+    if yes or typer.confirm("Remove all of it for good?"):
+        removal.remove(found)
+    return 0
+
+
+PANELS: Mapping[str, Sequence[tuple[str, Callable[..., int]]]] = {
+    LIBRARY: [("import", import_), ("search", search), ("assess", assess), ("export-skill", export_skill)],
+    SHARE: [("pack", pack), ("unpack", unpack), ("push", push), ("pull", pull)],
+    CLIENTS: [("install", install), ("uninstall", uninstall), ("bundle", bundle)],
+}
+for _command in PIPELINE.values():
+    app.command(_command.name, rich_help_panel=TRAIN)(_command.load())
+for _panel, _commands in PANELS.items():
+    for _name, _own in _commands:
+        app.command(_name, rich_help_panel=_panel)(_own)
+
+
 def main() -> None:
     """The console script."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
@@ -236,7 +293,7 @@ def main() -> None:
 
 def _exit_code() -> int:
     try:
-        return app(standalone_mode=False) or 0
+        return app(standalone_mode=False, prog_name="skillstill") or 0
     except typer.TyperException as error:
         return _complain(error.format_message(), USAGE)
     except UsageError as error:
@@ -266,6 +323,16 @@ def _read_all() -> str:
     if not sys.stdin:
         raise UsageError("the prompt is -, but standard input is closed")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def _no_garbage_yet() -> Iterator[None]:
+    """For imports, which make many objects and hardly any garbage: looking for it takes a tenth of the start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":

@@ -14,6 +14,7 @@ SkillstillError                 its text is one sentence for a person: what was 
 │   ├── ContextFull             the run no longer fits the model's context
 │   └── ModelBusy               the model may answer the same request later: busy, broken down or out of reach
 ├── TraceError                  a trace cannot be stored
+├── RemovalError                what is kept for the user cannot be removed
 └── StageError                  a stage of the pipeline cannot go on
     ├── MaterialError           a workspace's source cannot be had or read
     ├── GoalsError              a skill's families, wordings or recipe cannot be used
@@ -87,6 +88,10 @@ class ModelBusy(ModelError):
 
 class TraceError(SkillstillError):
     """A trace cannot be stored."""
+
+
+class RemovalError(SkillstillError):
+    """What is kept for the user cannot be removed."""
 
 
 class StageError(SkillstillError):

@@ -23,7 +23,8 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from skillstill.models.scripted import call
 from skillstill.runtime import Runtime
-from skillstill.server import HttpOptions, build, serve_http, serve_stdio
+from skillstill.server import build, serve_stdio
+from skillstill.server.http import HttpOptions, serve_http
 from skillstill.skills.registry import Registry
 from skillstill.types import Message, ToolSchema
 

@@ -1,9 +1,11 @@
 """The real Claude Code in print mode, offline: what reaches the model, and what runs beside what."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
+from skillstill.clients.claude_code import CLAUDE_CODE
 from skillstill.server.tasks import GRACE
 
 from tests.clients.claude import SERVER, Claude, calling
@@ -23,6 +25,17 @@ def test_its_health_check_says_that_we_are_connected(claude: Claude) -> None:
     environment = ["-e", f"PYTHONPATH={Path(__file__).parents[2]}"]
     claude.run("mcp", "add", SERVER, "--scope", "local", *environment, "--", *command)
     assert "✔ Connected" in claude.run("mcp", "list").stdout
+
+
+def test_it_keeps_all_that_the_printed_line_says(claude: Claude) -> None:
+    """`alwaysLoad` above all, which `claude mcp add` cannot say."""
+    line = next(one for one in CLAUDE_CODE.snippet("user", claude.project).splitlines() if one.startswith("claude "))
+    said = claude.run(*shlex.split(line)[1:])
+    assert "Added stdio MCP server skillstill" in said.stdout, said.stdout + said.stderr
+    kept = json.loads((claude.folder / "home" / ".claude" / ".claude.json").read_text(encoding="utf-8"))
+    command = kept["mcpServers"]["skillstill"]["command"]
+    assert kept["mcpServers"]["skillstill"] == CLAUDE_CODE.entry([command, "serve"])
+    assert kept["mcpServers"]["skillstill"]["alwaysLoad"]
 
 
 def test_its_model_reads_the_report_and_nothing_else(claude: Claude) -> None:

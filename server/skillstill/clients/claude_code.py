@@ -3,6 +3,7 @@
 Files and keys are those that Claude Code 2.1.329 was seen to use.
 """
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,8 +26,9 @@ def _file(scope: Scope, project: Path, name: str) -> Place:
     return Place(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
 
 
-def _typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[str]:
-    return ["claude", "mcp", "add", name, "--scope", scope, "--", *command]
+def _typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+    """`claude mcp add` cannot say `alwaysLoad`: without it the first turns do not see a server that still connects."""
+    return ["claude", "mcp", "add-json", name, json.dumps(entry, ensure_ascii=False), "--scope", scope]
 
 
 def _settings() -> Path:

@@ -47,7 +47,7 @@ class Client:
     scopes      those that it knows, its usual one first
     file        where it keeps what it knows of servers, in a scope and for a project's folder
     beside      what it keeps of a server beside its command; the flag: whether its tools need no search
-    typed       the command that adds a server to a scope, where it has one
+    typed       the command that adds a server's entry to a scope, where it has one
     forgets     the command that removes one
     replaces    what it would replace by something else in a command
     opened      its words for the folder that is open, for a scope in which it starts servers somewhere else;
@@ -59,7 +59,7 @@ class Client:
     scopes: tuple[Scope, ...]
     file: Callable[[Scope, Path, str], Place]
     beside: Callable[[bool], dict[str, Any]]
-    typed: Callable[[Scope, str, Sequence[str]], Sequence[str]] = lambda *_: ()
+    typed: Callable[[Scope, str, dict[str, Any]], Sequence[str]] = lambda *_: ()
     forgets: Callable[[Scope, str], Sequence[str]] = lambda *_: ()
     replaces: str = "${"
     opened: Callable[[Scope], str | None] = lambda _: ""
@@ -83,10 +83,11 @@ class Client:
     ) -> str:
         """What to type, and what to write for people who edit files. Raises what `command` raises."""
         place, command = self.place(scope, project, name), self.command(scope, project, workspace, registry)
-        words = self.typed(scope, name, command)
+        entry = self.entry(command, always_load=always_load)
+        words = self.typed(scope, name, entry)
         typing = f"Type in {folder(project)}:\n\n{shlex.join(words)}\n\nOr add to" if words else "Add to"
         under = ", under " + " > ".join(place.keys[:-2]) if place.keys[:-2] else ""
-        return f"{typing} {place.file}{under}:\n\n{place.text(self.entry(command, always_load=always_load))}"
+        return f"{typing} {place.file}{under}:\n\n{place.text(entry)}"
 
     def install(
         self,

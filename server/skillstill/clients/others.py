@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_config_path
 
@@ -31,8 +32,8 @@ def _codex(scope: Scope, project: Path, name: str) -> Place:
     return Place((home / "config.toml").resolve(), keys, OWNER_ONLY, TomlText())
 
 
-def _codex_typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[str]:
-    return ["codex", "mcp", "add", name, "--", *command] if scope == "user" else ()
+def _codex_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+    return ["codex", "mcp", "add", name, "--", entry["command"], *entry["args"]] if scope == "user" else ()
 
 
 def _gemini(scope: Scope, project: Path, name: str) -> Place:
@@ -44,8 +45,9 @@ def _gemini_home() -> Path:
     return Path(os.environ.get("GEMINI_CLI_HOME") or Path.home())
 
 
-def _gemini_typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[str]:
-    return ["gemini", "mcp", "add", "--scope", scope, "--timeout", str(CALL_SECONDS * 1_000), name, *command]
+def _gemini_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+    options = ["--scope", scope, "--timeout", str(CALL_SECONDS * 1_000)]
+    return ["gemini", "mcp", "add", *options, name, entry["command"], *entry["args"]]
 
 
 def _vscode(scope: Scope, project: Path, name: str) -> Place:
@@ -56,8 +58,8 @@ def _vscode(scope: Scope, project: Path, name: str) -> Place:
     return Place(file.resolve(), keys, OWNER_ONLY, AS_EDITORS_READ)
 
 
-def _vscode_typed(scope: Scope, name: str, command: Sequence[str]) -> Sequence[str]:
-    server = {"name": name, "command": command[0], "args": list(command[1:])}
+def _vscode_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+    server = {"name": name, "command": entry["command"], "args": entry["args"]}
     return ["code", "--add-mcp", json.dumps(server, ensure_ascii=False)] if scope == "user" else ()
 
 

@@ -1,10 +1,28 @@
 """Options that several commands take, worded once. Only typer is loaded here, as in `cli`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
+    """Names and titles, for a shell that completes what was typed so far."""
+    from skillstill.skills.registry import Registry
+
+    entries = [listed.entry for listed in Registry(None, Path()).entries()]
+    return [(entry.name, entry.title) for entry in entries if entry.name.startswith(incomplete)]
+
+
+def run_ids(incomplete: str) -> Sequence[str]:
+    """The ids of stored runs, the latest first, for a shell that completes what was typed so far."""
+    from skillstill.run.store import ids
+
+    return [run for run in ("last", *ids()) if run.startswith(incomplete)]
+
+
+SubagentName = Annotated[str, typer.Argument(help="A name that `skillstill list` shows.", autocompletion=subagents)]
 RegistryFile = Annotated[
     Path | None, typer.Option("--registry", help="A registry.json that comes first, like SKILLSTILL_REGISTRY.")
 ]

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from skillstill.console.doctor import Check
+from skillstill.console.removal import Stored
 from skillstill.run import store
 from skillstill.runtime import outdated
 from skillstill.skills.registry import Entry, Registry
@@ -115,6 +116,17 @@ def checks(found: Sequence[Check], *, as_json: bool) -> None:
         if check.remedy and not check.ok:
             _out.print(Text(f"     type: {check.remedy}"))
     return None
+
+
+def stored(found: Sequence[Stored]) -> None:
+    """What lies where, and how large it is."""
+    for one in found:
+        _out.print(Text(f"{_size(one.size):>9}  {one.what}: {one.path}"))
+    _out.print(Text(f"{_size(sum(one.size for one in found)):>9}  in all" if found else "nothing is stored"))
+
+
+def _size(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1_000:.1f} kB"
 
 
 def trusted(folder: Path, fingerprint: str) -> None:

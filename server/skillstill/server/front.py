@@ -27,7 +27,6 @@ from mcp.types import (
 )
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
-from skillstill.library.catalogue import Catalogue
 from skillstill.runtime import Runtime
 from skillstill.server import finding, wire
 from skillstill.server.live import Announcer
@@ -73,8 +72,8 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
 
     `places` runs work at once; a call that takes more than `grace` seconds goes to the background, where a client can.
     """
-    finder = finding.Finder(runtime.registry, Catalogue())
-    announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.catalogue.exists))
+    finder = finding.Finder(runtime.registry)
+    announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.has_library))
     transcripts = Transcripts()
     calls = Calls(runtime, workspace, Queue(places), transcripts, finder)
     prompts = Prompts(runtime.registry, transcripts)

@@ -1,9 +1,9 @@
 """The MCP front over streamable HTTP: who may call, from where, how much and how often.
 
-    authentication -> rate limit -> hang-ups -> the SDK: 401, Host 421, Origin 403, body limit 413, both protocol eras
+    connections -> authentication -> rate limit -> well-formed Host and Origin -> hang-ups -> sessions
+        -> the SDK: 401, Host 421, Origin 403, body limit 413, both protocol eras
 
-Not covered: encryption (put a TLS proxy or an ssh tunnel before it), and connections that are opened and never used;
-CONNECTIONS bounds their number.
+Not covered: encryption. Put a TLS proxy or an ssh tunnel before it.
 """
 
 import asyncio
@@ -12,14 +12,13 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
 import uvicorn
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
-from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
@@ -27,15 +26,13 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.types import ASGIApp
 
 from skillstill.errors import UsageError
-from skillstill.server.guards import Clock, HangUps, RateLimit
+from skillstill.server.connections import CONNECTIONS, STRANGERS, connection_class
+from skillstill.server.guards import Clock, HangUps, RateLimit, Sessions, WellFormed, is_host
+from skillstill.server.tokens import SINGLE, TOKEN, TokenTable
 from skillstill.util.hosts import is_loopback
 
 PATH = "/mcp"
-TOKEN = re.compile(r"[\x21-\x7e]{16,}")
-HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-CONNECTIONS = 200
-SESSIONS = 1_000  # of the 2025 era; a forgotten one ends after half an hour
 GRACE = 3  # seconds that open requests have when the server stops
 Announce = Callable[[str], None]
 
@@ -44,16 +41,20 @@ Announce = Callable[[str], None]
 class HttpOptions:
     """Where to listen and whom to answer. Port 0: any free one. `allowed_hosts`: as in a Host header, port optional.
 
-    `max_body` is in bytes; `calls_per_minute` counts every POST of one address, and a task that a client polls twice a
-    second makes 120 of them; `patience` is how many seconds a client may leave an answer unread.
+    `token` is one for all clients, `clients` holds tokens by name: each of those sees its own runs only. `max_body` is
+    in bytes; `max_sessions` are of the 2025 era; `calls_per_minute` counts every POST of one address, and a task that
+    a client polls twice a second makes 120 of them; `patience` is how many seconds a client may take to send a request,
+    and may leave an answer unread.
     """
 
     host: str = "127.0.0.1"
     port: int = 0
     token: str = field(default="", repr=False)
+    clients: Mapping[str, str] = field(default_factory=dict, repr=False)
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body: int = 1_000_000
+    max_sessions: int = 1_000
     calls_per_minute: int = 600
     patience: float = 30.0
 
@@ -61,35 +62,44 @@ class HttpOptions:
     def loopback(self) -> bool:
         return is_loopback(self.host)
 
+    @property
+    def tokens(self) -> Mapping[str, str]:
+        """All tokens, by the names of their clients."""
+        return {**({SINGLE: self.token} if self.token else {}), **self.clients}
+
 
 def check(options: HttpOptions) -> None:
     """Raises UsageError where the options would let strangers in."""
-    if not options.loopback and not (options.token and options.allowed_hosts):
+    if not options.loopback and not (options.tokens and options.allowed_hosts):
         raise UsageError(
             f"other machines can reach {options.host}, so it needs a token and the names that clients call it by: type "
             "`SKILLSTILL_TOKEN=$(openssl rand -hex 32) skillstill serve --http PORT --host HOST --allowed-host NAME`"
         )
-    if not TOKEN.fullmatch(options.token):
+    if not all(map(TOKEN.fullmatch, options.tokens.values() or [""])):
         raise UsageError("the token must be 16 or more printable ASCII characters without spaces: set SKILLSTILL_TOKEN")
+    if options.token in options.clients.values():
+        raise UsageError("a client in the token file has the token in SKILLSTILL_TOKEN: each needs its own")
     for name in options.allowed_hosts:
-        if not HOST.fullmatch(name):
+        if not is_host(name):
             raise UsageError(f"{name!r} is no host name: expected one such as build.lan or build.lan:8443")
 
 
 def application(server: Server[Any], options: HttpOptions, clock: Clock = time.monotonic) -> Starlette:
     """The guarded ASGI application. Raises UsageError, also where there is no token."""
     check(options)
-    one_token = _OneToken(options.token)
+    tokens = TokenTable(options.tokens)
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=options.max_body,
-        max_sessions=SESSIONS,
+        max_sessions=options.max_sessions + CONNECTIONS,  # that many may be in use, which `Sessions` does not end
         transport_security=_security(options),
-        token_verifier=one_token,
+        token_verifier=tokens,
     )
+    app.add_middleware(Sessions, most=options.max_sessions)
     app.add_middleware(HangUps, patience=options.patience)
+    app.add_middleware(WellFormed)
     app.add_middleware(RateLimit, per_minute=options.calls_per_minute, clock=clock)
-    app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(one_token))  # added last: comes first
+    app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(tokens))  # added last: comes first
     return app
 
 
@@ -105,11 +115,11 @@ async def serve_http(
 
     Raises UsageError where the options are unsafe or the address cannot be had.
     """
-    token = options.token or (secrets.token_urlsafe(32) if options.loopback else "")
-    app = application(server, replace(options, token=token), clock)
+    made_up = secrets.token_urlsafe(32) if options.loopback and not options.tokens else ""
+    app = application(server, replace(options, token=options.token or made_up), clock)
     with _bound(options) as listening:
         url = _url(options, listening.getsockname()[1])
-        await _serve(_Listener(app, lambda: announce(_welcome(url, options.token or token, options))), listening)
+        await _serve(_Listener(app, options.patience, lambda: announce(_welcome(url, made_up))), listening)
 
 
 async def _serve(listener: "_Listener", listening: socket.socket) -> None:
@@ -130,18 +140,18 @@ async def _serve(listener: "_Listener", listening: socket.socket) -> None:
 
 
 class _Listener(uvicorn.Server):
-    def __init__(self, app: ASGIApp, on_ready: Callable[[], None]) -> None:
+    def __init__(self, app: ASGIApp, patience: float, on_ready: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http="h11",
+                http=connection_class(patience),
                 ws="none",
                 lifespan="on",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,  # whoever may name its own address evades the rate limit
-                limit_concurrency=CONNECTIONS,
+                limit_concurrency=CONNECTIONS + STRANGERS,
                 timeout_graceful_shutdown=GRACE + 2,
             )
         )
@@ -181,9 +191,9 @@ def _url(options: HttpOptions, port: int) -> str:
     return f"http://{name if re.search(r':[0-9]+$', name) else f'{name}:{port}'}{PATH}"
 
 
-def _welcome(url: str, token: str, options: HttpOptions) -> str:
+def _welcome(url: str, made_up: str) -> str:
     """A token that the user gave is not repeated; one that was made up is shown here and nowhere else."""
-    shown = "$SKILLSTILL_TOKEN" if options.token else token
+    shown = made_up or "$SKILLSTILL_TOKEN"
     return (
         f"skillstill: serving on {url}\n"
         f'skillstill: claude mcp add --transport http skillstill {url} --header "Authorization: Bearer {shown}"'
@@ -202,14 +212,3 @@ def _security(options: HttpOptions) -> TransportSecuritySettings:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-class _OneToken:
-    """The SDK's token verifier for the one token that there is."""
-
-    def __init__(self, token: str) -> None:
-        self._token = token.encode()
-
-    async def verify_token(self, token: str) -> AccessToken | None:
-        right = secrets.compare_digest(token.encode(), self._token)
-        return AccessToken(token="", client_id="skillstill", scopes=[]) if right else None

@@ -5,8 +5,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from platformdirs import user_data_path, user_state_path
+from platformdirs import user_cache_path, user_config_path, user_data_path, user_state_path
 
+LIBRARY_FILE = "catalogue.sqlite"  # in the library's folder; there is none before the first import
 OWNER_ONLY, ALL_READ = 0o600, 0o644  # what files are: a user's own things, and what goes into a project
 
 
@@ -15,9 +16,24 @@ def data_folder() -> Path:
     return user_data_path("skillstill")
 
 
+def library_folder() -> Path:
+    """What the user imported: the catalogue and the contents that it names."""
+    return data_folder() / "library"
+
+
 def state_folder() -> Path:
     """What happened here: traces."""
     return user_state_path("skillstill")
+
+
+def cache_folder() -> Path:
+    """What can be made or fetched again: workspaces for training, checksums, proofs."""
+    return user_cache_path("skillstill")
+
+
+def config_folder() -> Path:
+    """What the user wrote: the configuration file."""
+    return user_config_path("skillstill")
 
 
 def write_atomically(file: Path, content: str | bytes, *, mode: int = OWNER_ONLY) -> None:

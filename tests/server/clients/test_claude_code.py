@@ -428,11 +428,15 @@ def test_without_the_installed_command_it_says_what_to_type(project: Path, monke
 def test_the_snippet_is_what_install_writes_and_what_a_shell_reads(project: Path, home: Path, mcp: Path) -> None:
     said = snippet("project", project, workspace=project)
     typed = next(line for line in said.splitlines() if line.startswith("claude"))
-    options = ["claude", "mcp", "add", "skillstill", "--scope", "project", "--"]
-    assert shlex.split(typed) == [*options, *serving(project)]
+    *words, added, option, scope = shlex.split(typed)
+    assert (words, option, scope) == (["claude", "mcp", "add-json", "skillstill"], "--scope", "project")
     assert not mcp.exists()
     install("project", project, workspace=project)
-    assert json.loads(said[said.index("{") :]) == read(mcp)
+    assert json.loads(added) == read(mcp)["mcpServers"]["skillstill"]
+    assert json.loads(added)["alwaysLoad"], (
+        "else the first turns of `claude -p` do not see a server that still connects"
+    )
+    assert json.loads(said[said.index("Or add to") :].partition(":\n\n")[2]) == read(mcp)
     assert f"{home / '.claude.json'}, under projects > {project}:" in snippet("local", project)
 
 
@@ -448,7 +452,7 @@ def typed(*arguments: str) -> Any:
 def test_the_commands_print_and_write_and_take_away(project: Path, mcp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     printed = typed("install", "claude-code", "--scope", "project")
-    assert "claude mcp add skillstill --scope project -- " in printed.output
+    assert "claude mcp add-json skillstill '{" in printed.output
     assert not mcp.exists()
     written = typed("install", "claude-code", "--scope", "project", "--write", "-w", ".")
     assert written.output.startswith(f"added mcpServers > skillstill in {mcp}\n")
@@ -465,7 +469,10 @@ def test_a_registry_elsewhere_is_served_by_its_whole_path(
     write_registry(project / "registry.json", Document())
     options = ["--scope", "project", "--registry", "registry.json"]
     whole = ["--registry", str(project / "registry.json")]
-    assert shlex.join(whole) in typed("install", "claude-code", *options).output
+    line = next(
+        one for one in typed("install", "claude-code", *options).output.splitlines() if one.startswith("claude ")
+    )
+    assert json.loads(shlex.split(line)[4])["args"] == ["serve", *whole]
     typed("install", "claude-code", *options, "--write")
     assert read(mcp)["mcpServers"]["skillstill"]["args"] == ["serve", *whole]
     both = typed("install", "claude-code", *options, "--write", "-w", ".")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import LibraryError, UnknownName
-from skillstill.library.catalogue import FILE, Added, Catalogue
+from skillstill.library.catalogue import Added, Catalogue
 from skillstill.library.definition import Definition
 from skillstill.library.searching import search
-from skillstill.util.storage import data_folder
+from skillstill.util.storage import LIBRARY_FILE, data_folder
 
 from tests.scenes import ROOT
 from tests.server.library.shelf import SHELF, made, shelf
@@ -67,7 +67,7 @@ def test_what_was_added_comes_back_as_it_was(catalogue: Catalogue) -> None:
 
 def test_only_its_owner_may_read_it(catalogue: Catalogue) -> None:
     catalogue.add(shelf(), "library")
-    file = data_folder() / "library" / FILE
+    file = data_folder() / "library" / LIBRARY_FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
@@ -145,7 +145,7 @@ def test_several_processes_write_at_once(catalogue: Catalogue) -> None:
 
 def test_a_damaged_file_says_what_to_type(catalogue: Catalogue) -> None:
     catalogue.add(shelf(), "library")
-    file = data_folder() / "library" / FILE
+    file = data_folder() / "library" / LIBRARY_FILE
     sqlite3.connect(file).close()
     file.write_bytes(file.read_bytes()[:4096] + b"\xff" * 60_000)
     for use in (catalogue.sources, lambda: catalogue.add(shelf(), "other"), lambda: search(catalogue, "web", 5)):
@@ -161,7 +161,7 @@ def test_a_damaged_file_says_what_to_type(catalogue: Catalogue) -> None:
     ("content", "says"), [(b"not a database " * 999, "damaged"), (b"", ""), (b"SQLite format 3\0", "damaged")]
 )
 def test_a_file_that_is_no_catalogue(catalogue: Catalogue, content: bytes, says: str) -> None:
-    file = data_folder() / "library" / FILE
+    file = data_folder() / "library" / LIBRARY_FILE
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     if not says:

@@ -23,6 +23,7 @@ from skillstill.skills.registry import Measured, Registry
 from skillstill.skills.trust import trust
 from skillstill.types import Message
 from skillstill.util.storage import data_folder
+from starlette.authentication import SimpleUser
 
 from tests.scenes import ROOT, Scripted, ScriptedModels, bundled_and
 
@@ -327,8 +328,8 @@ def test_few_subagents_are_always_loaded_and_many_are_found_by_their_hint() -> N
 
 
 async def test_a_transcript_is_for_its_owner_alone(scripted: Scripted, project: Path) -> None:
-    def bearer(token: str) -> Any:
-        return SimpleNamespace(request=SimpleNamespace(headers={"authorization": f"Bearer {token}"}))
+    def bearer(name: str) -> Any:
+        return SimpleNamespace(request=SimpleNamespace(user=SimpleUser(name)))
 
     transcripts, trace = Transcripts(), await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
     transcripts.keep(trace, bearer("mine"))
@@ -361,3 +362,36 @@ def test_nonsense_on_the_pipe_leaves_the_server_alive(project: Path) -> None:
         served.stdin.close()
     assert answer["result"]["serverInfo"]["name"] == "skillstill"
     assert served.returncode == 0
+
+
+@pytest.mark.usefixtures("as_shipped")
+def test_the_first_answers_wait_for_nothing_heavy(project: Path, tmp_path: Path) -> None:
+    """A client drops a server that is slow to answer; what a run needs is imported by the first run."""
+    asked = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HANDSHAKE},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+    ]
+    command = [sys.executable, "-X", "importtime", "-m", "skillstill.cli", "serve", "--workspace", str(project)]
+    log = tmp_path / "imports"
+    with (
+        log.open("wb") as imports,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=imports) as served,
+    ):
+        assert served.stdin
+        assert served.stdout
+        served.stdin.write("".join(f"{json.dumps(one)}\n" for one in asked).encode())
+        served.stdin.flush()
+        answers = [json.loads(served.stdout.readline()) for _ in range(2)]
+        served.stdin.close()
+    assert [tool["name"] for tool in answers[1]["result"]["tools"]] == bundled_and()
+    loaded = {line.rpartition("|")[2].strip() for line in log.read_text(encoding="utf-8").splitlines()}
+    assert "mcp" in loaded
+    heavy = {"huggingface_hub", "llama_cpp", "llguidance", "numpy", "rich", "tokenizers", "torch", "tree_sitter"}
+    own = {
+        "skillstill.library.catalogue",
+        "skillstill.server.http",
+        "skillstill.tools.code.files",
+        "skillstill.models.llama",
+    }
+    assert not loaded & (heavy | own)

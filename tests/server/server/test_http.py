@@ -5,7 +5,7 @@ import re
 import signal
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,15 @@ from anyio.abc import SocketStream
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.types import ResourceTemplateReference
 from skillstill.errors import UsageError
 from skillstill.models.scripted import call
 from skillstill.runtime import Runtime
 from skillstill.server import build
+from skillstill.server.connections import STRANGERS
 from skillstill.server.guards import CLIENTS, HangUps, RateLimit
 from skillstill.server.http import HttpOptions, application, check, say, serve_http
+from skillstill.server.tokens import read_tokens
 from skillstill.skills.registry import Registry
 from skillstill.types import Message, Model
 from starlette.types import Receive, Scope, Send
@@ -39,6 +42,7 @@ ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "appl
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 MODERN = {"MCP-Protocol-Version": "2026-07-28"}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 LOOK = call("search", pattern="class Cart")
 CLAIM = "Cart is defined in cart.py:3."
 ASK = {"name": "explore", "arguments": {"prompt": "Where is Cart?"}}
@@ -159,6 +163,18 @@ async def test_a_client_with_a_wrong_token_is_told_and_another_served(scripted: 
         ("Origin", "http://evil.example", 403),
         ("Origin", "null", 403),
         ("Origin", "http://localhost.evil.example", 403),
+        ("Host", "localhost:99999x", 421),
+        ("Host", "localhost:99999", 421),
+        ("Host", "localhost:0", 421),
+        ("Host", "localhost:80:80", 421),
+        ("Host", "localhost:80@evil.example", 421),
+        ("Host", "[::1]:80.evil.example", 421),
+        ("Host", "[::1]:65535", 404),
+        ("Origin", "http://localhost:99999x", 403),
+        ("Origin", "http://localhost:80.evil.example", 403),
+        ("Origin", "http://localhost:80@evil.example", 403),
+        ("Origin", "http://localhost:3000/", 403),
+        ("Origin", "http://[::1", 403),
         ("Origin", "http://localhost:3000", 404),
     ],
 )
@@ -209,10 +225,95 @@ async def test_a_token_that_is_none_is_refused_without_being_told(
     assert not token or token not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["*", "https://build.lan", "build.lan/mcp", ":*", "", "build lan"])
+@pytest.mark.parametrize("name", ["*", "https://build.lan", "build.lan/mcp", ":*", "", "build lan", "lan:65536"])
 def test_a_pattern_or_an_address_is_no_host_name(name: str) -> None:
     with pytest.raises(UsageError, match="is no host name: expected one such as"):
         check(replace(OPTIONS, allowed_hosts=(name,)))
+
+
+OTHERS = {"laptop": "the-token-of-the-laptop", "builder": "the-token-of-the-builder"}
+
+
+@asynccontextmanager
+async def connected_as(served: Served, name: str) -> AsyncIterator[Client]:
+    async with connected(served, token=OTHERS.get(name, TOKEN)) as client:
+        yield client
+
+
+@pytest.mark.parametrize("token", ["", TOKEN])
+async def test_each_client_with_a_token_of_its_own_sees_its_own_runs_alone(
+    scripted: Scripted, project: Path, token: str
+) -> None:
+    transcript = ResourceTemplateReference(uri="run://{id}")
+    others = ["builder", *([""] if token else [])]
+    async with serving(scripted([LOOK, CLAIM]), project, HttpOptions(token=token, clients=OTHERS)) as served:
+        async with connected_as(served, "laptop") as client:
+            result = await client.call_tool("explore", {"prompt": "Where is Cart?"})
+            run = (result.meta or {})["skillstill/run"]
+            own = await client.complete(transcript, {"name": "id", "value": ""})
+            assert (await client.read_resource(run)).contents
+        for name in others:
+            async with connected_as(served, name) as other:
+                assert (await other.complete(transcript, {"name": "id", "value": ""})).completion.values == []
+                with pytest.raises(MCPError, match="no such resource"):
+                    await other.read_resource(run)
+        async with connected(served, token=OTHERS["laptop"]) as again:
+            assert (await again.read_resource(run)).contents
+        assert (await answered(served, PING, Authorization="Bearer nobody-has-this-one")).status_code == 401
+    assert own.completion.values == [run.removeprefix("run://")]
+    assert not [one for one in OTHERS.values() if one in served.said + repr(HttpOptions(clients=OTHERS))]
+
+
+async def test_a_session_of_one_client_is_unknown_to_another(scripted: Scripted, project: Path) -> None:
+    async with serving(scripted([]), project, replace(OPTIONS, clients=OTHERS)) as served:
+        headers = await session(served)
+        assert (await answered(served, LIST, **headers)).status_code == 200
+        stolen = {**headers, "Authorization": f"Bearer {OTHERS['laptop']}"}
+        assert (await answered(served, LIST, **stolen)).status_code == 404
+
+
+def token_file(folder: Path, text: str) -> Path:
+    (file := folder / "tokens").write_text(text, encoding="utf-8")
+    file.chmod(0o600)
+    return file
+
+
+def test_a_token_file_names_clients(tmp_path: Path) -> None:
+    lines = ["# who may call", "", *(f"{name}: {token}" for name, token in OTHERS.items())]
+    assert read_tokens(token_file(tmp_path, "\n".join(lines))) == OTHERS
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "holds no token: expected lines such as"),
+        ("# nobody", "holds no token: expected lines such as"),
+        ("a-token-without-a-name", "line 1: expected lines such as `build-server: TOKEN`"),
+        ("one: short-secret", "line 1: expected lines such as"),
+        ("one: a-long-secret with spaces", "line 1: expected lines such as"),
+        ("a b: a-long-secret-of-one", "line 1: expected lines such as"),
+        ("one: a-long-secret-of-one\none: a-long-secret-of-two", "line 2: expected each name and each token once"),
+        ("one: a-long-secret-of-one\ntwo: a-long-secret-of-one", "line 2: expected each name and each token once"),
+    ],
+)
+def test_a_token_file_that_is_none_is_refused_without_being_told(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        read_tokens(token_file(tmp_path, text))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_token_file_that_others_may_read_or_that_is_missing_is_refused(tmp_path: Path) -> None:
+    file = token_file(tmp_path, "one: a-long-secret-of-one")
+    file.chmod(0o640)
+    with pytest.raises(UsageError, match=rf"others may read the tokens in {file}: type `chmod 600 {file}`"):
+        read_tokens(file)
+    with pytest.raises(UsageError, match=r"cannot be read as a file of tokens: .*No such file"):
+        read_tokens(tmp_path / "missing")
+
+
+def test_the_token_of_all_is_nobodys_own() -> None:
+    with pytest.raises(UsageError, match="each needs its own"):
+        check(HttpOptions(token=TOKEN, clients={"laptop": TOKEN}))
 
 
 async def test_an_address_in_use_is_one_sentence(scripted: Scripted, project: Path) -> None:
@@ -473,6 +574,125 @@ async def test_an_answer_that_is_not_read_in_time_counts_as_a_hang_up() -> None:
     with anyio.fail_after(10):
         await HangUps(app, patience=0.01)({"type": "http", "headers": []}, never, never)
     assert seen == ["http.disconnect"]
+
+
+@asynccontextmanager
+async def strangers(served: Served, count: int) -> AsyncIterator[list[SocketStream]]:
+    """Connections on which nothing is ever sent."""
+    port = httpx2.URL(served.url).port or 0
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(await anyio.connect_tcp("127.0.0.1", port)) for _ in range(count)]
+
+
+async def ended(stream: SocketStream) -> bool:
+    with anyio.fail_after(10):
+        try:
+            await stream.receive()
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_connections_that_never_ask_take_nobodys_place(scripted: Scripted, project: Path, era: str) -> None:
+    async with (
+        serving(scripted([]), project) as served,
+        connected(served, era) as client,
+        strangers(served, 350) as idle,
+    ):
+        assert (await client.list_tools()).tools
+        async with connected(served, era) as late:
+            assert (await late.list_tools()).tools
+        assert await ended(idle[0]), "the oldest made room"
+
+
+async def test_a_client_with_the_token_keeps_its_place_among_strangers(project: Path) -> None:
+    model = Waiting()
+    async with serving(running(model), project) as served:
+        post = await tool_call(served, "2026-07-28")
+        async with httpx2.AsyncClient() as http, anyio.create_task_group() as group:
+            group.start_soon(post, http)
+            with anyio.fail_after(10):
+                await model.asked.wait()
+            async with strangers(served, 2 * STRANGERS) as idle:
+                assert await ended(idle[0])
+                assert not model.freed.is_set()
+            group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "",
+        "POST /mcp HTTP/1.1\r\nHost: local",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf",
+        f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 9\r\n\r\nhalf",
+        "GET / HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /mcp HTTP/1.1\r\nHost: local",
+    ],
+    ids=[
+        "nothing",
+        "half of the headers",
+        "half of a body",
+        "half of a body with the token",
+        "half of a second request",
+    ],
+)
+async def test_a_request_that_does_not_arrive_in_time_is_hung_up(scripted: Scripted, project: Path, sent: str) -> None:
+    options = replace(OPTIONS, patience=0.05)
+    async with serving(scripted([]), project, options) as served, strangers(served, 1) as (stream,):
+        if sent:
+            await stream.send(sent.encode())
+        while not await ended(stream):
+            """What was answered before."""
+
+
+async def test_an_answer_may_take_longer_than_its_request(project: Path) -> None:
+    class Slow(Waiting):
+        async def complete(self, *_: object, **__: object) -> Message:
+            self.asked.set()
+            await self.freed.wait()
+            return Message(role="assistant", content="escalate: not sure")
+
+    model = Slow()
+    async with (
+        serving(running(model), project, replace(OPTIONS, patience=0.05)) as served,
+        connected(served) as client,
+        anyio.create_task_group() as group,
+    ):
+        group.start_soon(client.call_tool, "explore", {"prompt": "Where is Cart?"})
+        await model.asked.wait()
+        async with strangers(served, 1) as (stranger,):
+            assert await ended(stranger), "by now the request of the other one would have been hung up, too"
+        model.freed.set()
+
+
+async def test_when_sessions_are_full_the_longest_unused_one_ends(scripted: Scripted, project: Path) -> None:
+    async with serving(scripted([]), project, replace(OPTIONS, max_sessions=3)) as served:
+        first, second, third = [await session(served) for _ in range(3)]
+        assert (await answered(served, LIST, **first)).status_code == 200
+        fourth = await session(served)
+        statuses = [(await answered(served, LIST, **one)).status_code for one in (first, second, third, fourth)]
+        assert statuses == [200, 404, 200, 200]
+        async with httpx2.AsyncClient() as http:
+            await http.delete(served.url, headers=ACCEPT | BEARER | first)
+        fifth = await session(served)
+        left = [(await answered(served, LIST, **one)).status_code for one in (first, third, fourth, fifth)]
+    assert left == [404, 200, 200, 200], "one that was closed had made room"
+
+
+async def test_a_session_that_is_in_use_is_not_ended(project: Path) -> None:
+    model = Waiting()
+    async with serving(running(model), project, replace(OPTIONS, max_sessions=2)) as served:
+        post = await tool_call(served, "legacy")
+        async with httpx2.AsyncClient() as http, anyio.create_task_group() as group:
+            group.start_soon(post, http)
+            with anyio.fail_after(10):
+                await model.asked.wait()
+            opened = [await session(served) for _ in range(3)]
+            statuses = [(await answered(served, LIST, **one)).status_code for one in opened]
+            assert not model.freed.is_set()
+            group.cancel_scope.cancel()
+    assert statuses == [404, 404, 200]
 
 
 # The end

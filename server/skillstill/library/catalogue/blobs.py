@@ -5,7 +5,7 @@ from pathlib import Path
 
 from skillstill.errors import LibraryError
 from skillstill.library.scanning.contents import content, opened
-from skillstill.util.storage import data_folder, write_atomically
+from skillstill.util.storage import library_folder, write_atomically
 
 LARGEST = 50_000_000  # bytes of one content
 
@@ -14,7 +14,7 @@ class Blobs:
     """`folder` is where they lie or will lie: `ab/cdef...`, each readable by its owner alone."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or data_folder() / "library" / "blobs"
+        self.folder = folder or library_folder() / "blobs"
 
     def put(self, file: Path, sha256: str) -> None:
         """Keep a file's content. Raises LibraryError where it is not, or no longer, what was hashed."""

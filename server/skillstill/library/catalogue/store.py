@@ -16,10 +16,9 @@ from skillstill.library.catalogue.meaning import encoder
 from skillstill.library.catalogue.passages import passage
 from skillstill.library.catalogue.sources import unread
 from skillstill.library.definition import Definition
-from skillstill.util.storage import data_folder
+from skillstill.util.storage import LIBRARY_FILE, library_folder
 from skillstill.util.text import one_line
 
-FILE = "catalogue.sqlite"
 TERMS = ("allowed", "unclear", "forbidden")  # the order in which one of several alike is preferred
 KEY = 8  # characters of a key that at least must be typed
 CHOICES = 5  # named where a name is not enough
@@ -39,7 +38,7 @@ class Catalogue:
     """The user's library; `folder` is where its file lies or will lie. Every method raises LibraryError."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.file = (folder or data_folder() / "library") / FILE
+        self.file = (folder or library_folder()) / LIBRARY_FILE
         self._read: tuple[int, index.Matrix] = (-1, index.Matrix())
 
     @property
