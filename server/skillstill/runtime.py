@@ -2,24 +2,20 @@
 
 import logging
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from skillstill.chat import spoken
 from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.run import loop, store
-from skillstill.skills.calibration import Calibration, features
+from skillstill.run.finish import finish
 from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import Listed, Registry
 from skillstill.skills.skill import Skill
 from skillstill.types import ModelFile, Models, ModelSpec, OnStep, Trace
-from skillstill.util.text import call_told
 from skillstill.workspace import Workspace
 
 PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
-UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
-CALL = 200  # characters of a call that an answer rests on: a query, mostly
 EVALUATE = ("skillstill", "evaluate")
 log = logging.getLogger(__name__)
 
@@ -50,9 +46,7 @@ class Runtime:
         spec = self._spec(listed, skill)
         brief = _brief(listed, skill, question, self.models.label(spec))
         trace = await loop.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
-        own, trace = trace, sourced(trace)
-        if calibration := listed.entry.calibration:
-            trace = calibrated(trace, calibration, features(own))
+        trace = finish(trace, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})
         if self.keep_traces:
@@ -95,32 +89,6 @@ def check_fresh(listed: Listed, skill: Skill) -> None:
             f"{entry.name} is stale: its system line, chat dialect, tools, base or adapter changed since it was "
             "measured; train it again or install the version it was released with"
         )
-
-
-def sourced(trace: Trace) -> Trace:
-    """With a line for each result that alone bears out the answer: what was asked, or a caller cannot check it.
-
-    `There is none (r1)` says nothing as long as nobody knows what was looked for.
-    """
-    report, named = trace.report, set(trace.report.evidence)
-    asked = [one for one in trace.receipts if one.id in named]
-    if report.status != "answered" or not asked:
-        return trace
-    lines = [f"{one.id}: {call_told(one.tool, one.arguments, CALL)}" for one in asked]
-    answer = "\n".join([report.answer, *lines])
-    return trace.model_copy(update={"report": report.model_copy(update={"answer": answer})})
-
-
-def calibrated(trace: Trace, calibration: Calibration, own: Sequence[float]) -> Trace:
-    """With the probability that its answer is right; an answer that is not sure enough says so in its last line.
-
-    In words, for a caller's model never sees what travels beside them. `own` are the features of what the model said
-    itself, as in validation: with the lines of `sourced` an answer would seem longer than any that was calibrated on.
-    """
-    confidence, report = calibration.confidence(own), trace.report
-    if report.status == "answered" and confidence < calibration.threshold:
-        report = report.model_copy(update={"answer": f"{report.answer}\n{UNSURE}"})
-    return trace.model_copy(update={"confidence": round(confidence, 4), "report": report})
 
 
 def outdated(listed: Listed) -> str:

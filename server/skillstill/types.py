@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
@@ -118,11 +119,19 @@ class Decision(Frozen):
     overruled: bool = False
 
 
+class Event(StrEnum):
+    """What the loop told a model instead of a tool's result."""
+
+    REPEATED_CALL = "repeated call"
+    UNREADABLE_CALL = "unreadable call"
+
+
 class Message(Frozen):
     """One turn. An assistant turn holds calls or text; a tool turn answers one call.
 
     `malformed` says why an assistant turn that looks like a call could not be read as one. `intent` is the kind of
-    question that a taught model takes this for, which it says again at each turn and so does not forget.
+    question that a finetuned model takes this for, which it says again at each turn and so does not forget. `event`
+    marks a tool turn that holds no result.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -131,6 +140,7 @@ class Message(Frozen):
     calls: tuple[ToolCall, ...] = ()
     malformed: str | None = None
     truncated: bool = False
+    event: Event | None = None
     usage: Usage | None = None
     decisions: tuple[Decision, ...] = ()
 
@@ -222,12 +232,56 @@ class Step(Frozen):
     note: str = ""
 
 
+class ReasonKind(StrEnum):
+    """Why a run ended without an answer."""
+
+    GAVE_UP = "gave up"  # in the model's own words
+    NO_ANSWER = "no answer"
+    WITHHELD = "withheld"  # the answer claims what no result bears out
+    REPEATED_CALL = "repeated call"
+    BUDGET = "budget"  # of steps or tokens
+    TIME = "time"
+    CONTEXT_FULL = "context full"
+    MODEL = "model"  # it cannot be had, or broke
+    UNEXPECTED = "unexpected"
+
+
+class Reason(Frozen):
+    """Why a run ended without an answer, as a kind for programs and a text for people.
+
+    `subject` is the part of the text that differs between like runs: a call, a place.
+    """
+
+    kind: ReasonKind
+    text: str
+    subject: str = ""
+
+    @property
+    def general(self) -> str:
+        """The text as it is counted: the same for like runs."""
+        return self.text.replace(self.subject, "…") if self.subject else self.text
+
+
 class Report(Frozen):
-    """What the caller's context pays for. Evidence: `path:line` in the workspace, or receipt ids."""
+    """How a run ended.
+
+    answer    what the model said, or the sentence of a hand-over or failure
+    evidence  `path:line` in the workspace, or receipt ids
+    reason    None if the status is `answered`
+    sources   the calls behind an answer that rests on results alone; notes: warnings. `finish` adds both
+    """
 
     answer: str
     status: Status
     evidence: tuple[str, ...] = ()
+    reason: Reason | None = None
+    sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole text that the caller reads."""
+        return "\n".join([self.answer, *self.sources, *self.notes])
 
 
 class Tally(Frozen):

@@ -86,7 +86,7 @@ async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
     )
     trace = await runtime.run("explore", "Where is Cart?", project)
     assert trace.confidence == 0.7311, "a bias of 1 and nothing else"
-    assert (trace.report.answer.splitlines()[0], trace.report.answer.splitlines()[-1]) == (CLAIM, last)
+    assert (trace.report.text.splitlines()[0], trace.report.text.splitlines()[-1]) == (CLAIM, last)
     assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:1",))
     assert store.load("last") == trace
 
@@ -98,7 +98,7 @@ async def test_a_confidence_is_that_of_what_the_model_said_itself(tmp_path: Path
     entry = released(tmp_path, calibration=CALIBRATION | {"bias": 4.0, "weights": weights})
     said: list[Any] = [call("search", pattern="Unicorn").model_copy(update={"decisions": SURE.decisions}), none]
     trace = await Runtime(entry, ScriptedModels(ScriptedModel(said))).run("explore", "Where is Unicorn?", project)
-    assert "\nr1: search(Unicorn)" in trace.report.answer
+    assert trace.report.sources == ("r1: search(Unicorn)",)
     assert trace.confidence == round(1 / (1 + math.exp(math.log1p(len(none)) - 4)), 4)
 
 
@@ -106,7 +106,7 @@ async def test_what_is_handed_back_needs_no_such_line(tmp_path: Path, project: P
     runtime = Runtime(released(tmp_path, calibration=CALIBRATION), ScriptedModels(ScriptedModel([CLAIM])))
     trace = await runtime.run("explore", "Where is Cart?", project)
     assert trace.report.status == "escalate"
-    assert "Unsure" not in trace.report.answer
+    assert "Unsure" not in trace.report.text
 
 
 def test_a_release_whose_skill_changed_should_be_measured_again_but_serves(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_release_whose_skill_changed_should_be_measured_again_but_serves(tmp_p
 async def test_an_answer_that_only_a_result_bears_out_says_what_was_asked(scripted: Scripted, project: Path) -> None:
     said: list[Any] = [call("search", pattern="Unicorn"), "There is none (r1 found nothing)."]
     trace = await scripted(said).run("explore", "Where is Unicorn?", project)
-    assert trace.report.answer == "There is none (r1 found nothing).\nr1: search(Unicorn)"
+    assert trace.report.text == "There is none (r1 found nothing).\nr1: search(Unicorn)"
 
 
 async def test_a_long_prompt_may_name_a_place_too(scripted: Scripted, project: Path) -> None:
@@ -181,7 +181,7 @@ class Models:
     def label(self, spec): return "scripted"
 resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
 trace = anyio.run(Runtime(Registry(), Models()).run, "explore", "Which files?", Path({str(project)!r}))
-print(trace.report.answer)
+print(trace.report.text)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "cart.py (r1)\nr1: list()\n"

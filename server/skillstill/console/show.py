@@ -42,7 +42,7 @@ def report(trace: Trace, *, as_json: bool) -> None:
     """The answer on standard output; what it cost on standard error, where a person is watching."""
     if as_json:
         return _json(_summary(trace))
-    _out.print(Text(trace.report.answer))
+    _out.print(Text(trace.report.text))
     for place in trace.report.evidence:
         _out.print(Text(f"  {place}", style="cyan"))
     if _err.is_terminal:
@@ -65,7 +65,7 @@ def transcript(trace: Trace, *, as_json: bool) -> None:
         _out.print()
         _out.print(Text(role, style="bold"), Text(text), sep="\n")
     _out.print()
-    _out.print(Text(trace.report.status, style=STYLES[trace.report.status]), Text(trace.report.answer), sep="\n")
+    _out.print(Text(trace.report.status, style=STYLES[trace.report.status]), Text(trace.report.text), sep="\n")
     _out.print(Text(_cost(trace)))
 
 
@@ -150,7 +150,9 @@ def _json(value: object) -> None:
 
 def _summary(trace: Trace) -> dict[str, object]:
     return {
-        **trace.report.model_dump(),
+        "answer": trace.report.text,
+        "status": trace.report.status,
+        "evidence": trace.report.evidence,
         "run": trace.run,
         "release": trace.release,
         "confidence": trace.confidence,

@@ -33,10 +33,11 @@ SPELLINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The evidence of an answer, or (`problem`) why it has none."""
+    """The evidence of an answer, or (`problem`) why it has none; `subject` is what the problem is about."""
 
     evidence: tuple[str, ...] = ()
     problem: str = ""
+    subject: str = ""
 
 
 def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> Verdict:
@@ -51,11 +52,11 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
     if not good:
         return Verdict(problem="it was given without a successful tool call")
     if dangling := DANGLING.search(answer):
-        return Verdict(problem=f"it points at {dangling[0]}, which has no rows")
+        return Verdict(problem=f"it points at {dangling[0]}, which has no rows", subject=dangling[0])
     if wrong := invented(answer, good, shown, root):
-        return Verdict(problem=f"it names {wrong}, which no tool has shown")
+        return Verdict(problem=f"it names {wrong}, which no tool has shown", subject=wrong)
     if wrong := _uncited(answer, receipts, shown):
-        return Verdict(problem=f"it names {wrong}, which is no result")
+        return Verdict(problem=f"it names {wrong}, which is no result", subject=wrong)
     places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0] if _covered(place, good)]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))

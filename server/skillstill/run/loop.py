@@ -16,8 +16,22 @@ from skillstill.run import evidence
 from skillstill.run.record import Record
 from skillstill.skills.skill import Skill
 from skillstill.tools import Result
-from skillstill.types import ESCALATE, Message, Model, OnStep, Reader, Receipt, Report, Step, ToolCall, Trace
-from skillstill.util.text import call_told, clean, one_line, shorten, whole_lines
+from skillstill.types import (
+    ESCALATE,
+    Event,
+    Message,
+    Model,
+    OnStep,
+    Reader,
+    Reason,
+    ReasonKind,
+    Receipt,
+    Report,
+    Step,
+    ToolCall,
+    Trace,
+)
+from skillstill.util.text import call_text, clean, one_line, shorten, whole_lines
 from skillstill.workspace import Workspace
 
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
@@ -41,6 +55,10 @@ class Brief:
 
 class Stop(Exception):
     """The run ends here without an answer, for this reason."""
+
+    def __init__(self, kind: ReasonKind, text: str, subject: str = "") -> None:
+        super().__init__(text)
+        self.reason = Reason(kind=kind, text=text, subject=subject)
 
 
 async def run(
@@ -92,15 +110,19 @@ class _Run:
             async with lease as model:
                 with anyio.fail_after(self.limits.seconds):
                     return await self.solve(model)
-        except (Stop, ContextFull) as stop:
-            return self.escalate(str(stop))
+        except Stop as stop:
+            return self.escalate(stop.reason)
+        except ContextFull as full:
+            return self.escalate(Reason(kind=ReasonKind.CONTEXT_FULL, text=str(full)))
         except TimeoutError:
-            return self.escalate(f"the time budget of {self.limits.seconds:g} seconds is used up")
+            text = f"the time budget of {self.limits.seconds:g} seconds is used up"
+            return self.escalate(Reason(kind=ReasonKind.TIME, text=text))
         except SkillstillError as error:
-            return self.failure(str(error))
+            return self.failure(Reason(kind=ReasonKind.MODEL, text=str(error)))
         except Exception as error:
             log.debug("run %s failed", self.brief.run, exc_info=True)
-            return self.failure(f"unexpected {type(error).__name__}; SKILLSTILL_LOG=debug tells more")
+            text = f"unexpected {type(error).__name__}; SKILLSTILL_LOG=debug tells more"
+            return self.failure(Reason(kind=ReasonKind.UNEXPECTED, text=text))
 
     async def solve(self, model: Model) -> Report:
         self.reader = model if isinstance(model, Reader) else None
@@ -115,21 +137,21 @@ class _Run:
     async def ask(self, model: Model) -> Message:
         room = self.limits.tokens - self.record.spent
         if room <= 0:
-            raise Stop(f"the budget of {self.limits.tokens} tokens is used up")
+            raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.tokens} tokens is used up")
         turn = await model.complete(self.record.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens))
         self.record.say(turn)
         return turn
 
     async def act(self, turn: Message) -> None:
         if self.record.turns > self.limits.steps:
-            raise Stop(f"the budget of {self.limits.steps} steps is used up")
+            raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.steps} steps is used up")
         if turn.malformed:
             cut = " (it was cut off: make it shorter)" if turn.truncated else ""
-            self.record.tell(f"Not executed: {turn.malformed}{cut}.")
-            await self.report_step(note="unreadable call")
+            self.record.tell(f"Not executed: {turn.malformed}{cut}.", event=Event.UNREADABLE_CALL)
+            await self.report_step(note=Event.UNREADABLE_CALL)
         for call in turn.calls:
             if len(self.done) - bool(self.brief.skill.subagent.opening) >= self.limits.steps:  # many calls in one turn
-                raise Stop(f"the budget of {self.limits.steps} steps is used up")
+                raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.steps} steps is used up")
             await self.execute(call)
 
     async def execute(self, call: ToolCall) -> None:
@@ -161,9 +183,11 @@ class _Run:
     async def refuse_repeat(self, call: ToolCall, receipt: str) -> None:
         self.repeats += 1
         if self.repeats >= MAX_REPEATS:
-            raise Stop(f"the call {call_told(call.name, call.arguments)} was repeated")
-        self.record.tell(f"You made this call already: its result is {receipt}. Make another call, or answer.")
-        await self.report_step(call=call, note="repeated call")
+            told = call_text(call.name, call.arguments)
+            raise Stop(ReasonKind.REPEATED_CALL, f"the call {told} was repeated", told)
+        advice = f"You made this call already: its result is {receipt}. Make another call, or answer."
+        self.record.tell(advice, event=Event.REPEATED_CALL)
+        await self.report_step(call=call, note=Event.REPEATED_CALL)
 
     async def report_step(
         self, *, call: ToolCall | None = None, receipt: Receipt | None = None, note: str = ""
@@ -177,29 +201,33 @@ class _Run:
         if turn.truncated:
             answer = answer.rpartition(" ")[0]  # half a word may be half a number
         if found := GIVES_UP.match(answer):
-            return self.escalate(self.reason(answer[found.end() :].strip(" .*_")))
+            words = self.own_words(answer[found.end() :].strip(" .*_"))
+            return self.escalate(Reason(kind=ReasonKind.GAVE_UP, text=words))
         if not answer:
-            return self.escalate("the model gave no answer")
+            return self.escalate(Reason(kind=ReasonKind.NO_ANSWER, text="the model gave no answer"))
         answer = whole_lines(_places_once(answer), ANSWER_CHARACTERS)
         verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
         if verdict.problem:
-            return self.escalate(f"the model's answer is withheld: {verdict.problem}")
+            return self.escalate(Reason(kind=ReasonKind.WITHHELD, text=verdict.problem, subject=verdict.subject))
         return Report(status="answered", answer=answer, evidence=verdict.evidence)
 
-    def reason(self, text: str) -> str:
-        """The model's own words on giving up, unless they make a claim that nothing bears out."""
+    def own_words(self, text: str) -> str:
+        """Return the model's own words on giving up, unless they make a claim that nothing bears out."""
         if wrong := evidence.invented(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
             return f"the model gave up on account of {wrong}, which no tool has shown"
         return text or "the model gave no reason"
 
-    def escalate(self, reason: str) -> Report:
-        calls = [call_told(one.tool, one.arguments) for one in self.record.receipts]
+    def escalate(self, reason: Reason) -> Report:
+        """Return the hand-over: why, what was tried, the run to look up and the last places that were shown."""
+        calls = [call_text(one.tool, one.arguments) for one in self.record.receipts]
         tried = shorten("; ".join(calls), 400) if calls else "nothing"
-        text = f"escalate: {shorten(reason, 300)}. Tried: {tried}. Run {self.brief.run}."
-        return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts))
+        why = f"the model's answer is withheld: {reason.text}" if reason.kind is ReasonKind.WITHHELD else reason.text
+        text = f"escalate: {shorten(why, 300)}. Tried: {tried}. Run {self.brief.run}."
+        return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts), reason=reason)
 
-    def failure(self, reason: str) -> Report:
-        return Report(status="failed", answer=f"failed: {one_line(reason, 500)} (run {self.brief.run})")
+    def failure(self, reason: Reason) -> Report:
+        text = f"failed: {one_line(reason.text, 500)} (run {self.brief.run})"
+        return Report(status="failed", answer=text, reason=reason)
 
 
 def _places_once(answer: str) -> str:

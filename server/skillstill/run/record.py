@@ -8,7 +8,7 @@ from typing import Any
 
 from skillstill.run.evidence import quoted
 from skillstill.tools import Result
-from skillstill.types import Message, Receipt, Tally, Usage
+from skillstill.types import Event, Message, Receipt, Tally, Usage
 from skillstill.util.text import shorten
 
 EXCERPT = 200  # characters
@@ -25,11 +25,11 @@ class Record:
         """The model's turn."""
         self.messages.append(turn)
 
-    def tell(self, text: str, result: Result | None = None) -> None:
-        """What the model is told in answer to a call, and what it took to choose that."""
+    def tell(self, text: str, result: Result | None = None, event: Event | None = None) -> None:
+        """Append what the model is told in answer to a call, and what it took to choose that."""
         decisions = (result.decision,) if result and result.decision else ()
         usage = Usage(prompt=result.tokens) if result and result.tokens else None
-        self.messages.append(Message(role="tool", content=text, decisions=decisions, usage=usage))
+        self.messages.append(Message(role="tool", content=text, decisions=decisions, usage=usage, event=event))
 
     def file(
         self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float

@@ -9,8 +9,16 @@ from pydantic import Field, ValidationError
 from skillstill.errors import UsageError
 from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.skills.registry import Entry
-from skillstill.types import Frozen, Report, Trace, lean_schema
+from skillstill.types import Frozen, Status, Trace, lean_schema
 from skillstill.util.text import one_line
+
+
+class Reply(Frozen):
+    """What the caller's context pays for. Evidence: `path:line` in the workspace, or receipt ids."""
+
+    answer: str
+    status: Status
+    evidence: tuple[str, ...] = ()
 
 
 class Request(Frozen):
@@ -42,7 +50,7 @@ def tool(entry: Entry, *, always: bool) -> McpTool:
         title=entry.title,
         description=f"{entry.description} {entry.expectation}",
         input_schema=lean_schema(Request),
-        output_schema=lean_schema(Report),
+        output_schema=lean_schema(Reply),
         annotations=ToolAnnotations(
             title=entry.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
@@ -53,9 +61,10 @@ def tool(entry: Entry, *, always: bool) -> McpTool:
 def result(trace: Trace) -> CallToolResult:
     """Lean for the caller's context; what only a program wants travels in `_meta`."""
     report, tally = trace.report, trace.tally
+    reply = Reply(answer=report.text, status=report.status, evidence=report.evidence)
     return CallToolResult(
-        content=[TextContent(type="text", text=report.model_dump_json())],
-        structured_content=report.model_dump(mode="json"),
+        content=[TextContent(type="text", text=reply.model_dump_json())],
+        structured_content=reply.model_dump(mode="json"),
         is_error=report.status == "failed",
         _meta={
             "skillstill/run": f"run://{trace.run}",

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from skillstill.types import Frozen, Message, Trace
+from skillstill.types import Event, Frozen, Message, Trace
 
 # What `features` returns, in this order. A calibration holds for exactly these: change both together.
 FEATURES = (
@@ -23,7 +23,6 @@ FEATURES = (
     "intent",  # log-probability of what the first turn takes the question for; 0 where it does not say
     "placed",  # whether any evidence is a place: that something is not there is borne out by none
 )
-REPEATED = "You made this call already"  # how the loop tells a model so; no tool's result begins like that
 STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that floats round to 1
 
 
@@ -90,7 +89,7 @@ def misuses(trace: Trace) -> int:
 
 def repeats(trace: Trace) -> int:
     """Calls that were made before. The one that ends a run is not among them, but is never the first."""
-    return sum(message.role == "tool" and message.content.startswith(REPEATED) for message in trace.messages)
+    return sum(message.event is Event.REPEATED_CALL for message in trace.messages)
 
 
 def _intent(turn: Message) -> float:

@@ -39,6 +39,6 @@ def whole_lines(text: str, width: int) -> str:
     return "\n".join([*lines[:kept], f"… {len(lines) - kept} more lines"]) if kept else shorten(lines[0], width)
 
 
-def call_told(tool: str, arguments: Mapping[str, object], width: int = 80) -> str:
+def call_text(tool: str, arguments: Mapping[str, object], width: int = 80) -> str:
     """A tool call as a person reads it, in at most `width` characters: `outline(Session)`."""
     return one_line(f"{tool}({', '.join(map(str, arguments.values()))})", width)

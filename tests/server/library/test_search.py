@@ -31,7 +31,7 @@ def catalogue() -> Catalogue:
 @pytest.fixture
 def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the extra is not installed."""
-    for module in ("catalogue", "searching.found", "searching"):
+    for module in ("catalogue.store", "searching.found", "searching.searcher"):
         monkeypatch.setattr(f"skillstill.library.{module}.encoder", lambda: None)
 
 
@@ -121,7 +121,7 @@ def test_definitions_of_a_time_without_the_extra_get_their_vectors_when_it_is_th
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as without:
-        without.setattr("skillstill.library.catalogue.encoder", lambda: None)
+        without.setattr("skillstill.library.catalogue.store.encoder", lambda: None)
         catalogue.add([made("okapi", "Paints pictures with oil on canvas.")], "other")
     assert names(catalogue, "artist's paintings")[0] == "okapi"
     assert len(catalogue.matrix().ids) == 6

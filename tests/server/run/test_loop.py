@@ -13,7 +13,7 @@ from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import loop
 from skillstill.skills.registry import Registry
 from skillstill.skills.skill import Limits, Opening, Skill
-from skillstill.types import Decision, Message, Model, Step, ToolCall, Trace, Usage
+from skillstill.types import Decision, Message, Model, ReasonKind, Report, Step, ToolCall, Trace, Usage
 from skillstill.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ async def solve(skill: Skill, workspace: Workspace, turns: Iterable[Any], **opti
 
 async def test_an_answer_that_quotes_what_a_tool_has_shown_is_answered(explore: Skill, workspace: Workspace) -> None:
     trace = await solve(explore, workspace, [LOOK, CLAIM])
-    assert trace.report.model_dump() == {"answer": CLAIM, "status": "answered", "evidence": ("cart.py:3",)}
+    assert trace.report == Report(answer=CLAIM, status="answered", evidence=("cart.py:3",))
     assert [message.role for message in trace.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert trace.messages[3].content.startswith("r1: 1 hits in 1 files")
 
@@ -338,3 +338,21 @@ async def test_calls_in_one_turn_count_one_by_one(explore: Skill, workspace: Wor
     calls = tuple(ToolCall(name="search", arguments={"pattern": f"word{n}"}) for n in range(40))
     trace = await solve(limited(explore, steps=3), workspace, [Message(role="assistant", calls=calls), CLAIM])
     assert (len(trace.receipts), trace.report.status) == (3, "escalate")
+
+
+@pytest.mark.parametrize(
+    ("turns", "kind", "general"),
+    [
+        ([LOOK, LOOK, LOOK], ReasonKind.REPEATED_CALL, "the call … was repeated"),
+        ([LOOK, "It is at till.py:9."], ReasonKind.WITHHELD, "it names …, which no tool has shown"),
+        ([LOOK, "escalate: it is too large"], ReasonKind.GAVE_UP, "it is too large"),
+        ([LOOK, ""], ReasonKind.NO_ANSWER, "the model gave no answer"),
+        ([LOOK, ModelError("no memory")], ReasonKind.MODEL, "no memory"),
+    ],
+)
+async def test_a_run_without_an_answer_has_a_reason_for_programs(
+    explore: Skill, workspace: Workspace, turns: list[Any], kind: ReasonKind, general: str
+) -> None:
+    reason = (await solve(explore, workspace, turns)).report.reason
+    assert reason
+    assert (reason.kind, reason.general) == (kind, general)

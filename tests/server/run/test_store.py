@@ -19,11 +19,11 @@ DAY = 86_400
 STORE = """
 import resource, sys
 from pathlib import Path
-from skillstill import runs
+from skillstill.run import store
 from skillstill.types import Trace
 trace = Trace.model_validate_json(Path(sys.argv[1]).read_text())
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
-runs.store(trace)
+store.store(trace)
 """
 
 

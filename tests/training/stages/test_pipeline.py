@@ -102,7 +102,7 @@ def workshop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
     made, sft = Workshop(), ModuleType("skillstill_training.stages.sft")
     sft.make_adapter = made.make_adapter  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, sft.__name__, sft)
-    monkeypatch.setattr("skillstill_training.shipping.ship", made.ship)
+    monkeypatch.setattr("skillstill_training.stages.export.ship", made.ship)
     monkeypatch.setattr(pipeline, "evaluate", made.evaluate)
     monkeypatch.setattr(pipeline, "write_report", lambda folder: folder.report)
     return made

@@ -5,7 +5,6 @@ A run that fails is an outcome. What raises is a model that cannot be had at all
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from skillstill.errors import PlanError
 from skillstill.skills.calibration import features, misuses, repeats
 from skillstill.skills.contract import serving_hash
 from skillstill.skills.skill import Skill
-from skillstill.types import ESCALATE, ModelFile, Models, ModelSpec, Trace
+from skillstill.types import ModelFile, Models, ModelSpec, Trace
 
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import Judgement, judge
@@ -34,7 +33,6 @@ from skillstill_training.util.hashes import files_sha256
 from skillstill_training.util.skillcode import code_files
 
 Families = Mapping[str, Family]
-REASON = re.compile(rf"(?:{ESCALATE}|failed:) (.*?)(?:\. Tried: .*| \(run \w+\))", re.DOTALL)  # as the loop reports it
 
 
 class Arm(Protocol):
@@ -181,7 +179,7 @@ def _of_trace(goal: Goal, families: Families, trace: Trace, judgement: Judgement
         goal,
         families,
         passed=judgement.passed,
-        why=judgement.why if judgement.passed or report.status == "answered" else _reason(report.answer),
+        why=report.reason.general if report.reason and not judgement.passed else judgement.why,
         status=report.status,
         repeated=repeats(trace) > 0,
         misused=misuses(trace) > 0,
@@ -211,12 +209,6 @@ def _outcome(goal: Goal, families: Families, **became: Any) -> Outcome:
         calls=goal.calls,
         **became,
     )
-
-
-def _reason(answer: str) -> str:
-    """Why a run has no answer, in the words of its report, without what was tried and its id."""
-    found = REASON.fullmatch(answer)
-    return found[1] if found else answer
 
 
 def _key(*parts: str) -> str:

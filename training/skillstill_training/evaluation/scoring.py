@@ -1,6 +1,5 @@
 """Outcomes summed up: what an arm is worth, how much more ours is, and what ours fails of."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
@@ -9,8 +8,6 @@ from skillstill_training.run.scorecard import Arm, ArmScore, Cause, Count, Diffe
 from skillstill_training.util.reasons import kind_of
 
 NAMED = 5  # goals of a cause that are told
-WITHHELD = "the model's answer is withheld: "  # the loop says so; what follows is the cause
-DIFFERENT = re.compile(r"(?<=names )\S+(?=, which)|(?<=\w)\(.*(?= was repeated)")  # an invented place, arguments
 MOST = 3  # calls from which on they are told together
 
 Outcomes = Sequence[Outcome]
@@ -67,8 +64,7 @@ def causes(outcomes: Outcomes) -> Iterator[Cause]:
 
 
 def _kind(outcome: Outcome) -> str:
-    """Without what differs from run to run: `escalate: the call search… was repeated`."""
-    return f"{outcome.status}: {kind_of(DIFFERENT.sub('…', outcome.why.removeprefix(WITHHELD)))}"
+    return f"{outcome.status}: {kind_of(outcome.why)}"
 
 
 def _count(outcomes: Outcomes) -> Count:

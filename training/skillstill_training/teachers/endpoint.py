@@ -29,16 +29,9 @@ from skillstill_training.teachers.teacher import TraceRow
 
 FAILURES = 20  # in a row: an outage, which each further goal would only pay for with waits
 TEMPERATURE = 0.8  # of all samples but the first: other ways to the answer, still in well-formed calls
+
+
 # Why a run was handed back, without what differs from goal to goal, so that like reasons can be counted.
-HANDED_BACK = (
-    (re.compile(r"^the call .* was repeated"), "it repeated a call"),
-    (re.compile(r"withheld: it was given without"), "it answered without a successful tool call"),
-    (re.compile(r"withheld: .*which no tool has shown"), "it named a place that no tool has shown"),
-    (re.compile(r"withheld: .*which is no result"), "it named a result that does not exist"),
-    (re.compile(r"withheld: it names no location"), "it named no place and no result"),
-)
-
-
 def roomy(limits: Limits) -> Limits:
     """A skill's budgets, widened where a teacher is told more than a student: its text and schemas at every turn.
 
@@ -149,8 +142,7 @@ def handed_back(trace: Trace, attempt: Attempt) -> str:
     unread = sum(message.malformed is not None for message in trace.messages)
     if unread > len(trace.receipts):
         return "it wrote calls that cannot be read"
-    reason = trace.report.answer.removeprefix("escalate: ").partition(". Tried: ")[0]
-    return next((kind for pattern, kind in HANDED_BACK if pattern.search(reason)), reason)
+    return trace.report.reason.general if trace.report.reason else ""
 
 
 def unfit(trace: Trace) -> str:

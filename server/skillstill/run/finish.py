@@ -1,0 +1,37 @@
+"""The last step of a run: what the caller is told beside the answer. Serving and evaluation share it."""
+
+from collections.abc import Sequence
+
+from skillstill.skills.calibration import Calibration, features
+from skillstill.types import Receipt, Report, Trace
+from skillstill.util.text import call_text
+
+UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
+CALL_CHARACTERS = 200  # of a call that an answer rests on: a query, mostly
+
+
+def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
+    """Return the trace with the sources of its answer and, if there is a calibration, with its confidence.
+
+    The confidence depends on what the model said itself: it is computed before anything is added.
+    """
+    own = features(trace)
+    report = with_sources(trace.report, trace.receipts)
+    if calibration is None:
+        return trace.model_copy(update={"report": report})
+    confidence = calibration.confidence(own)
+    if report.status == "answered" and confidence < calibration.threshold:
+        report = report.model_copy(update={"notes": (*report.notes, UNSURE)})
+    return trace.model_copy(update={"confidence": round(confidence, 4), "report": report})
+
+
+def with_sources(report: Report, receipts: Sequence[Receipt]) -> Report:
+    """Return the report with the call behind each receipt that its answer rests on.
+
+    `There is none (r1)` says nothing as long as nobody knows what was looked for.
+    """
+    if report.status != "answered":
+        return report
+    named = [one for one in receipts if one.id in report.evidence]
+    sources = tuple(f"{one.id}: {call_text(one.tool, one.arguments, CALL_CHARACTERS)}" for one in named)
+    return report.model_copy(update={"sources": sources})
