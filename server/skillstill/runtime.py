@@ -5,14 +5,13 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from skillstill.chat import spoken
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.run import loop, store
 from skillstill.run.finish import finish
-from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import Listed, Registry
 from skillstill.skills.skill import Skill
-from skillstill.types import ModelFile, Models, ModelSpec, OnStep, Trace
+from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, Trace
 from skillstill.workspace import Workspace
 
 PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
@@ -44,7 +43,7 @@ class Runtime:
         skill = listed.skill()
         check_fresh(listed, skill)
         spec = self._spec(listed, skill)
-        brief = _brief(listed, skill, question, self.models.label(spec))
+        brief = _brief(listed, skill, question, self.models.label(spec), spec.dialect)
         trace = await loop.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
         trace = finish(trace, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
@@ -61,7 +60,7 @@ class Runtime:
         return ModelSpec(
             base=self.base or entry.base,
             adapter=entry.adapter,
-            taught=released,
+            dialect=DialectName.LINES if released else DialectName.HERMES,
             context=skill.subagent.limits.context,
         )
 
@@ -104,7 +103,7 @@ def outdated(listed: Listed) -> str:
     return "" if same else f"its skill, goals or checks changed since it was measured: type `{command}`"
 
 
-def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> loop.Brief:
+def _brief(listed: Listed, skill: Skill, prompt: str, model: str, dialect: DialectName) -> loop.Brief:
     entry = listed.entry
     return loop.Brief(
         skill,
@@ -112,7 +111,7 @@ def _brief(listed: Listed, skill: Skill, prompt: str, model: str) -> loop.Brief:
         system=skill.subagent.system if entry.state == "released" else skill.instructions,
         release=f"{entry.name}@{(entry.serving_hash or entry.state)[:12]}",
         model=model,
-        dialect=spoken(taught=entry.state == "released").name,
+        dialect=dialect,
     )
 
 

@@ -178,12 +178,19 @@ class Adapter(Frozen):
     sha256: str
 
 
+class DialectName(StrEnum):
+    """How calls and results are written, with the version of that way. A finetuned model speaks LINES."""
+
+    HERMES = "chatml-hermes/1"
+    LINES = "chatml-lines/2"
+
+
 class ModelSpec(Frozen):
-    """What a subagent needs. `taught`: it carries its tools in its weights, so prompts leave their schemas out."""
+    """What a subagent needs of a model."""
 
     base: ModelFile
     adapter: ModelFile | None = None
-    taught: bool = False
+    dialect: DialectName = DialectName.HERMES
     context: int = 4_096
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, SkillError, UsageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import store
 from skillstill.runtime import Runtime, check_fresh, outdated
 from skillstill.skills.calibration import FEATURES
-from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import Listed, Registry
-from skillstill.types import Decision, ModelFile
+from skillstill.types import Decision, DialectName, ModelFile
 
 from tests.scenes import ROOT, UNTRAINED, Scripted, ScriptedModels
 
@@ -61,7 +61,7 @@ async def test_a_release_gets_one_system_line_and_leases_its_adapter(tmp_path: P
     models = ScriptedModels(ScriptedModel([LOOK, CLAIM]))
     trace = await Runtime(released(tmp_path), models).run("explore", "Where is Cart?", project)
     assert trace.messages[0].content == "explore"
-    assert models.specs[0].taught
+    assert models.specs[0].dialect is DialectName.LINES
     assert models.specs[0].adapter
 
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
-from skillstill.chat import spoken
 from skillstill.errors import PlanError
 from skillstill.run import loop
 from skillstill.skills.skill import Skill
-from skillstill.types import Model, Trace
+from skillstill.types import DialectName, Model, Trace
 from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.attempt import Attempt
@@ -39,7 +38,7 @@ async def solve(goal: Asked, skill: Skill, model: Model, root: Path, label: str,
         prompt=goal.prompt,
         system=skill.subagent.system if told is None else told,
         model=label,
-        dialect=spoken(taught=told is None).name,
+        dialect=DialectName.LINES if told is None else DialectName.HERMES,
         run=goal.id,
     )
     return await loop.run(brief, nullcontext(model), Workspace(root))

@@ -3,18 +3,18 @@
 from skillstill.chat.dialect import Dialect
 from skillstill.chat.hermes import untagged
 from skillstill.chat.markers import END, escape, escaped_json
-from skillstill.chat.renderer import HERMES, LINES, parse, render, spoken, without_thoughts
+from skillstill.chat.renderer import HERMES, LINES, dialect_named, parse, render, without_thoughts
 
 __all__ = [
     "END",
     "HERMES",
     "LINES",
     "Dialect",
+    "dialect_named",
     "escape",
     "escaped_json",
     "parse",
     "render",
-    "spoken",
     "untagged",
     "without_thoughts",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from skillstill.types import Message, ToolSchema
+from skillstill.types import DialectName, Message, ToolSchema
 
 Marker = Callable[[str], str]  # a tag as a terminal of the model's vocabulary: quoted text, or `<[id]>` for one token
 
@@ -12,13 +12,18 @@ class Dialect(Protocol):
     def __hash__(self) -> int: ...
 
     @property
-    def name(self) -> str:
+    def name(self) -> DialectName:
         """With its version: a part of the contract of each release."""
         ...
 
     @property
     def points(self) -> bool:
         """Whether lines of results have letters, which stand for them (`pointing`)."""
+        ...
+
+    @property
+    def prompted(self) -> bool:
+        """Whether the system turn tells the tools. A finetuned model carries them in its weights."""
         ...
 
     def write(self, message: Message) -> str:

@@ -12,18 +12,19 @@ def turn_grammar(
     dialect: Dialect,
     said: Sequence[Message] = (),
     *,
-    may_answer: bool,
-    may_escalate: bool,
     marker: Marker = json.dumps,
 ) -> str:
-    """A Lark grammar: one call, or (`may_escalate`) `escalate: reason`, or (`may_answer`) an answer in free words.
+    """Return a Lark grammar of one turn: a call, `escalate: reason`, or an answer in free words.
 
+    Before a model has looked, an answer would be thrown away: it must call. Only a finetuned one may refuse to.
     `said` is the conversation so far: some arguments only repeat it.
     `marker` writes a tag as a terminal of the model's vocabulary: quoted text, or `<[id]>` where the tag is one special
     token.
     """
+    looked = any(message.role == "tool" for message in said)
+    may_escalate = looked or not dialect.prompted
     rules = [
-        f"start: intent? (call{' | escalation' if may_escalate else ''}{' | ANSWER' if may_answer else ''})",
+        f"start: intent? (call{' | escalation' if may_escalate else ''}{' | ANSWER' if looked else ''})",
         f"escalation: {json.dumps(f'{ESCALATE} ')} REASON",
         r"REASON: /[^\s<][^\n<]{0,300}/",
         *dialect.rules(tools, marker, said),

@@ -8,7 +8,7 @@ from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import END, escape, escaped_json
-from skillstill.types import Message, ToolCall, ToolSchema
+from skillstill.types import DialectName, Message, ToolCall, ToolSchema
 
 OPEN_CALL, CLOSE_CALL = "<tool_call>", "</tool_call>"
 TAGS = re.compile(r"<(?=/?tool_(?:call|response)>)")  # in what a model reads, only we may write these
@@ -18,8 +18,9 @@ CANONICAL = {"whitespace_flexible": False, "item_separator": ", ", "key_separato
 
 @dataclass(frozen=True, slots=True)
 class Hermes:
-    name: str = "chatml-hermes/1"
+    name: DialectName = DialectName.HERMES
     points: bool = False
+    prompted: bool = True
 
     def write(self, message: Message) -> str:
         calls = (f"{OPEN_CALL}\n{_call_json(call)}\n{CLOSE_CALL}" for call in message.calls)

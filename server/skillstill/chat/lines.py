@@ -15,7 +15,7 @@ from typing import Any
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
 from skillstill.chat.references import AT, Pointers
-from skillstill.types import Copied, Message, ToolCall, ToolSchema
+from skillstill.types import Copied, DialectName, Message, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
@@ -30,8 +30,9 @@ WORD = re.compile(r"[A-Za-z_]+")
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    name: str = "chatml-lines/2"
+    name: DialectName = DialectName.LINES
     points: bool = True
+    prompted: bool = False
 
     def write(self, message: Message) -> str:
         """Calls stand alone: a taught model does not think aloud before one."""

@@ -5,7 +5,7 @@ to write. It only ever appends: the prompt of each turn is the beginning, segmen
 tokenizer is run on each segment by itself, so what holds for segments holds for tokens.
 
 Two dialects differ in how calls and results are written: HERMES, which stock models know, and LINES, which is cheaper
-and is taught. `spoken` says which one a model speaks.
+and is taught to finetuned models.
 """
 
 import re
@@ -17,7 +17,7 @@ from skillstill.chat.hermes import Hermes, untagged
 from skillstill.chat.lines import Lines
 from skillstill.chat.markers import END, HEADER, escape, escaped_json, turn
 from skillstill.chat.references import Pointers
-from skillstill.types import Message, ToolSchema
+from skillstill.types import DialectName, Message, ToolSchema
 
 __all__ = [
     "END",
@@ -25,11 +25,11 @@ __all__ = [
     "LINES",
     "Dialect",
     "Segment",
+    "dialect_named",
     "escape",
     "escaped_json",
     "parse",
     "render",
-    "spoken",
     "untagged",
     "without_thoughts",
 ]
@@ -47,9 +47,9 @@ class Segment:
     learned: bool
 
 
-def spoken(*, taught: bool) -> Dialect:
-    """That of a model that carries its tools in its weights, or of a stock one."""
-    return LINES if taught else HERMES
+def dialect_named(name: DialectName) -> Dialect:
+    """Return the dialect of that name."""
+    return {one.name: one for one in (HERMES, LINES)}[name]
 
 
 def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSchema] = ()) -> tuple[Segment, ...]:

@@ -12,16 +12,17 @@ from anyio import to_thread
 from llguidance.llamacpp import lltokenizer_from_vocab
 
 from skillstill import chat
+from skillstill.chat import Dialect
 from skillstill.chat.grammar import turn_grammar
 from skillstill.chat.likelihood import SHOWN, meaning
 from skillstill.errors import ContextFull, ModelError
+from skillstill.models.decoding import SECOND_THOUGHTS
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
 from skillstill.types import Adapter, Likelihoods, Message, ToolSchema, Usage
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
-SECOND_THOUGHTS = 3  # times that a turn is written otherwise because it makes a call that was made before
 Matchers = Callable[[], llguidance.LLMatcher]
 
 
@@ -41,12 +42,12 @@ class LlamaBase:
         self.end = end[0]
 
     @asynccontextmanager
-    async def lease(self, *, adapter: Adapter | None = None, taught: bool) -> AsyncIterator["LlamaModel"]:
-        """A model for one run. `taught`: it carries the tools in its weights, so prompts leave their schemas out."""
+    async def lease(self, *, adapter: Adapter | None = None, dialect: Dialect) -> AsyncIterator["LlamaModel"]:
+        """Lend a model to one run."""
         async with self._slots:
             slot = self._take(adapter)
             try:
-                yield LlamaModel(self, slot, taught)
+                yield LlamaModel(self, slot, dialect)
             finally:
                 self._free.append(slot)
 
@@ -71,9 +72,8 @@ class LlamaBase:
 class LlamaModel:
     """One run's view of a base. Keeps the keys and values of the turns so far, so that each turn reads only news."""
 
-    def __init__(self, base: LlamaBase, slot: Slot, taught: bool) -> None:
-        self.base, self.slot, self.taught = base, slot, taught
-        self.dialect = chat.spoken(taught=taught)
+    def __init__(self, base: LlamaBase, slot: Slot, dialect: Dialect) -> None:
+        self.base, self.slot, self.dialect = base, slot, dialect
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """The next turn, greedily, within the grammar. Raises ContextFull and ModelError.
@@ -137,16 +137,7 @@ class LlamaModel:
         return chat.parse(written.text, self.dialect, messages, truncated=written.truncated)
 
     def _matchers(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Matchers:
-        """Before a model has looked, an answer would be thrown away: it must call. Only a taught one may refuse to."""
-        looked = any(message.role == "tool" for message in messages)
-        grammar = turn_grammar(
-            tools,
-            self.dialect,
-            messages,
-            may_answer=looked,
-            may_escalate=looked or self.taught,
-            marker=self.base.marker,
-        )
+        grammar = turn_grammar(tools, self.dialect, messages, marker=self.base.marker)
         matcher = llguidance.LLMatcher(self.base.vocabulary, grammar)
         if matcher.is_error():
             raise ModelError(f"the tools make no grammar: {matcher.get_error()}")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
+from skillstill.chat import dialect_named
 from skillstill.models.sources import locate
-from skillstill.types import Adapter, Model, ModelFile, ModelSpec
+from skillstill.types import Adapter, DialectName, Model, ModelFile, ModelSpec
 
 # llama.cpp and an HTTP client cost most of a second to import: each is loaded by the first lease that needs it.
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class LocalModels:
         """Raises BaseError and ModelError."""
         adapter = Adapter(path=await self._located(spec.adapter), sha256=spec.adapter.sha256) if spec.adapter else None
         base = await self._base(spec.base, spec.context)
-        async with base.lease(adapter=adapter, taught=spec.taught) as model:
+        async with base.lease(adapter=adapter, dialect=dialect_named(spec.dialect)) as model:
             yield model
 
     def label(self, spec: ModelSpec) -> str:
@@ -85,7 +86,7 @@ class RemoteModels:
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
         from skillstill.models.remote import RemoteChat, RemoteCompletions
 
-        kind = RemoteCompletions if spec.taught else RemoteChat
+        kind = RemoteChat if spec.dialect is DialectName.HERMES else RemoteCompletions
         async with kind(self._endpoint()) as model:
             yield model
 

@@ -20,6 +20,7 @@ import httpx2
 from pydantic import ValidationError
 
 from skillstill import chat
+from skillstill.chat import Dialect
 from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
 from skillstill.types import Decision, Message, ToolCall, ToolSchema, Usage
 from skillstill.util.text import one_line
@@ -128,13 +129,18 @@ class _Remote:
 
 
 class RemoteCompletions(_Remote):
-    """`/v1/completions` with prompts rendered here. `taught`: schemas are left out, they are in the weights."""
+    """`/v1/completions` with prompts rendered here. A finetuned model reads no schemas."""
 
     def __init__(
-        self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, taught: bool = True, seconds: float = SECONDS
+        self,
+        endpoint: Endpoint,
+        sampling: Sampling = GREEDY,
+        *,
+        dialect: Dialect = chat.LINES,
+        seconds: float = SECONDS,
     ) -> None:
         super().__init__(endpoint, sampling, seconds=seconds)
-        self.dialect = chat.spoken(taught=taught)
+        self.dialect = dialect
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         prompt = "".join(segment.text for segment in chat.render(messages, self.dialect, tools))

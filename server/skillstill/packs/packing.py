@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import JsonValue, ValidationError
 
 from skillstill.chat import LINES
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError
 from skillstill.library.reading.licences import declared, recognised
 from skillstill.models.sources import locate
@@ -29,7 +30,6 @@ from skillstill.packs.manifest import (
     Member,
     portable,
 )
-from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import Entry, Listed
 from skillstill.skills.releases import DIGITS, FOLDER
 from skillstill.skills.skill import Skill, mistake

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError, SkillError, UsageError
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Archive, read_archive
 from skillstill.packs.fitting import check_lora
 from skillstill.packs.manifest import ADAPTER, MANIFEST, SCORECARD, Manifest
-from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import Entry, Registry, read_registry, user_registry
 from skillstill.skills.releases import register
 from skillstill.skills.skill import NAME, Skill, load_skill

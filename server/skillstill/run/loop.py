@@ -5,6 +5,7 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from skillstill.errors import ContextFull, Refusal, SkillstillError
 from skillstill.run import evidence
 from skillstill.run.record import Record
 from skillstill.skills.skill import Skill
-from skillstill.tools import Result
+from skillstill.tools import Result, Tool
 from skillstill.types import (
     ESCALATE,
     Event,
@@ -66,20 +67,23 @@ async def run(
     lease: AbstractAsyncContextManager[Model],
     workspace: Workspace,
     on_step: OnStep | None = None,
+    *,
+    tools: Sequence[Tool] | None = None,
 ) -> Trace:
     """Do the work with the leased model; its time budget begins when the lease does.
 
+    `tools` take the place of the skill's.
     Every exception but cancellation ends in a report, that of a model that cannot be had too.
     """
-    return await _Run(brief, workspace, on_step).trace(lease)
+    return await _Run(brief, workspace, on_step, brief.skill.tools if tools is None else tools).trace(lease)
 
 
 class _Run:
-    def __init__(self, brief: Brief, workspace: Workspace, on_step: OnStep | None) -> None:
+    def __init__(self, brief: Brief, workspace: Workspace, on_step: OnStep | None, tools: Sequence[Tool]) -> None:
         self.brief, self.workspace, self.on_step = brief, workspace, on_step
         self.limits = brief.skill.subagent.limits
-        self.tools = {tool.name: tool for tool in brief.skill.tools}
-        self.schemas = tuple(tool.schema for tool in brief.skill.tools)
+        self.tools = {tool.name: tool for tool in tools}
+        self.schemas = tuple(tool.schema for tool in tools)
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0

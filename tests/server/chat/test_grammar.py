@@ -16,16 +16,16 @@ both = pytest.mark.parametrize("dialect", [HERMES, LINES], ids=lambda dialect: d
 
 
 @cache
-def matcher(dialect: Dialect, may_answer: bool, may_escalate: bool, tools: tuple[str, ...]) -> llguidance.LLMatcher:
+def matcher(dialect: Dialect, looked: bool, tools: tuple[str, ...]) -> llguidance.LLMatcher:
     schemas = [TOOLS[name].schema for name in tools]
-    grammar = turn_grammar(schemas, dialect, may_answer=may_answer, may_escalate=may_escalate)
+    grammar = turn_grammar(schemas, dialect, [Message(role="tool")] if looked else [])
     made = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
     assert not made.is_error(), made.get_error()
     return made
 
 
-def allowed(dialect: Dialect, text: str, *, may_answer: bool = True, tools: tuple[str, ...] = tuple(TOOLS)) -> bool:
-    return is_whole(matcher(dialect, may_answer, True, tools), text)
+def allowed(dialect: Dialect, text: str, *, looked: bool = True, tools: tuple[str, ...] = tuple(TOOLS)) -> bool:
+    return is_whole(matcher(dialect, looked, tools), text)
 
 
 def is_whole(made: llguidance.LLMatcher, text: str) -> bool:
@@ -56,15 +56,15 @@ def written(dialect: Dialect, name: str, arguments: dict[str, Any]) -> str:
 )
 def test_calls_are_always_allowed(dialect: Dialect, name: str, arguments: dict[str, Any]) -> None:
     text = written(dialect, name, arguments)
-    assert allowed(dialect, text, may_answer=False)
-    assert allowed(dialect, text, may_answer=True)
+    assert allowed(dialect, text, looked=False)
+    assert allowed(dialect, text, looked=True)
 
 
 @both
 def test_hand_offs_are_always_allowed(dialect: Dialect) -> None:
     text = "escalate: no tool can run the tests"
-    assert allowed(dialect, text, may_answer=False)
-    assert allowed(dialect, text, may_answer=True)
+    assert allowed(dialect, text, looked=False)
+    assert allowed(dialect, text, looked=True)
 
 
 @both
@@ -117,13 +117,13 @@ def test_a_half_or_hidden_call_is_not_allowed(dialect: Dialect, text: str) -> No
     ["In src/a.py:3.", "a < b, List<String> and Vec<token>\nsecond line", "`a.py:3` <toast>", "42 (r1)", "a > b"],
 )
 def test_an_answer_is_allowed_once_there_are_results(dialect: Dialect, text: str) -> None:
-    assert allowed(dialect, text, may_answer=True)
-    assert not allowed(dialect, text, may_answer=False)
+    assert allowed(dialect, text, looked=True)
+    assert not allowed(dialect, text, looked=False)
 
 
 @both
 def test_a_skill_without_a_tool_cannot_call_it(dialect: Dialect) -> None:
-    assert not allowed(dialect, written(dialect, "read", {"path": "a"}), may_answer=False, tools=("list",))
+    assert not allowed(dialect, written(dialect, "read", {"path": "a"}), looked=False, tools=("list",))
 
 
 @both
@@ -150,7 +150,7 @@ SAID = (
 @cache
 def after(said: tuple[Message, ...]) -> llguidance.LLMatcher:
     schemas = [tool.schema for tool in TOOLS.values()]
-    grammar = turn_grammar(schemas, LINES, said, may_answer=True, may_escalate=True)
+    grammar = turn_grammar(schemas, LINES, (*said, Message(role="tool")))
     return llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
 
 
@@ -315,7 +315,7 @@ def accepted_calls(draw: some.DrawFn) -> tuple[str, dict[str, Any]]:
 @settings(deadline=None)
 @given(call=accepted_calls())
 def test_every_call_that_the_tools_accept_can_be_written(dialect: Dialect, call: tuple[str, dict[str, Any]]) -> None:
-    assert allowed(dialect, written(dialect, *call), may_answer=False)
+    assert allowed(dialect, written(dialect, *call), looked=False)
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_where_no_file_was_said_none_is_read() -> None:
 
 def test_where_reading_is_all_that_a_skill_can_do_any_path_is_read() -> None:
     said = (Message(role="user", content="What does the cart do?"),)
-    grammar = turn_grammar([TOOLS["read"].schema], LINES, said, may_answer=False, may_escalate=False)
+    grammar = turn_grammar([TOOLS["read"].schema], LINES, said)
     made = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
     tokens = list(b">read\npath: cart")
     assert made.try_consume_tokens(tokens) == len(tokens)

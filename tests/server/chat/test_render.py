@@ -80,12 +80,11 @@ def test_only_what_the_model_writes_is_learned(dialect: Dialect) -> None:
 
 def test_an_untrained_model_is_told_the_schemas_and_a_taught_one_is_not() -> None:
     schemas = [tool.schema for tool in TOOLS.values()]
-    told = chat.render(CONVERSATION[:2], chat.spoken(taught=False), schemas)[0].text
+    told = chat.render(CONVERSATION[:2], chat.HERMES, schemas)[0].text
     assert told.startswith("<|im_start|>system\nexplore")
     listed = told.split("<tools>\n")[1].split("\n</tools>")[0].splitlines()
     assert [json.loads(line)["function"]["name"] for line in listed] == list(TOOLS)
-    taught = chat.spoken(taught=True)
-    assert chat.render(CONVERSATION[:2], taught, schemas) == chat.render(CONVERSATION[:2], taught)
+    assert chat.render(CONVERSATION[:2], chat.LINES, schemas) == chat.render(CONVERSATION[:2], chat.LINES)
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,11 @@ def test_a_base_that_nobody_holds_any_more_gives_its_memory_back(gguf_file: Path
     assert not freed.alive
 
 
-@pytest.mark.parametrize("taught", [True, False])
-async def test_every_served_prompt_is_a_token_prefix_of_the_rendered_trace(base: LlamaBase, taught: bool) -> None:
-    async with base.lease(taught=taught) as model:
+@pytest.mark.parametrize("dialect", [chat.LINES, chat.HERMES])
+async def test_every_served_prompt_is_a_token_prefix_of_the_rendered_trace(
+    base: LlamaBase, dialect: chat.Dialect
+) -> None:
+    async with base.lease(dialect=dialect) as model:
         whole = model.prompt(TRACE, SCHEMAS).tokens
         for index, message in enumerate(TRACE):
             if message.role == "assistant":
@@ -72,7 +74,7 @@ async def test_segments_tokenize_as_their_text_does(base: LlamaBase, dialect: ch
 
 async def test_content_holds_no_special_token(base: LlamaBase) -> None:
     start, end = base.engine.tokenize("<|im_start|>")[0], base.end
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         tokens = model.prompt(TRACE, SCHEMAS).tokens
     assert (tokens.count(start), tokens.count(end)) == (len(TRACE), len(TRACE))
 
@@ -80,7 +82,7 @@ async def test_content_holds_no_special_token(base: LlamaBase) -> None:
 async def test_the_first_turn_of_any_model_is_a_call_that_the_tools_accept_or_a_hand_off(base: LlamaBase) -> None:
     for question in ("Where is Cart?", "Write me a poem.", '"}</tool_call><|im_end|>'):
         messages = (ASKED[0], Message(role="user", content=question))
-        async with base.lease(taught=True) as model:
+        async with base.lease(dialect=chat.LINES) as model:
             turn = await model.complete(messages, SCHEMAS, max_tokens=200)
         if not turn.truncated:
             assert turn.malformed is None
@@ -92,7 +94,7 @@ def accepted(call: ToolCall) -> bool:
 
 
 async def test_decisions_are_log_probabilities_of_unforced_tokens_before_masking(base: LlamaBase) -> None:
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         turn = await model.complete(ASKED, [TOOLS["read"].schema], max_tokens=120)
     assert turn.usage
     assert 0 < len(turn.decisions) < turn.usage.completion
@@ -101,7 +103,7 @@ async def test_decisions_are_log_probabilities_of_unforced_tokens_before_masking
 
 
 async def test_a_later_turn_reads_only_what_is_new(base: LlamaBase) -> None:
-    async with base.lease(taught=False) as model:
+    async with base.lease(dialect=chat.HERMES) as model:
         first = await model.complete(ASKED, SCHEMAS, max_tokens=200)
         second = await model.complete(
             (*ASKED, first, Message(role="tool", content="r1: nothing found")), SCHEMAS, max_tokens=60
@@ -113,10 +115,10 @@ async def test_a_later_turn_reads_only_what_is_new(base: LlamaBase) -> None:
 
 async def test_a_new_run_finds_the_system_turn_and_says_what_it_would_have_said_first(base: LlamaBase) -> None:
     async def run() -> Message:
-        async with base.lease(taught=False) as model:
+        async with base.lease(dialect=chat.HERMES) as model:
             return await model.complete(ASKED, SCHEMAS, max_tokens=60)
 
-    async with base.lease(taught=False) as one, base.lease(taught=False) as other:
+    async with base.lease(dialect=chat.HERMES) as one, base.lease(dialect=chat.HERMES) as other:
         for model in (one, other):
             model.slot.rewind(Prompt([base.end] * 2, 2))  # whatever earlier tests have left there
     cold, warm = await run(), await run()
@@ -131,7 +133,7 @@ async def test_two_runs_at_once_do_not_disturb_each_other(base: LlamaBase) -> No
     questions = [(ASKED[0], Message(role="user", content=text)) for text in ("Where is Cart?", "Which file holds tax?")]
 
     async def alone(index: int) -> Message:
-        async with base.lease(taught=True) as model:
+        async with base.lease(dialect=chat.LINES) as model:
             return await model.complete(questions[index], SCHEMAS, max_tokens=60)
 
     expected = [await alone(0), await alone(1)]
@@ -148,7 +150,7 @@ async def test_two_runs_at_once_do_not_disturb_each_other(base: LlamaBase) -> No
 
 async def test_cancelling_stops_within_a_batch_and_leaves_the_model_usable(base: LlamaBase) -> None:
     long = (ASKED[0], Message(role="user", content="word " * 800))
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         expected = await model.complete(ASKED, SCHEMAS, max_tokens=60)
         with anyio.move_on_after(0.05) as scope:
             await model.complete(long, SCHEMAS, max_tokens=60)
@@ -159,13 +161,13 @@ async def test_cancelling_stops_within_a_batch_and_leaves_the_model_usable(base:
 
 
 async def test_a_run_that_outgrows_the_context_says_so(base: LlamaBase) -> None:
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         with pytest.raises(ContextFull, match="context is full"):
             await model.complete((ASKED[0], Message(role="user", content="word " * 1_100)), SCHEMAS, max_tokens=60)
 
 
 async def test_a_turn_that_is_cut_off_is_marked(base: LlamaBase) -> None:
-    async with base.lease(taught=False) as model:
+    async with base.lease(dialect=chat.HERMES) as model:
         turn = await model.complete(ASKED, [TOOLS["search"].schema], max_tokens=16)
     assert turn.truncated
     assert turn.malformed
@@ -198,7 +200,7 @@ async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(
     assert np.abs(tuned - stock).max() > 0.1
     assert np.array_equal(stock, back)
     base.engine.use(None)
-    async with base.lease(adapter=adapter, taught=True) as model:
+    async with base.lease(adapter=adapter, dialect=chat.LINES) as model:
         assert model.slot.tokens == [], "keys and values of another adapter are not reused"
 
 
@@ -240,7 +242,7 @@ async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure
     told = "You made this call already: its result is r1. Make another call, or answer."
     made = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "class Cart"}),))
     said = [*ASKED, made, Message(role="tool", content="r1: 0 hits"), made, Message(role="tool", content=told)]
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         otherwise = await model.complete(said, SCHEMAS, max_tokens=60)
         monkeypatch.setattr(llama, "SECOND_THOUGHTS", 0)
         stubborn = await model.complete(said, SCHEMAS, max_tokens=60)
@@ -255,7 +257,7 @@ async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure
 async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by_token(base: LlamaBase) -> None:
     long = " ".join(f"{at:x}7f3" for at in range(60))  # longer than a batch of the engine
     passages, text = ["store: volume /data has 12 MB free", "mail: refused <|im_end|> the login", long], "no room left"
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         found = await model.likelihoods(text, passages)
         for passage, after in zip(passages, found.after, strict=True):
             read, said = map(base.engine.tokenize, meaning(passage, text))
@@ -273,7 +275,7 @@ async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase, gg
     adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "noise.gguf"), sha256="d" * 64)
     said = []
     for weighs in (False, True):
-        async with base.lease(adapter=adapter, taught=True) as model:
+        async with base.lease(adapter=adapter, dialect=chat.LINES) as model:
             await model.complete(TRACE[:2], SCHEMAS, max_tokens=40)
             if weighs:
                 await model.likelihoods("it is full", ["a line says so"] * 3)
@@ -288,14 +290,14 @@ async def test_lines_are_weighed_by_the_base_whatever_adapter_leads_the_run(
     adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "noise.gguf"), sha256="c" * 64)
     found = []
     for use in (None, adapter):
-        async with base.lease(adapter=use, taught=True) as model:
+        async with base.lease(adapter=use, dialect=chat.LINES) as model:
             await model.complete(TRACE[:2], SCHEMAS, max_tokens=4)
             found.append(await model.likelihoods("it is full", ["12 MB free", "3 jobs wait"]))
     assert found[0] == found[1]
 
 
 async def test_weighing_that_is_cancelled_leaves_nothing_behind(base: LlamaBase) -> None:
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         before = await model.likelihoods("it is full", ["12 MB free"])
         with anyio.move_on_after(0.05) as scope:
             await model.likelihoods("it is full", ["a line says so"] * 200)

@@ -14,14 +14,14 @@ import anyio
 import pytest
 from anyio import to_thread
 from skillstill import chat
+from skillstill.contract import serving_hash
 from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
 from skillstill.models.pool import RemoteModels
 from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions, Sampling
 from skillstill.run import store
 from skillstill.runtime import Runtime
-from skillstill.skills.contract import serving_hash
 from skillstill.skills.registry import Document, Registry, bundled, read_registry, write_registry
-from skillstill.types import Message, Model, ModelFile, ModelSpec, ToolCall, ToolSchema, Usage
+from skillstill.types import DialectName, Message, Model, ModelFile, ModelSpec, ToolCall, ToolSchema, Usage
 
 from tests.server.models.openai_server import (
     CHAT,
@@ -53,7 +53,7 @@ ANSWERED = (
 )
 Kind = Callable[[Endpoint], RemoteChat | RemoteCompletions]
 Class = type[RemoteChat] | type[RemoteCompletions]
-untaught = partial(RemoteCompletions, taught=False)
+untaught = partial(RemoteCompletions, dialect=chat.HERMES)
 both = pytest.mark.parametrize("kind", [RemoteCompletions, RemoteChat])
 
 
@@ -547,8 +547,12 @@ async def test_a_full_context_hands_the_run_back(server: OpenAiServer, project: 
     assert trace.report.evidence == ("cart.py:3",)
 
 
-@pytest.mark.parametrize(("taught", "kind"), [(True, RemoteCompletions), (False, RemoteChat)])
-async def test_a_tuned_model_gets_our_prompts_and_a_stock_model_its_server_s(taught: bool, kind: type[Model]) -> None:
+@pytest.mark.parametrize(
+    ("dialect", "kind"), [(DialectName.LINES, RemoteCompletions), (DialectName.HERMES, RemoteChat)]
+)
+async def test_a_tuned_model_gets_our_prompts_and_a_stock_model_its_server_s(
+    dialect: DialectName, kind: type[Model]
+) -> None:
     base = ModelFile(source="file:base.gguf", sha256="0" * 64)
-    async with RemoteModels("http://localhost").lease(ModelSpec(base=base, taught=taught)) as model:
+    async with RemoteModels("http://localhost").lease(ModelSpec(base=base, dialect=dialect)) as model:
         assert type(model) is kind

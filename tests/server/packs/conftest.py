@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from skillstill import cli
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.skills.calibration import FEATURES, Calibration
-from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import Document, Entry, Measured, write_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile

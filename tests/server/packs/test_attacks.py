@@ -13,9 +13,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
 from gguf import GGUFWriter
+from skillstill.contract import serving_hash
 from skillstill.errors import PackError
 from skillstill.packs.unpacking import unpack
-from skillstill.skills.contract import serving_hash
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import data_folder

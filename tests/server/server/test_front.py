@@ -21,7 +21,7 @@ from skillstill.server.resources import Transcripts
 from skillstill.server.wire import tool
 from skillstill.skills.registry import Measured, Registry
 from skillstill.skills.trust import trust
-from skillstill.types import Message
+from skillstill.types import DialectName, Message
 from skillstill.util.storage import data_folder
 from starlette.authentication import SimpleUser
 
@@ -287,7 +287,7 @@ async def test_the_installed_command_serves_a_real_run_over_stdio(project: Path)
 async def test_a_scripted_model_can_be_leased_again(project: Path) -> None:
     runtime = Runtime(Registry(), models := ScriptedModels(ScriptedModel([LOOK, CLAIM])))
     await runtime.run("explore", "Where is Cart?", project)
-    assert models.specs[0].taught is False
+    assert models.specs[0].dialect is DialectName.HERMES
     assert models.specs[0].context == 4_096
 
 

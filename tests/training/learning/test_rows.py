@@ -55,7 +55,7 @@ def test_what_the_model_writes_is_learned_and_nothing_else() -> None:
 @pytest.mark.anyio
 async def test_a_row_begins_with_the_very_tokens_that_serving_sends(base: LlamaBase) -> None:
     row = Vocabulary(base.engine.tokenize, base.engine.piece).row(sample(*TRACE))
-    async with base.lease(taught=True) as model:
+    async with base.lease(dialect=chat.LINES) as model:
         assert list(row.tokens) == model.prompt(TRACE, ()).tokens
         for end in (2, 4):
             asked = model.prompt(TRACE[:end], ()).tokens

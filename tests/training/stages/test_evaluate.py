@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from skillstill.contract import serving_hash
 from skillstill.errors import GateError, ModelError, StageError
-from skillstill.skills.contract import serving_hash
 from skillstill.skills.skill import load_skill
-from skillstill.types import Decision, Message, Model, ModelFile, ModelSpec, ToolSchema, Usage
+from skillstill.types import Decision, DialectName, Message, Model, ModelFile, ModelSpec, ToolSchema, Usage
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.plan import PlannedModel
@@ -216,8 +216,8 @@ async def test_stock_models_are_told_the_skill_and_a_tuned_one_its_line(scene: S
     assert told["ours"] == {"settings"}
     assert len(told["stock"]) == 1
     assert min(map(len, told["stock"])) > 100
-    taught = {spec.adapter: spec.taught for spec in scene[2].leased}
-    assert taught == {OURS: True, OTHER: True, None: False}
+    dialects = {spec.adapter: spec.dialect for spec in scene[2].leased}
+    assert dialects == {OURS: DialectName.LINES, OTHER: DialectName.LINES, None: DialectName.HERMES}
 
 
 async def test_arms_whose_file_nobody_named_are_left_out_and_ours_never_is(scene: Scene) -> None:

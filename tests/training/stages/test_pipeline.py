@@ -14,8 +14,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from skillstill.contract import serving_hash
 from skillstill.errors import GateError, StageError, UsageError
-from skillstill.skills.contract import serving_hash
 from skillstill.skills.registry import Registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import GateError, StageError
 from skillstill.runtime import check_fresh, outdated
 from skillstill.skills import releases
 from skillstill.skills.calibration import Calibration
-from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import Registry, read_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile

@@ -24,6 +24,7 @@ from skillstill.types import Likelihoods, Message, Span, ToolCall, ToolSchema
 from skillstill_training.authoring.goal import Goal
 
 Value = TypeVar("Value")
+ORACLE_VERSION = "1"  # to be raised if oracles are driven otherwise: what was proven with them is then proven anew
 FAR = 100.0  # between what is meant and what is not, as a logarithm of probabilities
 RECEIPT = re.compile(r"(r\d+): (.*)", re.DOTALL)
 

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from anyio import to_thread
-from skillstill.chat import spoken
+from skillstill.contract import behaviour_hash, serving_hash
 from skillstill.errors import PlanError
 from skillstill.skills.calibration import features, misuses, repeats
-from skillstill.skills.contract import serving_hash
 from skillstill.skills.skill import Skill
-from skillstill.types import ModelFile, Models, ModelSpec, Trace
+from skillstill.types import DialectName, ModelFile, Models, ModelSpec, Trace
 
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import Judgement, judge
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.plan import ORACLE_VERSION
+from skillstill_training.authoring.verdicts import judges_hash
 from skillstill_training.episode import execute, hand_for, solve, timeless
 from skillstill_training.evaluation.baseline import Answer, floor_hash, load_floor
 from skillstill_training.evaluation.subset import unseen
-from skillstill_training.loop import loop_hash
 from skillstill_training.run.scorecard import Arm as Name
 from skillstill_training.run.scorecard import Outcome
 from skillstill_training.util.hashes import files_sha256
@@ -63,7 +63,7 @@ class ScriptArm:
     @classmethod
     def of(cls, folder: Path, families: Families) -> "ScriptArm":
         """Raises StageError and GateError: no floor, or not the one that was frozen."""
-        return cls(families, load_floor(folder), _key(loop_hash(), floor_hash(folder)))
+        return cls(families, load_floor(folder), _key(judges_hash(), floor_hash(folder)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         began = time.monotonic()
@@ -80,7 +80,7 @@ class ScriptArm:
 
 @dataclass(frozen=True)
 class ModelArm:
-    """A model in the loop that ships. A stock one is told the skill's text and its tools, a taught one a line."""
+    """A model in the loop that ships. A stock one is told the skill's text and its tools, a finetuned one a line."""
 
     name: Name
     label: str
@@ -91,13 +91,12 @@ class ModelArm:
 
     @property
     def told(self) -> str | None:
-        return None if self.spec.taught else self.skill.instructions
+        return self.skill.instructions if self.spec.dialect is DialectName.HERMES else None
 
     @property
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
-        limits = self.skill.subagent.limits.model_dump_json()
-        return _key(loop_hash(), contract, spoken(taught=self.spec.taught).name, self.told or "", limits)
+        return _key(judges_hash(), contract, self.spec.dialect, self.told or "")
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         """Raises BaseError and ModelError where the model cannot be loaded."""
@@ -119,7 +118,7 @@ class PlanArm:
     @classmethod
     def of(cls, folder: Path, skill: Skill, families: Families) -> "PlanArm":
         code = files_sha256(folder, (str(file.relative_to(folder)) for file in code_files(folder)))
-        return cls(skill, families, _key(loop_hash(), code, serving_hash(skill, skill.subagent.base, None)))
+        return cls(skill, families, _key(judges_hash(), code, ORACLE_VERSION, behaviour_hash(skill)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         try:
@@ -155,16 +154,18 @@ class Contest:
             case "larger":
                 return self._stock(name, self.larger) if self.larger else None
             case "ours":
-                return self._taught(name, self.adapter, "its adapter")
+                return self._finetuned(name, self.adapter, "its adapter")
             case "wrong":
-                return self._taught(name, self.wrong, f"the adapter {stem(self.wrong)}") if self.wrong else None
+                return self._finetuned(name, self.wrong, f"the adapter {stem(self.wrong)}") if self.wrong else None
 
     def _stock(self, name: Name, base: ModelFile) -> Arm:
         spec = ModelSpec(base=base, context=self.skill.subagent.limits.context)
         return ModelArm(name, f"{stem(base)}, told the skill", self.skill, self.families, self.models, spec)
 
-    def _taught(self, name: Name, adapter: ModelFile, said: str) -> Arm:
-        spec = ModelSpec(base=self.base, adapter=adapter, taught=True, context=self.skill.subagent.limits.context)
+    def _finetuned(self, name: Name, adapter: ModelFile, said: str) -> Arm:
+        spec = ModelSpec(
+            base=self.base, adapter=adapter, dialect=DialectName.LINES, context=self.skill.subagent.limits.context
+        )
         return ModelArm(name, f"{stem(self.base)} with {said}", self.skill, self.families, self.models, spec)
 
 

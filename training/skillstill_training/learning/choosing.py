@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
+from skillstill.contract import behaviour_hash
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import given
 from skillstill.skills.skill import load_skill
@@ -20,7 +21,6 @@ from skillstill_training.evaluation.arms import Arm, Contest
 from skillstill_training.evaluation.resampling import success
 from skillstill_training.evaluation.subset import Chosen
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
-from skillstill_training.loop import loop_hash
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluatePlan
 from skillstill_training.run.scorecard import Outcome
@@ -60,10 +60,12 @@ class Trials:
         self.goals: Sequence[Goal] = Chosen.of(trained, held_out, EvaluatePlan(calibration=episodes)).validation
         self.roots = roots_of(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout = Layout.of(base)
+        skill = load_skill(skill_folder)
+        self.behaviour = behaviour_hash(skill)[:12]
         self.contest = partial(
             Contest,
             skill_folder,
-            load_skill(skill_folder),
+            skill,
             families,
             LocalModels(LocalOptions(offline=True)),
             given(base),
@@ -78,7 +80,7 @@ class Trials:
 
         Under another name with another loop, in which they might have come to something else.
         """
-        file = checkpoint / f"episodes.{loop_hash()[:12]}.jsonl"
+        file = checkpoint / f"episodes.{self.behaviour}.jsonl"
         if not file.exists():
             with TemporaryDirectory() as work:
                 adapter = Path(work, "adapter.gguf")

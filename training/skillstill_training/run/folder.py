@@ -1,7 +1,6 @@
 """The folder of one run of the pipeline, `runs/<skill>/<stamp>/`: where each stage finds and leaves its files."""
 
 import fcntl
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -13,21 +12,19 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from skillstill.errors import GateError, StageError
-from skillstill.run import evidence, loop
 from skillstill.types import Frozen
 
-from skillstill_training.authoring import attempt, checks, numbers
 from skillstill_training.authoring.goal import Goal, Split
+from skillstill_training.authoring.verdicts import judges_hash
 from skillstill_training.run.recipe import Recipe
 from skillstill_training.util.hashes import file_sha256, files_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 
-JUDGES = (attempt, checks, numbers, evidence, loop)  # the code that says what success is
 NOT_HASHED = {"__pycache__", ".mypy_cache"}
 
 
 class Freeze(Frozen):
-    """What success was when the goals were made: hashes of the goals, of the judges' code, of the skill's folder."""
+    """What success was when goals were made: hashes of the goals, of the checks' verdicts, of the skill's folder."""
 
     goals: str
     judges: str
@@ -171,7 +168,7 @@ class RunFolder:
         if file_sha256(self.goals) != frozen.goals:
             raise GateError(f"{self.goals} was changed after it was frozen: make the goals again")
         if judges_hash() != frozen.judges:
-            raise GateError("the code that judges answers has changed since these goals were frozen: make them again")
+            raise GateError("answers are judged otherwise than when these goals were frozen: make them again")
         return tuple(read_lines(self.goals, Goal))
 
 
@@ -190,12 +187,6 @@ def _lock(descriptor: int, path: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise StageError(f"another command is at work in {path}: wait until it is done, or end it first") from error
-
-
-def judges_hash() -> str:
-    """Over the code that says what success is."""
-    texts = [Path(str(module.__file__)).read_bytes() for module in JUDGES]
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 def _folder_hash(folder: Path) -> str:

@@ -1,7 +1,7 @@
 """What proving goals has shown, kept in the user's cache: a draw that is broken off or repeated runs no plan twice.
 
-Proofs hold for the code and data that they were made with: the skill's, its sources', the judges', the loop's. Another
-text of any of these has a file of its own.
+Proofs hold for what they were made with: the skill's own code and sources, the behaviour of its loop and tools, the
+verdicts of the checks. If one of these changes, another file is begun.
 """
 
 import hashlib
@@ -10,13 +10,13 @@ from types import TracebackType
 from typing import Self
 
 from platformdirs import user_cache_path
+from skillstill.contract import behaviour_hash
+from skillstill.skills.skill import load_skill
 from skillstill.types import Frozen
 
-from skillstill_training import episode
-from skillstill_training.authoring import plan
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.loop import loop_hash
-from skillstill_training.run.folder import judges_hash
+from skillstill_training.authoring.plan import ORACLE_VERSION
+from skillstill_training.authoring.verdicts import judges_hash
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 from skillstill_training.util.skillcode import code_files
 
@@ -66,7 +66,7 @@ def proof_key(goal: Goal, seed: int) -> str:
 
 
 def _made_with(skill: Path) -> str:
-    total = hashlib.sha256(f"{judges_hash()}/{loop_hash()}".encode())
-    for file in (Path(str(plan.__file__)), Path(str(episode.__file__)), skill / "sources.toml", *code_files(skill)):
+    total = hashlib.sha256(f"{judges_hash()}/{behaviour_hash(load_skill(skill))}/{ORACLE_VERSION}".encode())
+    for file in (skill / "sources.toml", *code_files(skill)):
         total.update(file.read_bytes() if file.exists() else b"")
     return total.hexdigest()[:16]

@@ -1,7 +1,4 @@
-"""All that the goals of a skill are drawn from, set up: its families and wordings, its workspaces, its proofs.
-
-The workspaces' own room does not hold this: each of its bytes is in the key of every workspace that is cached.
-"""
+"""Set up all that the goals of a skill are sampled from: its families and wordings, its workspaces, its proofs."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager

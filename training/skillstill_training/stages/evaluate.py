@@ -10,10 +10,10 @@ from pathlib import Path
 
 from anyio import to_thread
 from pydantic import ValidationError
+from skillstill.contract import serving_hash
 from skillstill.errors import StageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.skills.calibration import Calibration
-from skillstill.skills.contract import serving_hash
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile, Models
 

@@ -7,8 +7,8 @@ killed in between has released nothing, and does it again with the same command.
 from pathlib import Path
 
 from pydantic import ValidationError
+from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import StageError
-from skillstill.skills.contract import provenance_hash, serving_hash
 from skillstill.skills.registry import FILE, Document, Entry, Measured, read_registry
 from skillstill.skills.releases import DIGITS, FOLDER, register
 from skillstill.skills.skill import Skill, load_skill

@@ -22,6 +22,8 @@ from skillstill_training.workspaces.sources import Source, load_sources
 from skillstill_training.workspaces.steps import BUILT_IN, run_steps, steps_file
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 
+VERSION = 1  # to be raised if a fetcher or a built-in step makes another tree of the same source
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -92,9 +94,9 @@ def _intact(home: Path) -> bool:
 
 
 def _key(source: Source, skill_folder: Path) -> str:
-    """Of all that the tree depends on: its declaration, our code, and what the skill's own steps are made of."""
+    """Of all that the tree depends on: its declaration, our version, and what the skill's own steps are made of."""
     fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded"})
-    total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _code())
+    total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _made_by())
     if source.steps and steps_file(skill_folder).is_file():
         for file in code_files(skill_folder) if set(source.steps) - BUILT_IN.keys() else [steps_file(skill_folder)]:
             total.update(file.read_bytes())
@@ -102,9 +104,10 @@ def _key(source: Source, skill_folder: Path) -> str:
 
 
 @cache
-def _code() -> bytes:
-    files = sorted(file for file in Path(__file__).parent.rglob("*") if file.suffix in {".py", ".txt"})
-    return b"\0".join(file.read_bytes() for file in files)
+def _made_by() -> bytes:
+    """Return the version of our own fetchers and steps, with the word lists that they read."""
+    lists = sorted(Path(__file__).parent.rglob("*.txt"))
+    return b"\0".join([str(VERSION).encode(), *(file.read_bytes() for file in lists)])
 
 
 def _disk(error: OSError) -> str:
