@@ -135,5 +135,5 @@ def test_no_file_has_more_than_500_lines() -> None:
     """A baseline apart: it is one script on purpose, frozen by its hash."""
     for folder in ("server", "training", "skills", "scripts"):
         for file in (ROOT / folder).rglob("*.py"):
-            if not file.name.startswith("floor"):
+            if not file.name.startswith("baseline"):
                 assert len(file.read_text(encoding="utf-8").splitlines()) <= 500, file

@@ -15,7 +15,7 @@ ARMS = {
     "stock": "its base with the skill's text",
     "larger": "a larger stock model, the same way",
     "wrong": "its base with another skill's adapter",
-    "floor": "a script without a model",
+    "baseline": "a script without a model",
     "teacher": "the teacher",
 }
 ESCAPES = {ord(letter): f"\\{letter}" for letter in "|<>[]`"}

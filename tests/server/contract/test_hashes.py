@@ -170,7 +170,7 @@ def test_goals_and_the_texts_of_a_skill_are_its_provenance(tmp_path: Path) -> No
         "families/look.py",
         "recipe.toml",
         "wordings/test.toml",
-        "floor.py",
+        "baseline.py",
     )
     skill = write(tmp_path, dict.fromkeys(texts, "as it is"))
     hashes = [provenance_hash(skill, "1"), provenance_hash(skill, "2")]

@@ -7,7 +7,7 @@ import pytest
 from skillstill.errors import RegistryError
 from skillstill.util.storage import data_folder
 from skillstill_training.authoring.families import load_families
-from skillstill_training.evaluation.baseline import load_floor
+from skillstill_training.evaluation.baseline import load_baseline
 from skillstill_training.util.skillcode import import_from
 
 from tests.server.packs.conftest import Skillstill, everything
@@ -44,7 +44,7 @@ def test_no_door_to_a_skill_s_python_is_open(skill: Path, proof: Path, tmp_path:
     (tmp_path / "packs").symlink_to(skill.parents[2])
     through = tmp_path / "packs" / "settings" / "skill" / "settings"
     for folder in (skill, tmp_path / "link", through, skill / ".." / "settings"):
-        for door in (load_families, load_floor, lambda one: import_from(one, "material")):
+        for door in (load_families, load_baseline, lambda one: import_from(one, "material")):
             with pytest.raises(RegistryError, match="is not trusted"):
                 door(folder)
     assert not proof.exists()
@@ -57,7 +57,7 @@ def test_trusted_it_runs_and_stays_trusted_until_anything_changes(
     assert skillstill("trust", data_folder() / "packs" / "settings").code == 0
     assert [family.name for family in load_families(skill)]
     assert proof.read_text("utf-8") == "it ran"
-    assert callable(load_floor(skill))
+    assert callable(load_baseline(skill))
     assert everything(skill) == before, "no bytecode: it would change what was pinned"
     load_families(skill)
     (skill / "wordings" / "train.toml").write_text("", encoding="utf-8")

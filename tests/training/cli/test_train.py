@@ -33,7 +33,7 @@ def test_a_skill_becomes_an_adapter_with_a_verdict(
     run = RunFolder.latest(tmp_path / "runs", "settings")
     scorecard = Scorecard.model_validate_json(run.scorecard.read_text(encoding="utf-8"))
     assert scorecard.verdict
-    assert {one.arm for one in scorecard.arms} == {"floor", "stock", "ours"}
+    assert {one.arm for one in scorecard.arms} == {"baseline", "stock", "ours"}
     parity = next(gate for gate in scorecard.gates if gate.name == "parity")
     assert parity.passed, parity.told
     assert (code == 0) == (scorecard.verdict == "released") == bool(read_registry(registry).entries)

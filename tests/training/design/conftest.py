@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from skillstill import cli
-from skillstill_training.evaluation.baseline import freeze_floor
+from skillstill_training.evaluation.baseline import freeze_baseline
 
 from tests.scenes import ROOT
 from tests.training.design.scenes import Run
@@ -32,6 +32,6 @@ def logs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The bundled skill `logs`: a copy, from which is borrowed meanwhile."""
     copy = tmp_path / "bundled" / "skills" / "logs"
     shutil.copytree(ROOT / "skills" / "logs", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    freeze_floor(copy)
+    freeze_baseline(copy)
     monkeypatch.setattr("skillstill_training.design.borrowing.bundled", lambda: tmp_path / "bundled")
     return copy

@@ -10,7 +10,7 @@ from skillstill.skills.skill import load_skill
 from skillstill_training.authoring.families import load_families, load_wordings
 from skillstill_training.design.borrowing import lender
 from skillstill_training.design.choosing import table
-from skillstill_training.evaluation.baseline import load_floor
+from skillstill_training.evaluation.baseline import load_baseline
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
 from skillstill_training.stages.goals import make_goals
@@ -53,7 +53,7 @@ def test_its_text_stays_as_it_is_behind_a_front_matter_that_is_valid(design: Run
     assert "path: agent.md" in head
 
 
-def test_a_skill_like_one_of_ours_borrows_its_families_words_workspaces_and_floor(
+def test_a_skill_like_one_of_ours_borrows_its_families_words_workspaces_and_baseline(
     design: Run, logs: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "outage-reader"
@@ -62,7 +62,7 @@ def test_a_skill_like_one_of_ours_borrows_its_families_words_workspaces_and_floo
     assert (code, {"burst", "deploy", "level_count"} <= set(names), "several" in names) == (0, True, False)
     assert set(load_wordings(folder, "test", load_families(folder))) == set(names)
     root = prepare(load_sources(folder)[0], folder, offline=True).root
-    assert load_floor(folder)("How many errors are there?", root) == load_floor(logs)(
+    assert load_baseline(folder)("How many errors are there?", root) == load_baseline(logs)(
         "How many errors are there?", root
     )
 

@@ -77,13 +77,13 @@ def scorecard(**more: Any) -> Scorecard:
         ),
         "arms": (
             arm("ours", 0.71, repeated=0.004, read_tokens=812, written_tokens=96, saved_tokens=640),
-            arm("floor", 0.64, seconds=0.02),
+            arm("baseline", 0.64, seconds=0.02),
             arm("stock", 0.12, label="SmolLM2-135M and the skill's text"), arm("larger", 0.33), arm("wrong", 0.05),
             arm("teacher", 0.97),
         ),
         "differences": (
             Difference(other="stock", on="all", n=60, points=around(0.59)),
-            Difference(other="floor", on="unseen", n=420, points=around(0.07, 0.09)),
+            Difference(other="baseline", on="unseen", n=420, points=around(0.07, 0.09)),
             Difference(other="wrong", on="hard", n=40, points=around(-0.03)),
         ),
         "selective": Selective(
@@ -179,10 +179,10 @@ def test_the_verdict_and_its_gates_are_told_in_words(folder: RunFolder) -> None:
 
 
 def test_a_gate_that_failed_comes_first(folder: RunFolder) -> None:
-    gates = (*scorecard().gates, Gate(name="floor", passed=False, told="9 points below the plain script."))
+    gates = (*scorecard().gates, Gate(name="baseline", passed=False, told="9 points below the plain script."))
     said = words_of(written(folder, scorecard(gates=gates, verdict="better as a plain script")))
     assert "Better as a plain script: a script without a model does it as well; nothing is registered." in said
-    assert "Gates 1 of 3 did not pass ✗ failed floor 9 points below the plain script." in said
+    assert "Gates 1 of 3 did not pass ✗ failed baseline 9 points below the plain script." in said
 
 
 @pytest.mark.parametrize("verdict", get_args(Verdict))
@@ -234,9 +234,9 @@ def test_differences_are_points_with_their_interval(folder: RunFolder) -> None:
     assert lines["less wrong adapter hard families"] == "−3 −8 to +2 40"
 
 
-def test_families_stand_beside_the_floor_and_small_ones_are_marked(folder: RunFolder) -> None:
+def test_families_stand_beside_the_baseline_and_small_ones_are_marked(folder: RunFolder) -> None:
     apart = {"holdout": Count(solved=30, asked=50)}
-    page = written(folder, scorecard(arms=(arm("ours", 0.7, held_out=apart), arm("floor", 0.6))))
+    page = written(folder, scorecard(arms=(arm("ours", 0.7, held_out=apart), arm("baseline", 0.6))))
     lines = lines_of(page, "families")
     assert lines["definition"] == "28/40 70% 24/40 60% +10"
     assert lines["needle few"] == "9/12 75% 9/12 75% 0"

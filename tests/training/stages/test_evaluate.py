@@ -94,12 +94,14 @@ def rows(folder: RunFolder, arm: Arm) -> Sequence[Outcome]:
     return read_lines(folder.outcomes("test", arm), Outcome)
 
 
-async def test_every_arm_is_scored_ours_and_the_floor_on_all_goals_the_slow_ones_on_a_paired_part(scene: Scene) -> None:
+async def test_every_arm_is_scored_ours_and_the_baseline_on_all_goals_slow_ones_on_a_paired_part(
+    scene: Scene,
+) -> None:
     scorecard = await measured(scene)
     scores = {one.arm: one for one in scorecard.arms}
-    assert list(scores) == ["floor", "stock", "larger", "ours", "wrong", "teacher"]
+    assert list(scores) == ["baseline", "stock", "larger", "ours", "wrong", "teacher"]
     assert {name: one.goals.asked for name, one in scores.items()} == {
-        "floor": 24, "stock": 9, "larger": 9, "ours": 24, "wrong": 9, "teacher": 9,
+        "baseline": 24, "stock": 9, "larger": 9, "ours": 24, "wrong": 9, "teacher": 9,
     }  # fmt: skip
     assert scores["teacher"].success.value == 1
     assert scores["stock"].success.value == scores["wrong"].success.value < scores["ours"].success.value < 1
@@ -125,9 +127,9 @@ async def test_success_is_what_the_checks_say_and_held_out_families_stand_beside
 
 async def test_a_difference_is_taken_on_the_goals_that_both_were_asked(scene: Scene) -> None:
     found = {(one.other, one.on): one for one in (await measured(scene)).differences}
-    assert {other for other, _ in found} == {"floor", "stock", "larger", "wrong", "teacher"}
-    assert found["floor", "all"].n == 24
-    assert found["floor", "hard"].n == 8
+    assert {other for other, _ in found} == {"baseline", "stock", "larger", "wrong", "teacher"}
+    assert found["baseline", "all"].n == 24
+    assert found["baseline", "hard"].n == 8
     assert {one.workspaces for one in found.values()} == {1}
     assert found["stock", "all"].n == 9
     assert found["stock", "all"].points.value > 0 >= found["teacher", "all"].points.value
@@ -204,8 +206,8 @@ async def test_another_loop_is_asked_anew(scene: Scene, monkeypatch: pytest.Monk
     monkeypatch.setattr("skillstill_training.evaluation.arms.loop_hash", lambda: "otherwise")
     await measured(scene)
     assert len(scene[2].leased) == 2 * before
-    kept = [file.parent.name for file in scene[1].path.rglob("test.floor.jsonl")]
-    assert len(kept) == 3, "the floor reads with the same tools: two keys, and what is told"
+    kept = [file.parent.name for file in scene[1].path.rglob("test.baseline.jsonl")]
+    assert len(kept) == 3, "the baseline reads with the same tools: two keys, and what is told"
 
 
 async def test_stock_models_are_told_the_skill_and_a_tuned_one_its_line(scene: Scene) -> None:
@@ -221,14 +223,14 @@ async def test_stock_models_are_told_the_skill_and_a_tuned_one_its_line(scene: S
 
 
 async def test_arms_whose_file_nobody_named_are_left_out_and_ours_never_is(scene: Scene) -> None:
-    scorecard = await measured(scene, larger=None, wrong=None, arms=("floor", "larger", "wrong"))
-    assert [one.arm for one in scorecard.arms] == ["floor", "ours"]
+    scorecard = await measured(scene, larger=None, wrong=None, arms=("baseline", "larger", "wrong"))
+    assert [one.arm for one in scorecard.arms] == ["baseline", "ours"]
 
 
 async def test_each_look_at_the_test_set_is_logged_once(scene: Scene) -> None:
     await measured(scene)
     await measured(scene)
-    await measured(scene, OTHER, arms=("floor",))
+    await measured(scene, OTHER, arms=("baseline",))
     looks = read_lines(scene[1].looks, Look)
     assert [(len(look.arms), look.adapter) for look in looks] == [(6, OURS.sha256), (2, OTHER.sha256)]
 
@@ -244,7 +246,7 @@ async def test_progress_tells_arm_split_and_how_many_are_solved(scene: Scene) ->
 
 
 async def test_goals_in_training_wordings_are_few_and_the_choice_is_the_same_for_every_adapter(scene: Scene) -> None:
-    plan = EvaluatePlan(calibration=18, per_family=3, seen=1, arms=("floor",))
+    plan = EvaluatePlan(calibration=18, per_family=3, seen=1, arms=("baseline",))
     scorecard = await measured(scene, plan=plan)
     asked = [one.goal for one in rows(scene[1], "ours")]
     ours = scorecard.arm("ours")

@@ -227,7 +227,7 @@ def test_what_was_compared_with_torch_on_another_base_is_exported_again(
     [
         ("larger", "name its GGUF file with --larger, or leave `larger` out of [evaluate] arms in recipe.toml"),
         ("wrong", "no other release is on this base: name one with --wrong, or leave `wrong` out of [evaluate] arms"),
-        ("floor", "has no floor: write floor.py with `answer(prompt, root)`"),
+        ("baseline", "has no baseline: write baseline.py with `answer(prompt, root)`"),
     ],
 )
 def test_an_arm_that_cannot_be_had_is_said_before_anything_is_done(
@@ -235,7 +235,7 @@ def test_an_arm_that_cannot_be_had_is_said_before_anything_is_done(
 ) -> None:
     recipe = settings / "recipe.toml"
     recipe.write_text(recipe.read_text("utf-8").replace('"ours"]', f'"ours", "{arm}"]'), encoding="utf-8")
-    (settings / "floor.sha256").unlink() if arm == "floor" else None
+    (settings / "baseline.sha256").unlink() if arm == "baseline" else None
     with pytest.raises(StageError) as error:
         train(watch := Watch())
     assert said in str(error.value)

@@ -59,7 +59,7 @@ def arm(name: Arm, success: float, **others: Any) -> ArmScore:
 def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
     """Ours at 80 %, far above everything else; `changes` in low and high bounds by arm, or in its own fields."""
     bounds: dict[Arm, tuple[float, float]] = {
-        "stock": (0.5, 0.7), "larger": (0.1, 0.3), "floor": (0.1, 0.3), "wrong": (0.4, 0.9), "teacher": (-0.3, -0.1)
+        "stock": (0.5, 0.7), "larger": (0.1, 0.3), "baseline": (0.1, 0.3), "wrong": (0.4, 0.9), "teacher": (-0.3, -0.1)
     }  # fmt: skip
     bounds |= {name: changes.pop(name) for name in tuple(changes) if name in bounds}
     found = {name: (low + high) / 2 for name, (low, high) in bounds.items()}
@@ -101,9 +101,9 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
         ({}, "released", []),
         ({"stock": (-0.01, 0.2)}, "not better than its base", ["stock"]),
         ({"larger": (-0.01, 0.2)}, "not good enough", ["larger"]),
-        ({"floor": (-0.2, -0.01)}, "better as a plain script", ["floor"]),
-        ({"floor": (-0.2, 0.0)}, "released", []),
-        ({"floor": (-0.2, -0.01), "stock": (-0.2, 0.1)}, "not better than its base", ["stock", "floor"]),
+        ({"baseline": (-0.2, -0.01)}, "better as a plain script", ["baseline"]),
+        ({"baseline": (-0.2, 0.0)}, "released", []),
+        ({"baseline": (-0.2, -0.01), "stock": (-0.2, 0.1)}, "not better than its base", ["stock", "baseline"]),
         ({"wrong": (0.3, 0.48)}, "not better than its base", ["wrong"]),
         ({"ours": {"repeated": 0.01}}, "not good enough", ["repeats"]),
         ({"ours": {"misused": 0.02}}, "not good enough", ["misuse"]),
@@ -112,13 +112,13 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
         ({"ours": {"goals": {"solved": 0, "asked": 0}}}, "not verifiable", ["checks"]),
         ({"without": ["ours"]}, "not verifiable", ["checks"]),
         ({"without": ["larger"]}, "not verifiable", ["larger"]),
-        ({"without": ["floor"]}, "not verifiable", ["floor"]),
+        ({"without": ["baseline"]}, "not verifiable", ["baseline"]),
         ({"without": ["wrong"]}, "not verifiable", ["wrong"]),
-        ({"n": 59}, "not verifiable", ["stock", "larger", "floor", "wrong"]),
-        ({"workspaces": 7}, "not verifiable", ["stock", "larger", "floor", "wrong"]),
-        ({"n": 59, "ours": {"misused": 0.02}}, "not good enough", ["stock", "larger", "floor", "wrong", "misuse"]),
+        ({"n": 59}, "not verifiable", ["stock", "larger", "baseline", "wrong"]),
+        ({"workspaces": 7}, "not verifiable", ["stock", "larger", "baseline", "wrong"]),
+        ({"n": 59, "ours": {"misused": 0.02}}, "not good enough", ["stock", "larger", "baseline", "wrong", "misuse"]),
         ({"calibrated_on": 399}, "not verifiable", ["confidence"]),
-        ({"without": ["wrong"], "floor": (-0.2, -0.01)}, "better as a plain script", ["floor", "wrong"]),
+        ({"without": ["wrong"], "baseline": (-0.2, -0.01)}, "better as a plain script", ["baseline", "wrong"]),
     ],
 )
 def test_each_verdict_has_its_reason(changes: dict[str, Any], verdict: str, failed: list[str]) -> None:
@@ -135,7 +135,7 @@ def test_a_gate_tells_what_came_and_what_was_expected() -> None:
 
 
 def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
-    found = judged(scorecard(without=["larger", "wrong"]), [PARITY], EvaluatePlan(arms=("floor", "stock", "ours")))
+    found = judged(scorecard(without=["larger", "wrong"]), [PARITY], EvaluatePlan(arms=("baseline", "stock", "ours")))
     assert found.verdict == "released"
     told = next(gate.told for gate in found.gates if gate.name == "larger")
     assert told == "not run: the larger stock model; the recipe does not ask for it"
@@ -236,7 +236,7 @@ async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_bac
     ("changes", "parity", "verdict"),
     [
         ({"stock": (-0.1, 0.1)}, True, "not better than its base"),
-        ({"floor": (-0.3, -0.1)}, True, "better as a plain script"),
+        ({"baseline": (-0.3, -0.1)}, True, "better as a plain script"),
         ({"ours": {"misused": 0.5}}, True, "not good enough"),
         ({}, False, "parity failed"),
         ({"without": ["ours"]}, True, "not verifiable"),
@@ -328,7 +328,7 @@ async def test_test_goals_that_another_adapter_was_measured_on_release_none(
     write_lines(beside.goals, [goal for goal in evaluated.frozen_goals() if goal.split == "test"])  # the same test set
     ours = Scorecard.model_validate_json(evaluated.scorecard.read_text("utf-8")).adapter
     note_look(evaluated, ("ours",), ours)
-    note_look(beside, ("floor", "ours"), ours)
+    note_look(beside, ("baseline", "ours"), ours)
     assert publish(settings, evaluated, registry_of(settings), PROOF).verdict == "released"
     note_look(beside, ("ours",), BASE)
     found = publish(settings, evaluated, registry_of(settings), PROOF)

@@ -36,7 +36,7 @@ class Attempt:
 
     @classmethod
     def of_text(cls, prompt: str, answer: str, shown: Sequence[str] = ()) -> "Attempt":
-        """That of a program, which vouches for its own answer: a floor, a test."""
+        """That of a program, which vouches for its own answer: a baseline, a test."""
         gave_up = GIVES_UP.match(answer.strip()) is not None
         named = tuple(RECEIPT.findall(answer)) or ("r1",)
         return cls(prompt, "escalate" if gave_up else "answered", answer, named, tuple(shown), gave_up)

@@ -26,7 +26,7 @@ SLOTTED = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[^\W\d]\w*\})*")
 class Family:
     """One kind of question.
 
-    means     what is asked and what a right answer holds, in one line, for whoever writes wordings or a floor
+    means     what is asked and what a right answer holds, in one line, for whoever writes wordings or a baseline
     drafts    goals without words, in an order that depends on the random generator alone; it may be endless
     plan      how to solve a goal; without one, only a `model` teacher can, and `calls` is not measured
     hard      needs words understood, three dependent calls or a choice among hits: templated look-ups are not

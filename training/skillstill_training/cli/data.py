@@ -1,4 +1,4 @@
-"""`skillstill goals`, `floor`, `traces`, `dataset`: what a person types. Each calls its stage and prints one table."""
+"""`skillstill goals`, `baseline`, `traces`, `dataset`: each calls its stage and prints one table."""
 
 import os
 from pathlib import Path
@@ -124,38 +124,39 @@ def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json
     return 0
 
 
-def floor(
+def baseline(
     skill: Skill,
     runs: Runs = Path("runs"),
     run: Run = None,
     split: Annotated[str, typer.Option(help="train or validation; test only to report a release.")] = "validation",
     freeze: Annotated[
-        bool, typer.Option("--freeze", help="Fix floor.py and the training wordings as they are, before any training.")
+        bool,
+        typer.Option("--freeze", help="Freeze baseline.py and the training wordings as they are."),
     ] = False,
     offline: Offline = False,
     json: Json = False,
 ) -> int:
     """Measure the script without a model that a subagent has to beat.
 
-    Example: skillstill floor explore
+    Example: skillstill baseline explore
     """
     import anyio
     from skillstill.errors import UsageError
 
     from skillstill_training.authoring.goal import SPLITS
     from skillstill_training.cli import output
-    from skillstill_training.evaluation.baseline import freeze_floor, load_floor, measure_floor
+    from skillstill_training.evaluation.baseline import freeze_baseline, load_baseline, measure_baseline
     from skillstill_training.workspaces import roots_of
 
     if split not in SPLITS:
         raise UsageError(f"--split is one of {', '.join(SPLITS)}, not {split!r}")
     folder = skill_folder(skill)
     if freeze:
-        freeze_floor(folder)
+        freeze_baseline(folder)
     where = run_folder(run, runs, folder)
     goals = [goal for goal in where.frozen_goals() if goal.split == split]
     roots = roots_of(folder, {goal.workspace for goal in goals}, offline)
-    output.floor_stands(anyio.run(measure_floor, load_floor(folder), goals, roots), as_json=json)
+    output.baseline_stands(anyio.run(measure_baseline, load_baseline(folder), goals, roots), as_json=json)
     return 0
 
 

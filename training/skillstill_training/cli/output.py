@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from skillstill_training.authoring.goal import SPLITS
-from skillstill_training.evaluation.baseline import Standing
+from skillstill_training.evaluation.baseline import BaselineScore
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.sampling.gates import shares
 from skillstill_training.sampling.sampler import Tally
@@ -125,7 +125,7 @@ def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) ->
     return _where(folder.traces, folder)
 
 
-def floor_stands(standing: Standing, *, as_json: bool) -> None:
+def baseline_stands(standing: BaselineScore, *, as_json: bool) -> None:
     """One row a family and the mean over families, each family with the same weight."""
     if as_json:
         return _json({"success": standing.success, "solved": dict(standing.solved), "asked": dict(standing.asked)})

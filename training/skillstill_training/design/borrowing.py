@@ -1,8 +1,8 @@
-"""What a designed skill borrows from a bundled one: goal families, the steps that make workspaces, the floor.
+"""What a designed skill borrows from a bundled one: goal families, the steps that make workspaces, the baseline.
 
     FAMILIES = borrowed_families("explore", PIN, "definition", "callers")    # its goals.py
     globals().update(borrowed_steps("logs", PIN))                             # its material.py
-    answer = borrowed_floor("tables", FLOOR)                                  # its floor.py
+    answer = borrowed_baseline("tables", BASELINE)                                  # its baseline.py
 
 A pin is the hash of the code that is borrowed. It stands in the borrower's own files: whatever hashes these covers what
 they borrow, and with other code behind it nothing is borrowed until a person has changed the pin.
@@ -16,7 +16,7 @@ from skillstill.errors import GoalsError
 from skillstill.skills.registry import bundled
 
 from skillstill_training.authoring.families import Family, load_families
-from skillstill_training.evaluation.baseline import Answer, floor_hash, load_floor
+from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.util.hashes import files_sha256
 from skillstill_training.util.skillcode import code_files, import_from
 
@@ -29,15 +29,15 @@ def lender(skill: str) -> Path:
 
 
 def code_pin(skill: str) -> str:
-    """Of what its families and steps are made of; its floor has a hash of its own. Raises GoalsError."""
+    """Of what its families and steps are made of; its baseline has a hash of its own. Raises GoalsError."""
     folder = lender(skill)
-    files = [file for file in code_files(folder) if not file.name.startswith("floor")]
+    files = [file for file in code_files(folder) if not file.name.startswith("baseline")]
     return files_sha256(folder, (file.relative_to(folder).as_posix() for file in files))
 
 
-def floor_pin(skill: str) -> str:
+def baseline_pin(skill: str) -> str:
     """Raises GoalsError."""
-    return floor_hash(lender(skill))
+    return baseline_hash(lender(skill))
 
 
 def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
@@ -56,10 +56,10 @@ def borrowed_steps(skill: str, pin: str) -> Mapping[str, Callable[..., Any]]:
     return {name: value for name, value in names.items() if callable(value) and not name.startswith("_")}
 
 
-def borrowed_floor(skill: str, pin: str) -> Answer:
+def borrowed_baseline(skill: str, pin: str) -> Answer:
     """Its script without a model, as it was frozen. Raises GoalsError, StageError and GateError."""
-    _hold(skill, pin, floor_pin(skill))
-    return load_floor(lender(skill))
+    _hold(skill, pin, baseline_pin(skill))
+    return load_baseline(lender(skill))
 
 
 def _hold(skill: str, pin: str, found: str) -> None:

@@ -11,12 +11,12 @@ from skillstill_training.authoring.families import load_families, load_wordings
 from skillstill_training.authoring.proposed import FILE as PROPOSED
 from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
 from skillstill_training.design import soft, tomltext
-from skillstill_training.design.borrowing import code_pin, floor_pin, lender
+from skillstill_training.design.borrowing import baseline_pin, code_pin, lender
 from skillstill_training.design.counting import counted, measured_in
 from skillstill_training.design.drafting import Design
 from skillstill_training.design.notes import design_md
 from skillstill_training.design.skill_text import skill_md, subagent_toml
-from skillstill_training.evaluation.baseline import freeze_floor
+from skillstill_training.evaluation.baseline import freeze_baseline
 from skillstill_training.util.jsonl import write_text
 from skillstill_training.workspaces import Source
 
@@ -41,9 +41,9 @@ def write_skill(design: Design, folder: Path) -> None:
     for path, text in texts(design).items():
         write_text(folder / path, text)
     if design.families:
-        freeze_floor(folder)
+        freeze_baseline(folder)
     else:  # of an earlier state of the design, whose families are all gone
-        for file in folder.glob("floor.*"):
+        for file in folder.glob("baseline.*"):
             file.unlink()
 
 
@@ -62,7 +62,7 @@ def texts(design: Design) -> Mapping[str, str]:
     if design.lender and not design.workspaces:
         found["material.py"] = _material(design.lender)
     if design.families:
-        found["floor.py"] = _floor(design.lender)
+        found["baseline.py"] = _baseline(design.lender)
     found |= {PROPOSED: _lines(design.proposed)} if design.proposed else {}
     return found | ({soft.FILE: _lines(design.soft)} if design.soft else {})
 
@@ -92,11 +92,11 @@ def _material(lent: str) -> str:
     )
 
 
-def _floor(lent: str) -> str:
+def _baseline(lent: str) -> str:
     return (
         f'"""The script to beat, borrowed from {lent} as it was frozen there: nothing proposed is known to it."""\n\n'
-        "from skillstill_training.design.borrowing import borrowed_floor\n\n"
-        f'answer = borrowed_floor("{lent}", "{floor_pin(lent)}")\n'
+        "from skillstill_training.design.borrowing import borrowed_baseline\n\n"
+        f'answer = borrowed_baseline("{lent}", "{baseline_pin(lent)}")\n'
     )
 
 

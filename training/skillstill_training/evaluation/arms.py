@@ -25,7 +25,7 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.plan import ORACLE_VERSION
 from skillstill_training.authoring.verdicts import judges_hash
 from skillstill_training.episode import execute, hand_for, solve, timeless
-from skillstill_training.evaluation.baseline import Answer, floor_hash, load_floor
+from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.evaluation.subset import unseen
 from skillstill_training.run.scorecard import Arm as Name
 from skillstill_training.run.scorecard import Outcome
@@ -52,25 +52,25 @@ class Arm(Protocol):
 
 @dataclass(frozen=True)
 class ScriptArm:
-    """The floor. It vouches for its own evidence, so its text alone is judged."""
+    """The baseline. It vouches for its own evidence, so its text alone is judged."""
 
     families: Families
     answer: Answer
     key: str
-    name: Name = "floor"
+    name: Name = "baseline"
     label: str = "a script without a model"
 
     @classmethod
     def of(cls, folder: Path, families: Families) -> "ScriptArm":
-        """Raises StageError and GateError: no floor, or not the one that was frozen."""
-        return cls(families, load_floor(folder), _key(judges_hash(), floor_hash(folder)))
+        """Raises StageError and GateError: no baseline, or not the one that was frozen."""
+        return cls(families, load_baseline(folder), _key(judges_hash(), baseline_hash(folder)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         began = time.monotonic()
         try:
             text = await to_thread.run_sync(self.answer, goal.prompt, root)
         except Exception as error:
-            why = f"the floor raised {type(error).__name__}: {error}"
+            why = f"the baseline raised {type(error).__name__}: {error}"
             return _outcome(goal, self.families, passed=False, why=why, status="failed")
         seconds = round(time.monotonic() - began, 3)
         attempt = Attempt.of_text(goal.prompt, text)
@@ -142,9 +142,9 @@ class Contest:
     wrong: ModelFile | None = None
 
     def arm(self, name: Name) -> Arm | None:
-        """None where nobody named its file, or no family has a plan. Raises StageError and GateError for a floor."""
+        """None where nobody named its file, or no family has a plan. Raises StageError and GateError for a baseline."""
         match name:
-            case "floor":
+            case "baseline":
                 return ScriptArm.of(self.folder, self.families)
             case "teacher":
                 planned = any(family.plan for family in self.families.values())

@@ -9,7 +9,7 @@ from skillstill.models.sources import given
 from skillstill.skills.registry import Registry
 from skillstill.types import ModelFile
 
-from skillstill_training.evaluation.baseline import load_floor
+from skillstill_training.evaluation.baseline import load_baseline
 from skillstill_training.run.scorecard import Arm
 
 
@@ -37,11 +37,11 @@ def check_arms(skill_folder: Path, arms: Collection[Arm], rivals: Rivals) -> Non
         raise StageError(
             _lacking("wrong", "another skill's adapter, and no other release is on this base: name one with --wrong")
         )
-    if "floor" in arms:
+    if "baseline" in arms:
         try:
-            load_floor(skill_folder)
+            load_baseline(skill_folder)
         except StageError as error:
-            raise StageError(_lacking("floor", f"a script without a model: {error}")) from error
+            raise StageError(_lacking("baseline", f"a script without a model: {error}")) from error
 
 
 def _lacking(arm: Arm, what: str) -> str:

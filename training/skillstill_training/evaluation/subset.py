@@ -10,12 +10,12 @@ from skillstill_training.run.recipe import EvaluatePlan
 from skillstill_training.run.scorecard import Arm
 from skillstill_training.teachers.probing import spread
 
-FAST: Collection[Arm] = ("ours", "floor")  # the others are slow: they are asked a part, and compared on that part
+FAST: Collection[Arm] = ("ours", "baseline")  # the others are slow: they are asked a part, and compared on that part
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """`validation` for the confidence; `test` for ours and the floor; `paired`, of these, for every other arm."""
+    """`validation` for the confidence; `test` for ours and the baseline; `paired`, of these, for every other arm."""
 
     validation: Sequence[Goal]
     test: Sequence[Goal]

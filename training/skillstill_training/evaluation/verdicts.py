@@ -16,7 +16,7 @@ VERDICTS: Sequence[tuple[Verdict, Collection[str]]] = (
     ("not verifiable", {"checks"}),
     ("parity failed", {"parity", "masks"}),
     ("not better than its base", {"stock", "wrong"}),
-    ("better as a plain script", {"floor"}),
+    ("better as a plain script", {"baseline"}),
 )
 
 
@@ -48,7 +48,7 @@ def _gates(scorecard: Scorecard, known: Sequence[Gate], plan: EvaluatePlan) -> I
     yield _calibrated(scorecard, plan)
     yield _above(scorecard, "stock", "the stock base", plan)
     yield _above(scorecard, "larger", "the larger stock model", plan)
-    yield _not_below_the_floor(scorecard, plan)
+    yield _not_below_the_baseline(scorecard, plan)
     yield _wrong(scorecard, plan)
     yield _cells(ours)
     yield _careful("repeats", ours.repeated, "made a call twice")
@@ -77,14 +77,14 @@ def _above(scorecard: Scorecard, other: Arm, called: str, plan: EvaluatePlan) ->
     return Gate(name=other, passed=found.points.low > 0, told=told)
 
 
-def _not_below_the_floor(scorecard: Scorecard, plan: EvaluatePlan) -> Gate:
-    found, called = _difference(scorecard, "floor", "unseen"), "the plain script on unseen wordings"
+def _not_below_the_baseline(scorecard: Scorecard, plan: EvaluatePlan) -> Gate:
+    found, called = _difference(scorecard, "baseline", "unseen"), "the plain script on unseen wordings"
     if found is None:
-        return _not_run("floor", called, plan.arms)
+        return _not_run("baseline", called, plan.arms)
     if few := _too_few(found, called, plan):
         return few
     told = f"{_points(found)} against {called}; expected an upper bound of 0 or above"
-    return Gate(name="floor", passed=found.points.high >= 0, told=told)
+    return Gate(name="baseline", passed=found.points.high >= 0, told=told)
 
 
 def _wrong(scorecard: Scorecard, plan: EvaluatePlan) -> Gate:

@@ -1,4 +1,4 @@
-"""Where ours is strong and where it is weak: by family, by wording, by number of calls, each beside the floor."""
+"""Where ours is strong and where it is weak: by family, by wording, by number of calls, each beside the baseline."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,10 +12,10 @@ Counts = Mapping[str, Count]
 
 
 def families(card: Scorecard) -> str:
-    """Two tables: families, best against the floor first; then wordings and calls."""
-    ours, floor = card.arm("ours"), card.arm("floor")
-    mine, other = _families(ours), _families(floor)
-    apart, apart_other = _apart(ours), _apart(floor)
+    """Two tables: families, best against the baseline first; then wordings and calls."""
+    ours, baseline = card.arm("ours"), card.arm("baseline")
+    mine, other = _families(ours), _families(baseline)
+    apart, apart_other = _apart(ours), _apart(baseline)
     legend = (
         '<p class=hint><svg class="key" aria-hidden="true"><circle class="dot ours" cx="7" cy="7" r="5"/></svg> ours '
         '<svg class="key" aria-hidden="true"><circle class="ring" cx="7" cy="7" r="4.5"/></svg> plain script'
@@ -25,7 +25,7 @@ def families(card: Scorecard) -> str:
     return (
         section("families", "By family", _heads(), rows)
         + legend
-        + section("wordings", "By wording and by number of calls", _heads(), _rows(_ways(ours), _ways(floor)))
+        + section("wordings", "By wording and by number of calls", _heads(), _rows(_ways(ours), _ways(baseline)))
     )
 
 

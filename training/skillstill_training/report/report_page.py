@@ -36,7 +36,7 @@ __all__ = ["draw_curves", "write_report"]
 def write_report(folder: RunFolder) -> Path:
     """The file, written anew from the scorecard and what lies beside it. Raises StageError."""
     card, history = _scorecard(folder), _history(folder)
-    style = _part("page", "page.css") + _part("report", "charts.css") + _part("report", "report.css")
+    style = _part("report.page", "page.css") + _part("report", "charts.css") + _part("report", "report.css")
     page = Template(_part("report", "report.html")).substitute(
         title=escape(clean(f"{card.skill} · report of {folder.path.name}")),
         policy=f"default-src 'none'; style-src '{_hash(style)}'",

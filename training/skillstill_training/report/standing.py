@@ -31,7 +31,7 @@ def _sentence(card: Scorecard) -> str:
         return "The adapter itself was not measured."
     found = f"It solves {percent(ours.success.value)} of {many(ours.goals.asked, 'test goal')}"
     sure = f"(95% interval {within(ours.success, percent)}), each family with the same weight"
-    others = [f"{NAMES[arm.arm]} {percent(arm.success.value)}" for arm in card.arms if arm.arm in {"floor", "stock"}]
+    others = [f"{NAMES[arm.arm]} {percent(arm.success.value)}" for arm in card.arms if arm.arm in {"baseline", "stock"}]
     return f"{found} {sure}{'; ' + ', '.join(others) if others else ''}."
 
 

@@ -15,7 +15,7 @@ MEANS: Mapping[Verdict, str] = {
 
 NAMES: Mapping[Arm, str] = {
     "ours": "ours",
-    "floor": "plain script",
+    "baseline": "plain script",
     "stock": "base, untrained",
     "larger": "larger model, untrained",
     "wrong": "wrong adapter",

@@ -122,7 +122,7 @@ class EvaluatePlan(Frozen):
     """How much is asked of whom before a release.
 
     arms          who is compared; `larger` and `wrong` only where a file for them is named
-    per_family    test goals in wordings from another hand that ours and the floor are asked, of each family
+    per_family    test goals in wordings from another hand that ours and the baseline are asked, of each family
     seen          beside them, in training wordings
     paired        of these goals, those that the other arms are asked: they are slow, and a difference needs pairs
     workspaces    of the test that a difference must come from: fewer say little of any other one

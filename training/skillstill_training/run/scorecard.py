@@ -8,8 +8,8 @@ from skillstill.skills.calibration import Calibration
 from skillstill.types import Frozen, ModelFile, Status, Trace
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Arm = Literal["floor", "stock", "larger", "ours", "wrong", "teacher"]
-ARMS: tuple[Arm, ...] = ("floor", "stock", "larger", "ours", "wrong", "teacher")
+Arm = Literal["baseline", "stock", "larger", "ours", "wrong", "teacher"]
+ARMS: tuple[Arm, ...] = ("baseline", "stock", "larger", "ours", "wrong", "teacher")
 Verdict = Literal[
     "released",
     "not better than its base",

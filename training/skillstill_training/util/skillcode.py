@@ -7,7 +7,7 @@ from types import ModuleType
 
 from skillstill.skills.trust import check_code, pack_around
 
-NOT_CODE = {"sources.toml", "recipe.toml", "subagent.toml", "floor.py"}  # what no goal and no step is made by
+NOT_CODE = {"sources.toml", "recipe.toml", "subagent.toml", "baseline.py"}  # what no goal and no step is made by
 SUFFIXES = {".py", ".toml", ".json", ".txt"}
 
 
@@ -34,7 +34,7 @@ def allow(skill: Path) -> None:
 
 
 def code_files(skill: Path) -> list[Path]:
-    """What the skill's own steps may depend on: its Python and the data beside it, without wordings and floor."""
+    """What the skill's own steps may depend on: its Python and the data beside it, without wordings and baseline."""
     return sorted(
         file
         for file in skill.rglob("*")

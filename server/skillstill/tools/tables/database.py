@@ -143,7 +143,7 @@ def opened(
     """A database of these tables, guarded. A query finds no table under the ambiguous names. Raises Refusal."""
     connection = sqlite3.connect("file::memory:", uri=True, isolation_level=None)
     try:
-        columns, places = _filled(connection, workspace, tables, ambiguous, loading)
+        columns, places = filled(connection, workspace, tables, ambiguous, loading)
         clock = Clock(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
         add_dates(connection)
         database = Database(connection, columns, places, clock)
@@ -169,14 +169,14 @@ def _bounded(clock: Clock) -> Iterator[None]:
         raise Refusal("that needs too much memory: ask for fewer or shorter rows") from None
 
 
-def _filled(
+def filled(
     connection: sqlite3.Connection,
     workspace: Workspace,
     tables: Sequence[Table],
     ambiguous: Iterable[str],
     clock: Clock,
 ) -> tuple[Mapping[Table, Sequence[Column]], Mapping[Table, str]]:
-    """The columns of the tables and what they are called, after all of them have been put behind the connection."""
+    """Put the tables behind the connection. Return the columns of each, and what it is called there."""
     try:
         with _bounded(clock):
             clock.check()

@@ -378,8 +378,8 @@ async def test_a_foreign_key_that_names_no_column_refers_to_the_primary_key(colu
 async def test_one_half_of_a_foreign_key_joins_nothing(tmp_path: Path) -> None:
     store(
         tmp_path / "rooms.db",
-        "create table room (floor integer, number integer, size, primary key (floor, number))",
-        "create table stay (floor integer, number integer, foreign key (floor, number) references room)",
+        "create table room (baseline integer, number integer, size, primary key (baseline, number))",
+        "create table stay (baseline integer, number integer, foreign key (baseline, number) references room)",
         "insert into room values (1, 1, 20), (2, 1, 30)",
         "insert into stay values (2, 2)",
     )

@@ -48,7 +48,7 @@ def write_page(folder: RunFolder) -> Path:
 
 
 def _part(name: str) -> str:
-    return files(__name__).joinpath(name).read_text("utf-8")
+    return files(__package__).joinpath(name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

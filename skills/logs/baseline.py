@@ -1,4 +1,4 @@
-"""The floor of the skill `logs`: answers without a model, frozen by floor.sha256 before any training.
+"""The baseline of the skill `logs`: answers without a model, frozen by baseline.sha256 before any training.
 
 Slots (names, times, ids, files) are taken out of the question; what is left is classified by a linear scorer over words
 and cues, trained on wordings/train.toml; then entries are chosen. Paraphrased warnings are found by kindred words.
@@ -8,18 +8,14 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import Any
 
-import anyio
 import numpy as np
-from skillstill.tools.logs.files import Entry, logs_under
-from skillstill.tools.logs.lines import template
-from skillstill.workspace import Workspace
+from skillstill_training.authoring.reading import LogEntry, log_template, read_logs
 
 WORDINGS = tomllib.loads((Path(__file__).parent / "wordings" / "train.toml").read_text(encoding="utf-8"))
 START = re.compile(r"(?i)\b((re)?start|boot|launch|initiali[sz]|listen|serv)(ed|ing)?\b|\b(up|ready|online|alive)\b")
@@ -101,23 +97,18 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", text.lower().replace("_", " "))
 
 
-def errors(entries: Iterable[Entry]) -> list[Entry]:
+def errors(entries: Iterable[LogEntry]) -> list[LogEntry]:
     return [entry for entry in entries if entry.level in {"ERROR", "CRITICAL"}]
 
 
 @lru_cache(maxsize=4)
-def land_of(root: Path) -> tuple[list[Entry], dict[str, str], list[tuple[str, str]]]:
-    """The entries by time (`tail` is that of day, `text` all lines), the names as spelt, the forms of slots."""
-    with ThreadPoolExecutor(1) as pool:  # a thread of its own: the caller's may have an event loop
-        logs = pool.submit(anyio.run, logs_under, Workspace(root), ".").result()
-        found = pool.submit(anyio.run, anyio.to_thread.run_sync, lambda: [*logs.entries()]).result()
-    lines = {file.path: file.data.decode("utf-8", "replace").split("\n") for file in logs.files}
-    timed = sorted((entry for entry in found if entry.time), key=lambda entry: (entry.time, entry.path, entry.first))
-    whole = ((entry, "\n".join(lines[entry.path][entry.first - 1 : entry.last])) for entry in timed)
-    entries = [entry._replace(text=text, tail=f"{entry.time:%H:%M:%S}") for entry, text in whole]
+def land_of(root: Path) -> tuple[list[LogEntry], dict[str, str], list[tuple[str, str]]]:
+    """Return the entries by time, the names as spelt, the forms of slots."""
+    paths, found = read_logs(root)
+    entries = sorted((entry for entry in found if entry.time), key=lambda entry: (entry.time, entry.path, entry.first))
     full = {entry.component: re.split(r"[./]", entry.component)[-1] for entry in entries}
     thrown = {name.rpartition(".")[2] for entry in errors(entries) for name in re.findall(CAMEL, entry.text)}
-    files = "|".join(re.escape(name) for path in lines for name in (path, path.rpartition("/")[2])) or "(?!)"
+    files = "|".join(re.escape(name) for path in paths for name in (path, path.rpartition("/")[2])) or "(?!)"
     forms = [("zfile", rf"(?<![\w/])(?:\./|/)?(?:{files}|[\w./-]+\.(?:log|out|jsonl))(?![\w/])"), *FORMS.items()]
     for slot, named in (("zcomp", {*full, *full.values()}), ("zexc", thrown.difference(full, full.values()))):
         parts = [re.findall(r"[A-Z]+(?![a-z])|[A-Za-z][a-z]*|\d+", one) for one in sorted(named, key=len, reverse=True)]
@@ -208,58 +199,58 @@ class Question:
         scores = weights[told].sum(0) / np.sqrt(len(told)) + [0.2 * (one in {"match", "offscope"}) for one in families]
         return families[int(scores.argmax())]
 
-    def own(self, entries: Iterable[Entry]) -> list[Entry]:
+    def own(self, entries: Iterable[LogEntry]) -> list[LogEntry]:
         return [entry for entry in entries if entry.component == self.slot["zcomp"]]
 
-    def leveled(self, entries: Iterable[Entry]) -> list[Entry]:
+    def leveled(self, entries: Iterable[LogEntry]) -> list[LogEntry]:
         calm = [entry for entry in entries if self.level == "entry" or entry.level == "WARN"]
         return errors(entries) if self.level == "error" else calm
 
-    def within(self, ends: str = ENDS) -> list[Entry]:
+    def within(self, ends: str = ENDS) -> list[LogEntry]:
         """The entries of the file and the window that the question names."""
         lead = re.search(ends, self.text) if len(self.times) == 1 else None
         since, until = [*self.times, "", ""][:2] if not lead else ("", self.times[0])
         since, file = until if lead and lead[1] in {"of", "at", "during"} else since, self.slot["zfile"].lstrip("./")
         found = [entry for entry in self.entries if not file or f"/{entry.path}".endswith(f"/{file}")]
-        return [entry for entry in found if since <= entry.tail and entry.tail[: len(until)] <= until]
+        return [entry for entry in found if since <= entry.day_time and entry.day_time[: len(until)] <= until]
 
-    def at_time(self, *texts: str) -> list[Entry]:
-        found = [entry for entry in self.entries if entry.tail.startswith(tuple(self.times) or "-")]
+    def at_time(self, *texts: str) -> list[LogEntry]:
+        found = [entry for entry in self.entries if entry.day_time.startswith(tuple(self.times) or "-")]
         return sorted(found, key=lambda entry: -sum(text in entry.text for text in texts))
 
-    def about(self, text: str) -> list[Entry]:
+    def about(self, text: str) -> list[LogEntry]:
         whole = re.compile(rf"(?i)(?<![\w-]){re.escape(text)}(?![\w-])")
         return [entry for entry in self.entries if whole.search(entry.text)]
 
-    def requests(self, like: Iterable[Entry]) -> list[Entry]:
+    def requests(self, like: Iterable[LogEntry]) -> list[LogEntry]:
         asked = {one for entry in like for one in ids_of(entry)}
         return [entry for entry in self.entries if ids_of(entry) & asked]
 
-    def since_start(self) -> tuple[list[Entry], list[Entry]]:
+    def since_start(self) -> tuple[list[LogEntry], list[LogEntry]]:
         """The component's errors of kinds that it has only since its last start, and all entries since then."""
         calm = [one for one in self.own(self.entries) if one.level not in {"ERROR", "WARN"} and not ids_of(one)]
-        told = [(one, one.message, template(one.message) == template(calm[0].message)) for one in calm]
+        told = [(one, one.message, log_template(one.message) == log_template(calm[0].message)) for one in calm]
         signs = [(one, bool(START.search(text)) + bool(VERSION.search(text)) + first) for one, text, first in told]
         starts = [one for one, sign in signs if sign >= min(2, max(sign for _, sign in signs))]
         at = self.entries.index(starts[-1]) if starts else 0
         before, after = (errors(self.own(part)) for part in (self.entries[:at], self.entries[at:]))
-        old = {template(entry.message) for entry in before}
-        return [entry for entry in after if template(entry.message) not in old], self.entries[at:]
+        old = {log_template(entry.message) for entry in before}
+        return [entry for entry in after if log_template(entry.message) not in old], self.entries[at:]
 
-    def ahead(self, entries: Iterable[Entry]) -> list[Entry]:
+    def ahead(self, entries: Iterable[LogEntry]) -> list[LogEntry]:
         failed = errors(self.own(entries))
         return self.entries[: self.entries.index(failed[0])][::-1] if failed else []
 
-    def users(self) -> list[Entry]:
+    def users(self) -> list[LogEntry]:
         job = errors(self.at_time(self.slot["zexc"]))[:1]
         things = [thing for entry in job for thing in re.findall(FORMS["zobj"], entry.message)]
         found = self.requests([*job, *(entry for thing in things for entry in self.about(thing))])
         return [entry for entry in found if USER.search(entry.text)]
 
-    def warnings(self, entries: Iterable[Entry], least: float) -> list[Entry]:
+    def warnings(self, entries: Iterable[LogEntry], least: float) -> list[LogEntry]:
         """The first of the warnings that the question paraphrases best, if it does so at all."""
-        there = {template(entry.message): entry for entry in reversed([*entries]) if entry.level == "WARN"}
-        kin = {template(one.message): kin_of(one.message) for one in self.entries if one.level == "WARN"}
+        there = {log_template(entry.message): entry for entry in reversed([*entries]) if entry.level == "WARN"}
+        kin = {log_template(one.message): kin_of(one.message) for one in self.entries if one.level == "WARN"}
         scores, counts = dict.fromkeys(there, 0.0), Counter(word for one in kin.values() for word in one)
         frame = words_of(" ".join(WORDINGS["match"] + WORDINGS["several"]))
         for text, word in ((text, word) for text in there for word in {*self.words} - {*self.slot}):
@@ -278,23 +269,23 @@ def kin_of(text: str) -> set[str]:
 
 
 @lru_cache(maxsize=20_000)
-def ids_of(entry: Entry) -> set[str]:
+def ids_of(entry: LogEntry) -> set[str]:
     return {*re.findall(FORMS["zreq"], entry.text.split("\n")[0])}
 
 
-def kind_of(entry: Entry) -> str:
-    return entry.level + template(entry.message)
+def kind_of(entry: LogEntry) -> str:
+    return entry.level + log_template(entry.message)
 
 
-def most(entries: Iterable[Entry], by: str) -> list[Entry]:
-    groups: dict[str, list[Entry]] = {}
+def most(entries: Iterable[LogEntry], by: str) -> list[LogEntry]:
+    groups: dict[str, list[LogEntry]] = {}
     for one in entries:
-        key = {"component": one.component, "minute": one.tail[:5], "message": kind_of(one)}[by]
+        key = {"component": one.component, "minute": one.day_time[:5], "message": kind_of(one)}[by]
         groups.setdefault(key, []).append(one)
     return max(groups.values(), key=len, default=[])
 
 
-def raised(entry: Entry) -> str:
+def raised(entry: LogEntry) -> str:
     """The function at the bottom of a stack trace: of the last cause in Java, of the last call in Python."""
     lines = entry.text.split("\n")
     frames = [(at, found) for at, line in enumerate(lines) if (found := FRAME.match(line))]
@@ -303,7 +294,7 @@ def raised(entry: Entry) -> str:
     return re.split(r"[.$]", inner[0] or "")[-1] if inner else ""
 
 
-FOUND: dict[str, tuple[str, Callable[[Question], list[Entry]]]] = {  # forms of answers, and what they say
+FOUND: dict[str, tuple[str, Callable[[Question], list[LogEntry]]]] = {  # forms of answers, and what they say
     "first": ("at {place}", lambda q: q.leveled(q.own(q.entries))),
     "last": ("at {place}", lambda q: q.leveled(q.own(q.entries))[::-1]),
     "component_count": ("{count} (r1)", lambda q: q.leveled(q.own(q.entries))),
@@ -313,7 +304,7 @@ FOUND: dict[str, tuple[str, Callable[[Question], list[Entry]]]] = {  # forms of 
     "kinds": ("at {places}", lambda q: [*{kind_of(one): one for one in q.leveled(q.within())[::-1]}.values()][::-1]),
     "noisiest": ("{0.component} (r1)", lambda q: most(q.leveled(q.within()), "component")),
     "top_error": ("at {place} (r1)", lambda q: most(q.leveled(q.within()), "message")),
-    "burst": ("in minute {0.tail:.5} (r1)", lambda q: most(q.leveled(q.within()), "minute")),
+    "burst": ("in minute {0.day_time:.5} (r1)", lambda q: most(q.leveled(q.within()), "minute")),
     "request": ("{names} (r1)", lambda q: q.about(q.slot["zreq"])),
     "request_failure": ("at {place}", lambda q: errors(q.requests(q.about(re.sub(r" \D*", " ", q.slot["zobj"]))))),
     "frame": ("`{function}`, {place}", lambda q: [*filter(raised, q.at_time(q.slot["zexc"]))]),

@@ -1,4 +1,4 @@
-"""What the floor of `explore` knows of a workspace: its definitions, their syntax trees, and the words of its text."""
+"""What the baseline of `explore` knows of a workspace: definitions, syntax trees, and the words of its text."""
 
 import ast
 import os
@@ -10,12 +10,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillstill.symbols import language_of, symbols
+from skillstill_training.authoring.reading import language_of, symbols
 
 if TYPE_CHECKING:
-    from skills.explore.floor_words import fold, stem
+    from skills.explore.baseline_words import fold, stem
 else:
-    from skillstill_floor_explore_words import fold, stem  # floor.py has loaded it from beside this file
+    from skillstill_baseline_explore_words import fold, stem  # baseline.py has loaded it from beside this file
 
 MAX_BYTES = 3_000_000
 SKIPPED = {"node_modules", "__pycache__", "target", "vendor"}

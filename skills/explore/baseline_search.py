@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skills.explore.floor_index import NATIVE, PIECE, Def, Index, is_test, pieces
-    from skills.explore.floor_words import SHAPED, TOKEN, asking, common, fold, spelt, stem
-else:  # floor.py has loaded these from beside this file
-    from skillstill_floor_explore_index import NATIVE, PIECE, is_test, pieces
-    from skillstill_floor_explore_words import SHAPED, TOKEN, asking, common, fold, spelt, stem
+    from skills.explore.baseline_index import NATIVE, PIECE, Def, Index, is_test, pieces
+    from skills.explore.baseline_words import SHAPED, TOKEN, asking, common, fold, spelt, stem
+else:  # baseline.py has loaded these from beside this file
+    from skillstill_baseline_explore_index import NATIVE, PIECE, is_test, pieces
+    from skillstill_baseline_explore_words import SHAPED, TOKEN, asking, common, fold, spelt, stem
 
 CLAUSE = re.compile(r"[.?!:;]+\s+|\s-\s|, (?=which|where|what|or so|so )|[?.!]+$")
 MARKS = {"that", "which", "to", "we", "who", "it", "whatever"}

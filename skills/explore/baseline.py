@@ -1,8 +1,8 @@
-"""The floor of `explore`: it answers by keywords, names and syntax trees, without any model.
+"""The baseline of `explore`: it answers by keywords, names and syntax trees, without any model.
 
-What is asked is told by a linear classifier that trains itself, in a second, on the training wordings (floor_words.py);
-which definition is meant, by its name and by what else the prompt says; the answer, by the index (floor_index.py) or,
-where only a description is given, by its words (floor_search.py)."""
+A linear classifier tells what is asked: it trains itself, in a second, on the training wordings (baseline_words.py).
+The name and what else the prompt says tell which definition is meant. The answer comes from the index
+(baseline_index.py) or, if there is only a description, from a search for its words (baseline_search.py)."""
 
 import ast
 import importlib.util
@@ -19,7 +19,7 @@ HERE = Path(__file__).absolute().parent
 
 def beside(name: str) -> Any:
     """The module in the file beside this one."""
-    spec = importlib.util.spec_from_file_location(f"skillstill_floor_explore_{name}", HERE / f"floor_{name}.py")
+    spec = importlib.util.spec_from_file_location(f"skillstill_baseline_explore_{name}", HERE / f"baseline_{name}.py")
     assert spec
     assert spec.loader
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
@@ -28,11 +28,11 @@ def beside(name: str) -> Any:
 
 
 if TYPE_CHECKING:
-    from skills.explore import floor_index as fi
-    from skills.explore import floor_search as fs
-    from skills.explore import floor_words as fw
-    from skills.explore.floor_index import Def, Index
-    from skills.explore.floor_search import Name
+    from skills.explore import baseline_index as fi
+    from skills.explore import baseline_search as fs
+    from skills.explore import baseline_words as fw
+    from skills.explore.baseline_index import Def, Index
+    from skills.explore.baseline_search import Name
 else:
     fw, fi, fs = beside("words"), beside("index"), beside("search")
 

@@ -1,4 +1,4 @@
-"""The floor of the skill `tables`: answers about tables by linking words to names and values, without any model.
+"""The baseline of the skill `tables`: answers about tables by linking words to names and values, without any model.
 
 A question is rewritten: names in full become , tables T1 (O1 where there is one of it), columns C1; then conditions
 and other things become  too. What is left tells the kind (`KINDS`), by rules and by a linear scorer over its words and
@@ -20,9 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from skillstill.tools.tables.catalogue import catalogue, quoted_name
-from skillstill.tools.tables.database import Clock, _filled
-from skillstill.workspace import Workspace
+from skillstill_training.authoring.reading import load_tables, quoted_name
 
 UNITS = " cm mm km m kg g mg t lb min mins sec s ms h eur usd gbp chf ct pct c kwh mwh wh kw mw w hp kmh l ml "
 MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -178,12 +176,9 @@ class Store:
 
     def __init__(self, root: Path) -> None:
         self.connection = sqlite3.connect("file::memory:", uri=True, check_same_thread=False)
-        space, clock = Workspace(root), type("Untimed", (Clock,), {"check": lambda _: None})()
-        files = sorted(str(path.relative_to(space.root)) for path in space.root.rglob("*") if path.is_file())
-        sources = catalogue(space, files, clock.check).tables
-        _filled(self.connection, space, sources, (), clock)
+        names = load_tables(self.connection, root)
         self.connection.create_function("iso", 1, _iso)
-        self.tables = [self._table(one.name) for one in sources]
+        self.tables = [self._table(name) for name in names]
         for low, one, high in [(a, one, b) for a in self.tables for one in a.columns for b in self.tables]:
             keyed = low is not high and high.key.spread == 1 and one.said.endswith(high.key.said)
             low.ups += [(one, high)] * (keyed and len(one.index.keys() & high.key.index.keys()) > len(one.index) / 2)
