@@ -64,6 +64,8 @@ class Transcripts:
 
 
 def owner(context: Context) -> str:
-    """Return who asks: over HTTP the client whose token it is, over a pipe the one client that there is."""
+    """Return who asks: over HTTP the client whose token it is; a door without tokens, such as a pipe, has one client."""
     request = context.request
-    return "pipe" if request is None else f"client {request.user.username}"
+    if request is None or "user" not in request.scope:
+        return "pipe"
+    return f"client {request.user.username}"
