@@ -64,7 +64,7 @@ class Transcripts:
 
 
 def owner(context: Context) -> str:
-    """Return who asks: over HTTP the client whose token it is; a door without tokens, such as a pipe, has one client."""
+    """Return who asks: over HTTP the client whose token it is; without tokens there is one client."""
     request = context.request
     if request is None or "user" not in request.scope:
         return "pipe"
