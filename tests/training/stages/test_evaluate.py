@@ -203,11 +203,11 @@ async def test_another_adapter_is_asked_anew_and_nobody_else_is(scene: Scene) ->
 async def test_another_loop_is_asked_anew(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     await measured(scene)
     before = len(scene[2].leased)
-    monkeypatch.setattr("skillstill_training.evaluation.arms.loop_hash", lambda: "otherwise")
+    monkeypatch.setattr("skillstill.contract.hashes.DECODING", "otherwise")
     await measured(scene)
     assert len(scene[2].leased) == 2 * before
     kept = [file.parent.name for file in scene[1].path.rglob("test.baseline.jsonl")]
-    assert len(kept) == 3, "the baseline reads with the same tools: two keys, and what is told"
+    assert len(kept) == 2, "the baseline knows no loop: one key, and what is told"
 
 
 async def test_stock_models_are_told_the_skill_and_a_tuned_one_its_line(scene: Scene) -> None:

@@ -67,16 +67,16 @@ async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_o
     monkeypatch.setattr(Layout, "placed", lambda self, lora: lora)
     monkeypatch.setattr(choosing, "write_lora", lambda file, *rest: file.write_bytes(b"GGUF"))
     monkeypatch.setattr(choosing.Trials, "_solved", solved)
-    trials = choosing.Trials(settings, folder, base, 1, offline=True)
 
     def tried() -> int:
+        trials = choosing.Trials(settings, folder, base, 1, offline=True)
         trials.tried(checkpoint, lambda choice, done, goals: None)
         return len(asked)
 
     assert [await to_thread.run_sync(tried) for _ in range(2)] == [1, 1]
-    monkeypatch.setattr(choosing, "loop_hash", lambda: "otherwise")
+    monkeypatch.setattr("skillstill.contract.hashes.DECODING", "otherwise")
     assert await to_thread.run_sync(tried) == 2
-    assert offline == [True]
+    assert offline == [True] * 3
 
 
 async def test_a_data_curve_comes_later_and_another_training_deletes_none(

@@ -127,6 +127,8 @@ def evaluate(
 
     Example: skillstill evaluate explore --larger Qwen2.5-0.5B-Instruct-Q4_K_M.gguf
     """
+    _check_extra()
+
     from skillstill_training.cli import release_output
     from skillstill_training.evaluation.rivals import rivals_of
     from skillstill_training.run.recipe import load_recipe
@@ -151,6 +153,8 @@ def publish(
 
     Example: skillstill publish explore
     """
+    _check_extra()
+
     from skillstill_training.cli import release_output
     from skillstill_training.export.shipped import proof_of
     from skillstill_training.stages.publish import publish, registry_of
