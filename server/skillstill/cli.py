@@ -7,6 +7,7 @@ Only typer is loaded here; each command imports what it needs, so that `--help` 
 import gc
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ from skillstill.library.commands.importing import export_skill, import_
 from skillstill.library.commands.searching import search
 from skillstill.packs.commands import pack, pull, push, unpack
 from skillstill.util.hosts import leads_here
+from skillstill.util.text import shorten
 
 if TYPE_CHECKING:
     from skillstill.runtime import Runtime
@@ -350,8 +352,8 @@ def _models(endpoint: str | None, offline: bool, gpu_layers: str, threads: int |
         if offline and not leads_here(endpoint):
             raise UsageError("--offline uses no endpoint off this machine, which would be sent what the tools show")
         return RemoteModels(endpoint, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
-    if gpu_layers != "auto" and not gpu_layers.isdecimal():
-        raise UsageError(f"--gpu-layers is `auto` or a number, not {gpu_layers!r}")
+    if gpu_layers != "auto" and not re.fullmatch("[0-9]{1,3}", gpu_layers):
+        raise UsageError(f"--gpu-layers is `auto` or a number up to 999, not {shorten(gpu_layers, 20)!r}")
     return LocalModels(LocalOptions(offline, None if gpu_layers == "auto" else int(gpu_layers), threads, slots))
 
 

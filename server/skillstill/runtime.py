@@ -12,6 +12,7 @@ from skillstill.run.finish import finish
 from skillstill.skills.registry import Listed, Registry
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, Trace
+from skillstill.util.text import clean
 from skillstill.workspace import Workspace
 
 PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
@@ -66,11 +67,11 @@ class Runtime:
 
 
 def check_prompt(prompt: str) -> str:
-    """The prompt without surrounding space. Raises UsageError where it is empty or too long."""
+    """Return the prompt without surrounding space. Raise UsageError if it has nothing to read, or is too long."""
     text = prompt.strip()
     if text != text.encode("utf-8", "replace").decode():
         raise UsageError("the prompt is not UTF-8 text")
-    if not text:
+    if not clean(text).strip():  # a model reads nothing of characters that nobody can see
         raise UsageError("the prompt is empty: say what you want to know")
     if len(text) > PROMPT_CHARACTERS:
         raise UsageError(

@@ -115,6 +115,8 @@ def test_offline_uses_an_endpoint_on_this_one(skillstill: Run, host: str) -> Non
     [
         (["run", "nobody", "Where?"], "no subagent called 'nobody'; there are: explore"),
         (["run", "explore", "   "], "the prompt is empty"),
+        (["run", "explore", "\x01\x02 \x1b[31m\n\x7f"], "the prompt is empty"),
+        (["run", "explore", "\u200b\u2060 \u202e\ufeff"], "the prompt is empty"),
         (["run", "explore", "caf\udce9?"], "not UTF-8"),
         (["run", "explore", "x" * 20_000], "20,000 characters"),
         (["run", "explore", "Where?", "-w", "/"], "too wide for a workspace"),

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from skillstill.console.settings import MAX_THREADS
+
 
 def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
     """Names and titles, for a shell that completes what was typed so far."""
@@ -43,7 +45,13 @@ GpuLayers = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option("--threads", min=1, envvar="SKILLSTILL_THREADS", help="Default: the cores free at the start."),
+    typer.Option(
+        "--threads",
+        min=1,
+        max=MAX_THREADS,
+        envvar="SKILLSTILL_THREADS",
+        help="Default: the cores free at the start.",
+    ),
 ]
 Base = Annotated[
     Path | None,

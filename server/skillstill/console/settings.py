@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FILE = "config.toml"
 REGISTRY = "SKILLSTILL_REGISTRY"
+MAX_THREADS = 256  # llama.cpp is built for 512; two thousand hang it, a million crash it
 
 
 def settings_file() -> Path:
@@ -39,7 +40,7 @@ def _read(file: Path) -> dict[str, Any]:
         model_config = ConfigDict(strict=True, extra="forbid")
 
         registry: str | None = None
-        threads: int | None = Field(default=None, ge=1)
+        threads: int | None = Field(default=None, ge=1, le=MAX_THREADS)
         gpu_layers: int | str | None = None
         endpoint: str | None = None
         base: str | None = None

@@ -61,10 +61,12 @@ def test_calls_are_always_allowed(dialect: Dialect, name: str, arguments: dict[s
 
 
 @both
-def test_hand_offs_are_always_allowed(dialect: Dialect) -> None:
+def test_hand_offs_are_allowed_once_there_are_results_and_a_taught_model_may_hand_over_at_once(
+    dialect: Dialect,
+) -> None:
     text = "escalate: no tool can run the tests"
-    assert allowed(dialect, text, looked=False)
     assert allowed(dialect, text, looked=True)
+    assert allowed(dialect, text, looked=False) == (dialect is LINES)
 
 
 @both
@@ -126,12 +128,11 @@ def test_a_skill_without_a_tool_cannot_call_it(dialect: Dialect) -> None:
     assert not allowed(dialect, written(dialect, "read", {"path": "a"}), looked=False, tools=("list",))
 
 
-@both
-def test_a_model_that_may_do_neither_must_call(dialect: Dialect) -> None:
+def test_a_prompted_model_that_has_not_looked_must_call() -> None:
     for text in ("In src/a.py:3.", "escalate: no tool can run the tests"):
-        fresh = matcher(dialect, False, False, tuple(TOOLS)).deep_copy()
+        fresh = matcher(HERMES, False, tuple(TOOLS)).deep_copy()
         assert fresh.try_consume_tokens(list(text.encode())) < len(text)
-    forced = matcher(HERMES, False, False, tuple(TOOLS)).deep_copy().compute_ff_tokens()
+    forced = matcher(HERMES, False, tuple(TOOLS)).deep_copy().compute_ff_tokens()
     assert forced[:11] == list(b"<tool_call>")
 
 

@@ -64,6 +64,25 @@ def test_a_flag_comes_before_the_environment_the_file_and_the_default(
     assert typed(*ASK, *flags).options == LocalOptions(offline=True, threads=5)
 
 
+@pytest.mark.parametrize("number", ["0", "-1", "257", "2000", "1000000", "99999999999", "many"])
+def test_more_threads_than_the_engine_bears_are_wrong_usage(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    flagged = typed(*ASK, "--threads", number)
+    monkeypatch.setenv("SKILLSTILL_THREADS", number)
+    for outcome in (flagged, typed(*ASK)):
+        assert (outcome.code, outcome.out, outcome.options) == (64, "", None)
+        assert "--threads" in outcome.err
+        assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["-1", "1000", "99999999999"])
+def test_layers_that_no_model_has_are_wrong_usage(typed: Typed, number: str) -> None:
+    outcome = typed(*ASK, "--gpu-layers", number)
+    assert (outcome.code, outcome.out, outcome.options) == (64, "", None)
+    assert outcome.err == f"skillstill: --gpu-layers is `auto` or a number up to 999, not {number!r}\n"
+
+
 def test_the_file_can_say_that_no_trace_is_kept(typed: Typed) -> None:
     said("no_trace = true")
     assert typed(*ASK).code == 0
@@ -104,11 +123,12 @@ def test_its_registry_lies_beside_it_and_comes_after_flag_and_environment(
         ("thread = 3", "there is no setting 'thread'; there are: registry, threads, gpu_layers, endpoint, base,"),
         ("threads = 'many'", "threads: Input should be a valid integer"),
         ("threads = 0", "threads: Input should be greater than or equal to 1"),
+        ("threads = 257", "threads: Input should be less than or equal to 256"),
         ("offline = 'yes'", "offline: Input should be a valid boolean"),
         ("threads =", "cannot be read as TOML"),
         ("x = " + "[" * 100_000, "cannot be read as TOML"),
     ],
-    ids=["unknown", "text", "small", "word", "broken", "nested"],
+    ids=["unknown", "text", "small", "large", "word", "broken", "nested"],
 )
 def test_a_file_with_a_mistake_is_one_sentence(typed: Typed, text: str, says: str) -> None:
     file = said(text)
