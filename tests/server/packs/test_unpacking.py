@@ -35,7 +35,7 @@ def test_it_is_placed_whole_and_served(packed: Path, publisher: Path, skillstill
     trace = anyio.run(runtime.run, "settings", "What is retry_limit?", project)
     assert trace.release.startswith("settings@")
     assert trace.skill == "settings"
-    assert trace.report.answer.endswith("(Unsure: check before relying on it.)"), "the pack's caution is kept"
+    assert trace.report.notes == ("(Unsure: check before relying on it.)",), "the pack's caution is kept"
     assert trace.confidence is None, "its confidence would be a claim"
 
 
