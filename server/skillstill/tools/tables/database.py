@@ -236,7 +236,8 @@ def filled(
 ) -> tuple[Mapping[Table, Sequence[Column]], Mapping[Table, str]]:
     """Put the tables behind the connection. Return the columns of each, and what it is called there."""
     try:
-        with _bounded(clock), clock.ending(connection):
+        with _bounded(clock):
+            clock.check()
             connection.text_factory = _as_text
             connection.set_progress_handler(clock.check, STEPS)
             for setting in ("trusted_schema = OFF", "temp_store = MEMORY", f"hard_heap_limit = {HEAP}"):
