@@ -9,13 +9,12 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.run import loop, store
 from skillstill.run.finish import finish
+from skillstill.run.prompt import check_prompt
 from skillstill.skills.registry import Listed, Registry
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, Trace
-from skillstill.util.text import clean
 from skillstill.workspace import Workspace
 
-PROMPT_CHARACTERS = 8_000  # some 2,000 tokens, half of the default context
 EVALUATE = ("skillstill", "evaluate")
 log = logging.getLogger(__name__)
 
@@ -64,21 +63,6 @@ class Runtime:
             dialect=DialectName.LINES if released else DialectName.HERMES,
             context=skill.subagent.limits.context,
         )
-
-
-def check_prompt(prompt: str) -> str:
-    """Return the prompt without surrounding space. Raise UsageError if it has nothing to read, or is too long."""
-    text = prompt.strip()
-    if text != text.encode("utf-8", "replace").decode():
-        raise UsageError("the prompt is not UTF-8 text")
-    if not clean(text).strip():  # a model reads nothing of characters that nobody can see
-        raise UsageError("the prompt is empty: say what you want to know")
-    if len(text) > PROMPT_CHARACTERS:
-        raise UsageError(
-            f"the prompt has {len(text):,} characters, at most {PROMPT_CHARACTERS:,} fit: "
-            "put long material into a file of the workspace and name it"
-        )
-    return text
 
 
 def check_fresh(listed: Listed, skill: Skill) -> None:

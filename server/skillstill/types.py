@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 ESCALATE = "escalate:"  # an answer that begins so hands the work back, with the reason
+PROMPT_CHARACTERS = 8_000  # of a prompt at most: some 2,000 tokens, half of the default context
 Status = Literal["answered", "escalate", "failed"]
 
 

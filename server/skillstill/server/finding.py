@@ -8,9 +8,8 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.skills.registry import FEW, Registry
-from skillstill.types import Frozen, lean_schema
+from skillstill.types import PROMPT_CHARACTERS, Frozen, lean_schema
 from skillstill.util.storage import LIBRARY_FILE, library_folder
 from skillstill.util.text import one_line
 

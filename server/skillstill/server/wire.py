@@ -7,9 +7,8 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.runtime import PROMPT_CHARACTERS
 from skillstill.skills.registry import Entry
-from skillstill.types import Frozen, Status, Trace, lean_schema
+from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace, lean_schema
 from skillstill.util.text import one_line
 
 

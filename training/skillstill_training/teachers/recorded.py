@@ -17,8 +17,7 @@ from pathlib import Path
 
 from pydantic import Field
 from skillstill.errors import UsageError, WorkspaceError
-from skillstill.runtime import PROMPT_CHARACTERS
-from skillstill.types import Frozen
+from skillstill.types import PROMPT_CHARACTERS, Frozen
 from skillstill.util.text import shorten
 from skillstill.workspace import Workspace
 

@@ -19,6 +19,9 @@ DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
 DELIMITED = (".csv", ".tsv")
 HIDDEN = 1  # the kind of a virtual table's columns that `SELECT *` leaves out
 MAGIC = b"SQLite format 3\0"
+MAX_VIEWS = 50  # that are opened in one go
+MAX_SCHEMA = 1_000_000  # characters of one statement of a schema
+STEPS = 10_000  # instructions of SQLite between two looks at the clock: less than a millisecond
 MAX_DATABASE = 500_000_000  # bytes of an SQLite file: a whole pass over it still fits into the time of a query
 # What cannot stand for a name without double quotes.
 KEYWORD = re.compile(
@@ -82,11 +85,13 @@ def catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[], No
             continue
         check()
         try:
-            tables += _tables(workspace, path)
+            tables += _tables(workspace, path, check)
             remarks += _unsaved(workspace, path)
         except Refusal as refusal:
+            check()  # whose own refusal is no remark on a file
             remarks.append(str(refusal))
         except (OSError, sqlite3.Error) as error:
+            check()
             remarks.append(f"{path} cannot be read: {getattr(error, 'strerror', error)}")
     return Catalogue(tuple(_with_names(tables)), tuple(remarks))
 
@@ -110,7 +115,7 @@ def as_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _tables(workspace: Workspace, path: str) -> Iterable[Table]:
+def _tables(workspace: Workspace, path: str, check: Callable[[], None]) -> Iterable[Table]:
     real = workspace.resolve(path)
     if path.lower().endswith(DELIMITED):
         own = _identifier(PurePosixPath(path).stem)
@@ -121,24 +126,39 @@ def _tables(workspace: Workspace, path: str) -> Iterable[Table]:
         raise Refusal(f"{path} is not an SQLite file")
     with closing(sqlite3.connect(uri(real), uri=True)) as connection:
         connection.text_factory = as_text
-        return [*_tables_of(connection, path)]
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SCHEMA)
+        connection.set_progress_handler(check, STEPS)
+        return [*_tables_of(connection, path, check)]
 
 
-def _tables_of(connection: sqlite3.Connection, path: str) -> Iterator[Table]:
+def _tables_of(connection: sqlite3.Connection, path: str, check: Callable[[], None]) -> Iterator[Table]:
     if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
         raise Refusal(f"{path} stores its text as UTF-16: it cannot be queried")
     connection.execute("PRAGMA trusted_schema = OFF")
     schema = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
     found = [name for (name,) in schema if isinstance(name, str)]
-    shadows = {row[1] for row in connection.execute("PRAGMA main.table_list") if row[2] == "shadow"}
+    shadows = _shadows(connection)
     for name in found:
         if name.startswith("sqlite_") or name in shadows:
             continue  # SQLite's own, and what an index for full text keeps behind its table
+        check()  # views of views take SQLite up to half a second each
         try:
             columns = tuple(row[1] for row in columns_of(connection, "main", name))
         except sqlite3.Error:  # a view of something that is gone
             columns = ()
         yield Table(name, path, name, columns)
+
+
+def _shadows(connection: sqlite3.Connection) -> set[str]:
+    """The tables in which virtual ones keep what they hold. Among very many views nobody looks for them.
+
+    SQLite opens all views to list the tables, in one go that cannot be interrupted.
+    """
+    of_schema = "SELECT sum(sql LIKE 'CREATE VIRTUAL %'), sum(type = 'view') FROM sqlite_master"
+    virtual, views = connection.execute(of_schema).fetchone()
+    if not virtual or views > MAX_VIEWS:
+        return set()
+    return {row[1] for row in connection.execute("PRAGMA main.table_list") if row[2] == "shadow"}
 
 
 def columns_of(connection: sqlite3.Connection, place: str, name: str) -> list[tuple[Any, ...]]:

@@ -1,23 +1,28 @@
 """One connection to read tables of several files with: nothing is written, nobody waits long, little memory is used.
 
-Not held back: SQLite parses untrusted files in this process; a file that another process writes meanwhile may be read
-torn, and what a journal beside it holds is not seen.
+SQLite looks for an interruption between the rows of a query, not inside one call of a function. The functions whose one
+call could take long are denied, and those that take a part of a second are counted.
+
+Not held back: SQLite parses untrusted files in this process, and views that are nested to its own limit take it half a
+second; a file that another process writes meanwhile may be read torn, and what a journal beside it holds is not seen.
 """
 
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from threading import Timer
 from time import monotonic
 from typing import Any
 
 from anyio import from_thread
 
 from skillstill.errors import Refusal
-from skillstill.tools.tables.catalogue import Table, columns_of, quoted_name, uri
+from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
 from skillstill.tools.tables.dates import add_dates
 from skillstill.tools.tables.delimited import Delimited, delimited
+from skillstill.tools.tables.trims import add_trims
 from skillstill.workspace import Workspace
 
 SECONDS = 5.0  # of the queries of one call
@@ -29,9 +34,16 @@ MAX_VALUE = 200_000  # bytes: one call of `instr` or `replace`, which cannot be 
 MAX_TEXT = 2_000  # bytes of a text that leave SQLite: more than any result shows
 COUNTED = 1_000  # rows that are counted
 WIDEST = 100  # columns of a result, which Python holds row by row
-STEPS = 10_000  # instructions of SQLite between two looks at the clock: less than a millisecond
 HEAP = 512_000_000  # bytes that SQLite may hold in this process, all calls together
 DENIED = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
+ENDLESS = {"printf", "format", "json_patch"}  # one call works for seconds, on what no limit of length holds back
+SLOW = {"replace", "instr", "like", "glob", "trim", "ltrim", "rtrim"}  # a tenth of a second on the longest values
+MAX_SLOW = 40  # calls of these that a query and its views may write: together they end within some seconds
+MAX_TRIMMED = 100  # characters that `trim` may look for: with as many as a value may hold, it takes 12 seconds
+SCHEMA_LIMITS = {  # of what is read before there is a query: no text of a file's schema is longer, cells may be
+    sqlite3.SQLITE_LIMIT_LENGTH: MAX_DELIMITED,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_SCHEMA,
+}
 LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: MAX_VALUE,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 8 * MAX_QUERY,
@@ -45,17 +57,44 @@ LIMITS = {
 
 
 class Clock:
-    """What time is left. For worker threads only."""
+    """What time is left. `check` and `watching` are for worker threads, `stop` for the event loop."""
 
     def __init__(self, seconds: float = LOADING, late: str = "reading the files took too long: use others") -> None:
         self._end = monotonic() + seconds
         self._late = late
+        self._connections: list[sqlite3.Connection] = []
 
     def check(self) -> None:
-        """Raises Refusal where no time is left; where the task was cancelled, what says so."""
+        """Raise Refusal if no time is left; if the task was cancelled, what says so."""
         from_thread.check_cancelled()
         if monotonic() > self._end:
             raise Refusal(self._late)
+
+    @contextmanager
+    def watching(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Let `stop` interrupt this connection, too."""
+        self._connections.append(connection)
+        try:
+            yield
+        finally:
+            self._connections.remove(connection)
+
+    @contextmanager
+    def ending(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Interrupt the connection once no time is left. Raise as `check` if none is left already."""
+        self.check()
+        timer = Timer(self._end - monotonic(), _interrupt, (connection,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def stop(self) -> None:
+        """Interrupt what the connections do now. Their next look at the clock finds the task cancelled."""
+        for connection in [*self._connections]:
+            _interrupt(connection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +129,13 @@ class Database:
     places: Mapping[Table, str]
     clock: Clock
     reads: set[tuple[str, str]] = field(default_factory=set)
+    slow: int = 0  # calls of slow functions in the present query
 
     def ask(self, query: str, parameters: Sequence[Any] = (), kept: int = 10) -> Answer:
         """The answer to one SELECT. Raises sqlite3's errors, Refusal where it takes too much."""
         rows: list[tuple[Any, ...]] = []
-        count = 0
-        with _bounded(self.clock):
+        count = self.slow = 0
+        with _bounded(self.clock), self.clock.ending(self.connection):
             cursor = self.connection.execute(query, parameters)
             if len(cursor.description or ()) > WIDEST:
                 raise sqlite3.OperationalError("too many columns in result")  # in SQLite's words
@@ -119,8 +159,7 @@ class Database:
 
     def guard(self) -> None:
         """From here on only SELECT runs, within limits."""
-        for limit, value in LIMITS.items():
-            self.connection.setlimit(limit, value)
+        set_limits(self.connection, LIMITS)
         self.connection.set_authorizer(self._authorize)
         self.connection.set_progress_handler(self.clock.check, STEPS)
 
@@ -130,10 +169,14 @@ class Database:
             self.reads.add((first.lower(), (second or "").lower()))
             allowed = True
         elif action == sqlite3.SQLITE_FUNCTION:
-            allowed = (second or "").lower() not in DENIED
+            allowed = self._is_allowed((second or "").lower())
         elif action == sqlite3.SQLITE_PRAGMA:
             allowed = first == "data_version" and second is None  # asked by SQLite's own full-text tables
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    def _is_allowed(self, function: str) -> bool:
+        self.slow += function in SLOW
+        return function not in DENIED | ENDLESS and (function not in SLOW or self.slow <= MAX_SLOW)
 
 
 @contextmanager
@@ -141,21 +184,36 @@ def opened(
     workspace: Workspace, tables: Sequence[Table], ambiguous: Iterable[str], loading: Clock
 ) -> Iterator[Database]:
     """A database of these tables, guarded. A query finds no table under the ambiguous names. Raises Refusal."""
-    connection = sqlite3.connect("file::memory:", uri=True, isolation_level=None)
-    try:
+    with closing(_connected()) as connection, loading.watching(connection):
         columns, places = filled(connection, workspace, tables, ambiguous, loading)
         clock = Clock(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
         add_dates(connection)
+        add_trims(connection, MAX_TRIMMED)
         database = Database(connection, columns, places, clock)
         database.guard()
         yield database
-    finally:
-        connection.close()
+
+
+def _connected() -> sqlite3.Connection:
+    # Interrupted from other threads, used by one at a time.
+    connection = sqlite3.connect("file::memory:", uri=True, isolation_level=None)
+    set_limits(connection, SCHEMA_LIMITS)
+    return connection
 
 
 def survey(workspace: Workspace, table: Table, loading: Clock) -> Delimited:
     """What a CSV file holds. Raises Refusal."""
     return delimited(workspace.read(table.path, MAX_DELIMITED), table.path, loading.check)
+
+
+def set_limits(connection: sqlite3.Connection, limits: Mapping[int, int]) -> None:
+    for limit, value in limits.items():
+        connection.setlimit(limit, value)
+
+
+def _interrupt(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.ProgrammingError):  # it is closed already
+        connection.interrupt()
 
 
 @contextmanager

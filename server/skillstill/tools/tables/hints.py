@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from skillstill.errors import Refusal
 from skillstill.tools.kit.tool import Line
 from skillstill.tools.tables.catalogue import Catalogue, Table, name_in_query, quoted_name
-from skillstill.tools.tables.database import MAX_VALUE, Answer, Column, Database
+from skillstill.tools.tables.database import ENDLESS, MAX_TRIMMED, MAX_VALUE, SLOW, Answer, Column, Database
 from skillstill.util.text import one_line
 
 NAMED = 12  # names that a refusal lists
@@ -43,6 +43,15 @@ def explained(error: Exception, known: Catalogue, database: Database) -> Refusal
         (r"ambiguous column name: (.+)", lambda name: _ambiguous_column(name, database)),
         (r'near "(.+)": syntax error', lambda word: f"{text}{_wants_quotes(word, known, database)}"),
         (r"access to (sqlite_\w+)", lambda _: "tables are not listed by a query: use describe"),
+        (
+            rf"(?i)to use function: ({'|'.join(sorted(ENDLESS))})",
+            lambda name: f"{name.lower()} may take too long: write without it",
+        ),
+        (
+            rf"(?i)to use function: ({'|'.join(sorted(SLOW))})",
+            lambda name: f"{name.lower()} and its like are used too often: less",
+        ),
+        (r"user-defined function", lambda _: f"trim takes off at most {MAX_TRIMMED} different characters: name fewer"),
         (r"not authorized|prohibited", lambda _: f"only SELECT is allowed, files are only read ({text})"),
         (r"only execute one statement", lambda _: "give one statement, without what follows the first ;"),
         (r"number of bindings", lambda _: "write the values themselves into the query, not ? or :name"),

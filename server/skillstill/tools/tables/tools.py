@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Annotated, Any
 
@@ -39,7 +39,7 @@ async def describe(
 ) -> Result:
     """Show the tables of all SQLite and CSV files; with `table`: its columns, their types and values."""
     files = await visible_files(workspace)
-    return await to_thread.run_sync(_described, workspace, files, table.strip())
+    return await _stoppable(_described, workspace, files, table.strip())
 
 
 async def sql(
@@ -57,11 +57,24 @@ async def sql(
     if not re.match(r"\s*(?:select|with|values)\b", query, re.IGNORECASE):
         raise Refusal("give one SELECT (or WITH … SELECT): files are only read; to see tables and columns use describe")
     files = await visible_files(workspace)
-    return await to_thread.run_sync(_queried, workspace, files, query)
+    return await _stoppable(_queried, workspace, files, query)
 
 
-def _described(workspace: Workspace, files: Sequence[str], name: str) -> Result:
+async def _stoppable(
+    work: Callable[[Workspace, Sequence[str], str, Clock], Result],
+    workspace: Workspace,
+    files: Sequence[str],
+    text: str,
+) -> Result:
+    """What the work returns, in a thread. If the call is cancelled nobody waits for the thread: SQLite is stopped."""
     loading = Clock()
+    try:
+        return await to_thread.run_sync(work, workspace, files, text, loading, abandon_on_cancel=True)
+    finally:
+        loading.stop()
+
+
+def _described(workspace: Workspace, files: Sequence[str], name: str, loading: Clock) -> Result:
     known = catalogue(workspace, files, loading.check)
     if name:
         return _of_table(workspace, known, known_table(known, name), loading)
@@ -157,8 +170,7 @@ def _facts(database: Database, source: str, target: str, *, is_key: bool) -> str
     return f"{head}{': ' if few else ', such as '}{', '.join(_literal(value) for (value,) in values)}"
 
 
-def _queried(workspace: Workspace, files: Sequence[str], query: str) -> Result:
-    loading = Clock()
+def _queried(workspace: Workspace, files: Sequence[str], query: str, loading: Clock) -> Result:
     known = catalogue(workspace, files, loading.check)
     with opened(workspace, known.mentioned(query), known.ambiguous(query), loading) as database:
         try:

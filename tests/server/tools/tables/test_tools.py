@@ -144,7 +144,7 @@ async def test_ten_rows_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
         ("1e300", "1e+300"), ("9007199254740993", "9007199254740993"), ("x'0001'", "<2 bytes>"),
         ("'a' || char(10) || 'b' || char(27) || '[31m'", "a b"), ("''", ""), ("'naïve ☕'", "naïve ☕"),
         ("12345678901.23", "12345678901.23"), ("9876543210.12 - 0.0", "9876543210.12"),
-        ("printf('%.1000c', 'x')", "x" * 399 + "…"),
+        ("replace(hex(zeroblob(500)), '0', 'x')", "x" * 399 + "…"),
     ],
 )  # fmt: skip
 async def test_values_are_shown_in_one_line_without_losing_digits(tmp_path: Path, expression: str, shown: str) -> None:
@@ -532,6 +532,83 @@ async def test_a_cancelled_call_stops_the_query(monkeypatch: pytest.MonkeyPatch)
         await call("sql", SHELF, query=ENDLESS)
     assert scope.cancelled_caught
     assert monotonic() - start < 5
+
+
+@pytest.mark.parametrize("expression", ["printf('%.*c', 200000000 + n, 'x')", "FORMAT('%s', n)"])
+async def test_a_function_whose_one_call_may_take_seconds_is_denied_to_queries_and_views(
+    tmp_path: Path, expression: str
+) -> None:
+    store(
+        tmp_path / "a.db",
+        "CREATE TABLE t(n)",
+        "INSERT INTO t VALUES (1)",
+        f"CREATE VIEW v AS SELECT {expression} s FROM t",
+    )
+    name = expression.split("(")[0].lower()
+    for query in (f"SELECT {expression} FROM t", "SELECT s FROM v", "SELECT count(*) FROM v WHERE length(s) > 3"):
+        assert await refused("sql", tmp_path, query=query) == f"{name} may take too long: write without it"
+    assert f"function: {name}" in (await lines("describe", tmp_path, table="v"))[1].lower()
+
+
+async def test_slow_functions_are_counted_in_each_query(tmp_path: Path) -> None:
+    columns = [f"replace('a', 'a', 'b') AS c{number}" for number in range(41)]
+    store(tmp_path / "a.db", "CREATE TABLE t(n)", f"CREATE VIEW v AS SELECT {', '.join(columns)}")
+    assert await refused("sql", tmp_path, query="SELECT * FROM v") == "replace and its like are used too often: less"
+    few = f"SELECT {', '.join(['c1 LIKE 1'] * 20)} FROM (SELECT n AS c1 FROM t)"
+    for _ in range(3):
+        assert (await lines("sql", tmp_path, query=few))[0] == "0 rows"
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [
+        ("trim('xxaxbxx', 'x')", "axb"), ("ltrim('00.70', '0')", ".70"), ("rtrim(2.50, '05')", "2."),
+        ("rtrim(3.0, '0')", "3."), ("trim('a', '')", "a"), ("trim(NULL, 'x')", "NULL"), ("trim('a', NULL)", "NULL"),
+        ("trim(120, 1)", "20"), ("trim(' a ')", "a"), ("rtrim(0.1 + 0.2, '3')", "0."), ("trim(x'6162', 'a')", "b"),
+    ],
+)  # fmt: skip
+async def test_trimming_is_that_of_sqlite(tmp_path: Path, expression: str, shown: str) -> None:
+    assert (await lines("sql", tmp_path, query=f"SELECT {expression} AS v"))[1:] == [shown]
+    with closing(sqlite3.connect(":memory:")) as plain:
+        stored = plain.execute(f"SELECT {expression}").fetchone()[0]
+    assert shown == ("NULL" if stored is None else stored)
+
+
+async def test_only_few_characters_are_trimmed(tmp_path: Path) -> None:
+    told = await refused("sql", tmp_path, query="SELECT trim(hex(zeroblob(90000)), hex(zeroblob(51)))")
+    assert told == "trim takes off at most 100 different characters: name fewer"
+
+
+# Of each row SQLite makes few instructions, and they take a tenth of a second.
+LABOURED = f"{COUNTING.format(1_000)} SELECT max(n + length(replace(a, substr(a, 1, 90000) || 'b', ''))) FROM t, "
+LABOURED += "(SELECT hex(zeroblob(95000)) AS a)"
+
+
+async def test_rows_that_take_long_are_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(database, "SECONDS", 0.1)
+    with anyio.fail_after(30):  # all rows take a minute and a half
+        assert "took longer than" in await refused("sql", tmp_path, query=LABOURED)
+
+
+async def test_rows_that_take_long_are_stopped_by_a_cancel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(database, "SECONDS", 600)
+    threads = to_thread.current_default_thread_limiter()
+    with anyio.move_on_after(0.3) as scope:
+        await call("sql", tmp_path, query=LABOURED)
+    assert scope.cancelled_caught
+    with anyio.fail_after(30):
+        while threads.borrowed_tokens:
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_views_of_views_are_told_within_the_time_for_loading(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    twice = "SELECT a FROM v{0} UNION ALL SELECT a FROM v{0}"
+    views = [f"CREATE VIEW v{number + 1} AS {twice.format(number)}" for number in range(60)]
+    store(tmp_path / "a.db", "CREATE TABLE t(a)", "CREATE VIEW v0 AS SELECT a FROM t", *views)
+    monkeypatch.setattr(database.Clock.__init__, "__defaults__", (0.5, "too late"))
+    assert await refused("describe", tmp_path) == "too late"
 
 
 @pytest.mark.parametrize(
