@@ -65,7 +65,5 @@ class Transcripts:
 
 def owner(context: Context) -> str:
     """Return who asks: over HTTP the client whose token it is; without tokens there is one client."""
-    request = context.request
-    if request is None or "user" not in request.scope:
-        return "pipe"
-    return f"client {request.user.username}"
+    user = context.request and context.request.scope.get("user")
+    return f"client {user.username}" if user else "pipe"

@@ -329,7 +329,7 @@ def test_few_subagents_are_always_loaded_and_many_are_found_by_their_hint() -> N
 
 async def test_a_transcript_is_for_its_owner_alone(scripted: Scripted, project: Path) -> None:
     def bearer(name: str) -> Any:
-        return SimpleNamespace(request=SimpleNamespace(user=SimpleUser(name)))
+        return SimpleNamespace(request=SimpleNamespace(scope={"user": SimpleUser(name)}))
 
     transcripts, trace = Transcripts(), await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
     transcripts.keep(trace, bearer("mine"))
