@@ -1,7 +1,7 @@
 """The baseline of the skill `tables`: answers about tables by linking words to names and values, without any model.
 
-A question is rewritten: names in full become , tables T1 (O1 where there is one of it), columns C1; then conditions
-and other things become  too. What is left tells the kind (`KINDS`), by rules and by a linear scorer over its words and
+A question is rewritten: names in full become §, tables T1 (O1 where there is one of it), columns C1; then conditions
+and other things become § too. What is left tells the kind (`KINDS`), by rules and by a linear scorer over its words and
 cues that is trained on wordings/train.toml: one query over all tables, joined upwards over columns that hold the keys
 of others.
 """
@@ -45,10 +45,10 @@ SUMS = (
     "(?P<min>lowest|min(?:imum)?|smallest|least|fewest|shortest|earliest|oldest|worst|bottom|cheapest)"
 )
 SUM = re.compile(rf" (?:{SUMS})(?: \w+)?$", re.IGNORECASE)
-COUNT = r"how (?:many|often|numerous|large is the set)|numbers?(?! )|totals?|count(?:s|ed)?|#|amount of|tally"
+COUNT = r"how (?:many|often|numerous|large is the set)|numbers?(?! §)|totals?|count(?:s|ed)?|#|amount of|tally"
 COUNT += "|size of|quantity|figure|add up"
 PERCENT = r"percent(?:s|ages?)?|(?:the|a|what|which|%) share|share of|hundred|proportion|fraction|ratio|%|what part"
-NEGATIVE = r"no(?! [.\d])|not|\w+n ' t|never|without|zero|0|none|nothing|lack\w*|missing|orphan|absent|empty"
+NEGATIVE = r"no(?! [.§\d])|not|\w+n ' t|never|without|zero|0|none|nothing|lack\w*|missing|orphan|absent|empty"
 DONE = (
     r"rewrite|rebuild|re\w+ate|run|ask|reply|compress|purge|set up|go ahead|delete|remove|erase|plot|draw|chart|"
     "visuali[sz]e|forecast|predict|clear|send|e ?mail|mail|add|rename|update|train|import|create|build|make|call|"
@@ -96,11 +96,11 @@ KIND_OF |= {"group": "group", "top_k": "top", "distinct": "list", "having": "hav
 KIND_OF |= {"superlative": "first", "not_exists": "missing", "offscope": "work"}
 RULE, RIDGE = 0.3, 20.0  # what the rules' choice is worth, in scores of which the right one is about 1
 FILLS = {  # what a question keeps of the wordings' slots; texts in turn
-    "condition": "with |where the |(  )|whose |that have |that have a |with a  and ",
-    "many": "T|T|T with |T|T (  )",
+    "condition": "with §|where the §|( § )|whose §|that have §|that have a §|with a § and §",
+    "many": "T|T|T with §|T|T ( § )",
     "what": "average C|total C|highest C|lowest C|mean C|number of entries|smallest C|combined C|summed up C",
     "measure": "average C|total C|number of entries",
-    "column": "C", "parents": "T", "parent": "O", "one": "O", "name": "", "key": "", "part": "", "clue": "",
+    "column": "C", "parents": "T", "parent": "O", "one": "O", "name": "§", "key": "§", "part": "§", "clue": "§",
     "by": "C", "order": "highest|lowest", "count": "five|4", "bound": "12",
 }  # fmt: skip
 COMMON = " ".join((DONE, NEGATIVE, COUNT, PERCENT, OP, LATER, ASKING, FILLER, SUMS, VERBS))
@@ -330,7 +330,7 @@ class Ask:
             if not exact and (found["late"] or (early == "The " and inside)):
                 self.lost = found[0].strip()
             self.things += exact or [one[:3] for one in stored]
-            return " "
+            return " §"
 
         self._swap(rf" (?P<early>the )?(?P<v>{self.store.things})(?P<late> (?:II|III|IV|V|VI))?(?= )", thing)
 
@@ -338,7 +338,7 @@ class Ask:
         """The mark of a table or column, but where the word is a verb: `name every …`, `show me`, `make up`."""
         said, before = found["v"], found.string[: found.start()]
         after = [*found.string[found.end() :].split(), "", ""]
-        told = not re.fullmatch(r"of|for|is|with|where||[-:=?,/]|", after[0]) and not (
+        told = not re.fullmatch(r"of|for|is|with|where|§|[-:=?,/]|", after[0]) and not (
             after[0].isdigit() and after[1].lower() not in self.store.meant
         )
         counted = (
@@ -394,7 +394,7 @@ class Ask:
             found = re.search(form, self.text, re.IGNORECASE)
             if found and (sql := _sql(column, found.groupdict())):
                 self.wheres.append((table, sql))
-                self.text = self.text.replace(found[0], "  ", 1)
+                self.text = self.text.replace(found[0], " § ", 1)
                 return True
         return False
 
@@ -409,7 +409,7 @@ class Ask:
                 and not re.search(SEVERAL_OF + mark, self.text, re.IGNORECASE)
             ):
                 self.wheres.append((table, column.among([_said(plain, "")])))
-                self.text = self.text.replace(one[0], " ", 1).replace(f" {mark} ", f" {column.said} ")
+                self.text = self.text.replace(one[0], " §", 1).replace(f" {mark} ", f" {column.said} ")
                 return True
         return False
 
@@ -424,7 +424,7 @@ class Ask:
             if table.key.spread == 1 and table.key.kind == "number":
                 self.things = [(table, table.key.among([found["k"]]), found["k"])]
                 self.lost = "" if found["k"] in table.key.index else f"{table.one} {found['k']}"
-                self.text = self.text.replace(found[0], f" {found['t']} ", 1)
+                self.text = self.text.replace(found[0], f" {found['t']} §", 1)
                 return
         if coded := re.search(r" ([A-Za-z]+) - (\d+) ", self.text):
             self.lost = f"{coded[1]}-{coded[2]}"
@@ -445,7 +445,7 @@ class Ask:
                 if keys := {key for key, value in stored if f" {_said(run)} " in f" {_said(value)} "}:
                     self.things.append((table, table.label.among(keys), run))
             if self.things:
-                self.text = self.text.replace(f" {run} ", "  ")
+                self.text = self.text.replace(f" {run} ", " § ")
                 return
         self.lost = next((run for run in runs if " " in run or run[0].isupper()), "")
 
@@ -534,7 +534,10 @@ class Ask:
         if found := re.match(rf"{POLITE} (?P<verb>{DONE}) (?P<next>\S*)", self.asked, re.IGNORECASE):
             soft = re.fullmatch(SOFT, found["verb"], re.IGNORECASE) and (self.things or self.sums)
             return not (
-                soft or found["next"].isdigit() or found["next"] == "(" or self.text.startswith((" O0 ", " T0 ", " "))
+                soft
+                or found["next"].isdigit()
+                or found["next"] == "("
+                or self.text.startswith((" O0 §", " T0 §", " §"))
             )
         lacking = self.has(NEGATIVE) and len(self.tables) > 1
         return not (self.columns or self.wheres or self.lost or lacking or re.search(ASKING, self.asked, re.IGNORECASE))
@@ -671,7 +674,7 @@ def _features(text: str) -> set[str]:
     """Of a question, rewritten: its words, neighbours, cues and how many of each mark there are."""
     words = [re.sub(r"^([TOC])\d+$", r"\1", word) for word in text.split()]
     words = ["#" if word.isdigit() else word if word in "TOC" else word.lower() for word in words]
-    cues = [*_cues(text), *(mark + str(min(words.count(mark), 3)) for mark in "TOC#")]
+    cues = [*_cues(text), *(mark + str(min(words.count(mark), 3)) for mark in "TOC§#")]
     both = {f"{one} & {other}" for one in cues for other in cues if one <= other}
     ends = ["^", *words, "$"]
     return {*words, *map(" ".join, pairwise(ends)), *map(" _ ".join, zip(ends, ends[2:], strict=False)), *both}
