@@ -2,7 +2,7 @@
 
 Holds against paths that a model makes up and against what lies in the folder (links out, devices, pipes). It does not
 hold against another process that swaps folders for links while a file is being opened, nor against hard links: those
-are files of the folder. Secrets are known by their names, not by their content.
+are files of the folder. Secrets are known by their names; of what the others hold, the tools redact keys.
 """
 
 import os
@@ -16,19 +16,88 @@ from skillstill.errors import Refusal, WorkspaceError
 
 MAX_BYTES = 5_000_000  # far above hand-written source; below what would stall a reader
 
-# gitignore patterns in lower case, none negated, matched in any case and at any depth, files and folders alike:
-# what is likely to hold a secret, and folders of bookkeeping
-SECRETS = (
-    ".git", ".hg", ".svn", ".ssh", ".gnupg", ".aws", ".kube", "**/.docker/config.json", ".dockercfg", "kubeconfig",
+# Names under which programs keep passwords, keys and tokens, and what people call files of them: gitignore patterns in
+# lower case, none negated, matched in any case and at any depth, files and folders alike. Drawn up from the file
+# signatures of gitrob and shhgit and from the programs' manuals. Left out of those: names of what is written by hand
+# and read by everybody (`settings.py`, `.bashrc`, `*.sql`, `*.log`).
+HISTORY_OF_CHANGES = (".git", ".hg", ".svn")  # folders of bookkeeping, with addresses that hold tokens
+KEYS = (
+    ".ssh", ".gnupg", "*.pem", "*.pem.*", "*.key", "*.key.bak", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.jks",
+    "*.keystore", "*.ppk", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa", "*_dsa", "*_ecdsa", "*_ed25519",
+    "ssh_host_*_key", "secring.*", "private-keys-v1.d", "otr.private_key", "hudson.util.secret", "*.agekey",
+    "*.bek", "*.fve", "*.tpm", "wallet.dat",
+)  # fmt: skip
+ENVIRONMENTS = (
     "*.env", ".env.local", ".env.*.local", ".env.dev*", ".env.prod*", ".env.stag*", ".env.test", ".env.ba*",
-    ".env.old", ".env.secret*", ".env.live*", ".env.ci", ".env.qa", ".env.uat", ".env~", ".envrc", ".vault-token",
-    "*.tfstate", "*.tfstate.*", "*.tfvars",
-    ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".pgpass", ".my.cnf", ".s3cfg", ".boto",
-    "*.pem", "*.pem.*", "*.key", "*.key.bak", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
-    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
-    "**/.cargo/credentials*", "**/.gem/credentials", "**/.composer/auth.json",
-    "credentials.json", "application_default_credentials.json", "client_secret*.json", "service-account*.json",
-    "secret.y*ml", "secrets.y*ml", "secret.json", "secrets.json", "secrets.toml",
+    ".env.old", ".env.secret*", ".env.live*", ".env.ci", ".env.qa", ".env.uat", ".env~", ".envrc",
+)  # fmt: skip
+CLOUDS = (
+    ".aws", ".aws_credentials", "aws_credentials*", "*accesskeys.csv", "rootkey.csv", ".azure", "azureauth.json",
+    "*.publishsettings", "local.settings.json", "**/.config/gcloud", "gcloud/credentials.db", "gcloud/access_tokens.db",
+    "application_default_credentials.json", "client_secret*.json", "service-account*.json", "*service_account*.json",
+    "*serviceaccount*.json", "*firebase-adminsdk*.json", ".boto", ".s3cfg", ".passwd-s3fs", "rclone.conf",
+    ".rclone.conf", ".oci", "**/doctl/config.yaml", ".tugboat", ".databrickscfg", ".snowsql", ".terraformrc",
+    "terraform.rc", "*.tfrc.json", "*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json", ".vault-token",
+    ".vault_pass*", "vault_pass*", "vault-password*", ".chef", "knife.rb", "**/.vercel/auth.json", "**/.config/stripe",
+    "**/.config/op", "**/.fly/config.yml",
+)  # fmt: skip
+CONTAINERS = (
+    ".kube", "kubeconfig", "kubeconfig.*", "*.kubeconfig", "**/kubernetes/admin.conf", "k3s.yaml",
+    "**/.docker/config.json", ".dockercfg", "*.dockercfg", ".dockerconfigjson", "*.dockerconfigjson",
+    "**/containers/auth.json", "**/run/secrets",
+)  # fmt: skip
+FORGES = (
+    ".git-credential*", "**/.config/git/credentials", "**/gh/hosts.yml", "**/.config/hub", "**/glab-cli/config.yml",
+    ".netrc", "_netrc", ".netrc.gpg",
+)  # fmt: skip
+MODELS = (
+    ".claude.json", ".claude.json.*", ".credentials.json", "**/.codex/auth.json", "**/.gemini/oauth_creds.json",
+    "**/huggingface/token", "**/huggingface/stored_tokens", "**/.huggingface/token", "kaggle.json",
+)  # fmt: skip
+PACKAGES = (
+    ".pypirc", ".npmrc", "**/.cargo/credentials*", "**/.gem/credentials", "**/.composer/auth.json", "auth.json",
+    "**/.m2/settings*.xml", "**/.gradle/gradle.properties", ".sentryclirc", "ngrok.yml", ".ngrok2",
+)  # fmt: skip
+DATABASES = (
+    ".pgpass", "pgpass.conf", ".pg_service.conf", ".my.cnf", ".mylogin.cnf", ".dbshell", "robomongo.json",
+    "dbeaver-data-sources.xml", "credentials-config.json",
+)  # fmt: skip
+MAIL_AND_TRANSFER = (
+    ".fetchmailrc", ".msmtprc", ".muttrc", ".mutt", ".offlineimaprc", ".authinfo", ".authinfo.gpg", "sftp-config.json",
+    ".ftpconfig", ".ftppass", "**/.vscode/sftp.json", ".remote-sync.json", "filezilla.xml", "sitemanager.xml",
+    "recentservers.xml", "winscp.ini", "ws_ftp.ini", "proftpdpasswd", "**/.purple/accounts.xml", "**/.irssi/config",
+    "**/.weechat/sec.conf", ".trc", "**/recon-ng/keys.db",
+)  # fmt: skip
+NETWORKS = (
+    "*.ovpn", "*.tblk", "*.rdp", "*.rdg", "wg[0-9]*.conf", "**/wireguard/*.conf", "ipsec.secrets", "chap-secrets",
+    "pap-secrets", "wpa_supplicant.conf", "*.nmconnection",
+)  # fmt: skip
+PASSWORDS = (
+    ".htpasswd", "*.htpasswd", "htpasswd", "**/etc/shadow", "**/etc/shadow-", "**/etc/gshadow", "*.kdb", "*.kdbx",
+    "*.psafe3", "*.agilekeychain", "*.opvault", "*.1pif", "*.keychain", "*.keychain-db", "*.kwallet", "*.keyring",
+    ".password-store", "logins.json", "key3.db", "key4.db", "login data", "password.txt", "passwords.txt",
+    "passwords.csv", ".password", ".passwords",
+)  # fmt: skip
+TYPED = (
+    ".*_history", ".histfile", ".lesshst", ".viminfo", "fish_history", "consolehost_history.txt",
+)  # fmt: skip
+SITES = (
+    "wp-config*.php", "localsettings.php", "**/sites/default/settings.php", "secret_token.rb", "credentials.xml",
+    "jenkins.plugins.publish_over_ssh.bapsshpublisherplugin.xml",
+)  # fmt: skip
+PLAINLY = (  # what such a file is called if a person names it; sources are shown, `secrets/vault.py` is one
+    "credentials.json", "credentials.csv", "credentials.txt", "credentials.ini", "credentials.toml", "credentials.y*ml",
+    ".credentials", "secret.y*ml", "secrets.y*ml", "secret.json", "secrets.json", "secret.toml", "secrets.toml",
+    "secret.txt", "secrets.txt", "secrets.ini", "secrets.properties", ".secret", ".secrets", "token.json",
+    "tokens.json", "token.txt", "tokens.txt", "token.pickle", ".token", "access_token", "access_token.txt",
+    "access_token.json", "oauth_token.json", "oauth_creds.json", "api_key", ".api_key", "api_key.txt", "api_keys.txt",
+    "api_keys.json", "apikey.txt", "apikeys.json",
+    *(f"**/secrets/**/*.{kind}" for kind in ("json", "y*ml", "toml", "ini", "conf", "cfg", "txt", "properties", "enc")),
+    *(f"**/secrets/**/*{word}" for word in ("password", "token", "key", "secret", "credentials")),
+)  # fmt: skip
+SECRETS = (
+    *HISTORY_OF_CHANGES, *KEYS, *ENVIRONMENTS, *CLOUDS, *CONTAINERS, *FORGES, *MODELS, *PACKAGES, *DATABASES,
+    *MAIL_AND_TRANSFER, *NETWORKS, *PASSWORDS, *TYPED, *SITES, *PLAINLY,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from skillstill.errors import Refusal, WorkspaceError
 from skillstill.tools import TOOLS
+from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.workspace import MAX_BYTES, Workspace
 
 OUTSIDE, SECRET = "sentinel-of-the-outside", "sentinel-of-a-secret"
@@ -125,6 +126,50 @@ def test_devices_are_refused(root: Path) -> None:
 )  # fmt: skip
 def test_likely_secrets_are_not_shown(root: Path, path: str) -> None:
     assert "may hold secrets" in refusal(lambda: Workspace(root).read(path))
+
+
+WELL_KNOWN = (
+    ".aws_credentials", ".config/gh/hosts.yml", ".claude.json", ".claude/.credentials.json", ".bash_history",
+    ".zsh_history", ".psql_history", ".mysql_history", ".python_history", ".node_repl_history", ".sqlite_history",
+    ".dockerconfigjson", "etc/ssh_host_rsa_key", "ssh_host_ed25519_key", "token.json", "config/secrets/db_password",
+    "secrets/prod.yaml", "secrets/a/b.json", "wp-config.php", "rclone.conf", ".config/rclone/rclone.conf",
+    ".azure/accessTokens.json", ".config/gcloud/credentials.db", "firebase-adminsdk-1a2b.json",
+    "my-service_account.json",
+    ".databrickscfg", ".terraformrc", "credentials.tfrc.json", ".vault_pass.txt", "kubeconfig.yaml",
+    "etc/kubernetes/admin.conf", ".config/containers/auth.json", ".git-credentials", ".config/hub",
+    ".config/glab-cli/config.yml", ".codex/auth.json", ".gemini/oauth_creds.json", ".cache/huggingface/token",
+    "kaggle.json", ".m2/settings.xml", ".gradle/gradle.properties", "ngrok.yml", ".pg_service.conf", ".mylogin.cnf",
+    ".msmtprc", ".authinfo", "sftp-config.json", ".vscode/sftp.json", "FileZilla.xml", "WinSCP.ini", "office.ovpn",
+    "wg0.conf", "ipsec.secrets", "wpa_supplicant.conf", "home.nmconnection", "etc/shadow", "vault.kdbx",
+    "login.keychain-db", "logins.json", "key4.db", "passwords.txt", "secret_token.rb", "credentials.xml",
+    "credentials.yml", "local.settings.json", "accessKeys.csv", "wallet.dat", "deploy_ed25519", "auth.json",
+)  # fmt: skip
+SHOWN = (
+    "secrets.py", "app/secrets/vault.py", "src/tokens.py", "token.go", "credentials.py", "README.md", ".env.example",
+    "settings.py", "access_token.py", "keys.md", "history.md", "config/hosts.yml", "docs/auth.md", "hub/main.go",
+    "public.asc", ".gitignore", ".github/workflows/ci.yml", "package.json", "tsconfig.json", "password_reset.html",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", WELL_KNOWN)
+def test_names_under_which_programs_keep_secrets_are_not_shown(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(SECRET, encoding="utf-8")
+    assert "may hold secrets" in refusal(lambda: Workspace(tmp_path).read(path))
+
+
+async def visible(root: Path) -> list[str]:
+    return await visible_files(Workspace(root))
+
+
+def test_the_search_leaves_out_the_same_names_and_shows_sources_about_secrets(tmp_path: Path) -> None:
+    for path in (*WELL_KNOWN, *SHOWN):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(SECRET, encoding="utf-8")
+    (tmp_path / ".gitignore").write_text("", encoding="utf-8")
+    assert anyio.run(visible, tmp_path) == sorted(SHOWN)
+    for path in SHOWN:
+        assert Workspace(tmp_path).resolve(path)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from skillstill.run.neutral import neutral
 from skillstill.skills.calibration import Calibration, features
 from skillstill.types import Receipt, Report, Trace
 from skillstill.util.text import call_text
@@ -16,13 +17,20 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
     own = features(trace)
-    report = with_sources(trace.report, trace.receipts)
+    report = neutralized(with_sources(trace.report, trace.receipts))
     if calibration is None:
         return trace.model_copy(update={"report": report})
     confidence = calibration.confidence(own)
     if report.status == "answered" and confidence < calibration.threshold:
         report = report.model_copy(update={"notes": (*report.notes, UNSURE)})
     return trace.model_copy(update={"confidence": round(confidence, 4), "report": report})
+
+
+def neutralized(report: Report) -> Report:
+    """Return the report whose quotations, paths among them, are only text to whoever reads it."""
+    several = {"sources": report.sources, "evidence": report.evidence}
+    said = {name: tuple(map(neutral, texts)) for name, texts in several.items()}
+    return report.model_copy(update={"answer": neutral(report.answer), **said})
 
 
 def with_sources(report: Report, receipts: Sequence[Receipt]) -> Report:

@@ -13,6 +13,7 @@ from skillstill.symbols import language_of
 from skillstill.tools.code.callees import called_here
 from skillstill.tools.code.path_grammar import said_paths
 from skillstill.tools.kit.listing import left_out, place, quoted, rows
+from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.tools.logs.stack_traces import raised_in
@@ -126,8 +127,8 @@ async def settle(workspace: Workspace, path: str) -> str:
 
 
 def text_lines(data: bytes) -> Sequence[str]:
-    """The lines as ripgrep and editors number them: only a line feed ends one."""
-    lines = data.decode("utf-8-sig", "replace").split("\n")
+    """The lines as ripgrep and editors number them: only a line feed ends one. Their keys are redacted."""
+    lines = redacted_bytes(data).decode("utf-8-sig", "replace").split("\n")
     return [line.rstrip("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
 
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -13,10 +15,11 @@ from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.tools.code.callees import DEFINED
 from skillstill.tools.code.descriptions import described, is_description
-from skillstill.tools.code.files import FilePath, settle
+from skillstill.tools.code.files import FilePath, settle, text_lines
 from skillstill.tools.code.sources import symbols_of
 from skillstill.tools.kit.listing import left_out, place
 from skillstill.tools.kit.pattern_variants import NOT_READ, lacking, readings
+from skillstill.tools.kit.redaction import BODY, redacted
 from skillstill.tools.kit.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, visible_files
 from skillstill.tools.kit.tool import Line, Result
 from skillstill.util.text import one_line
@@ -55,7 +58,13 @@ async def search(
     kind = "a definition" if len(defined) == 1 else f"{len(defined)} definitions"
     head = f"{total}; {kind} first" if defined else total
     ordered = [*defined, *others]
-    return Result((Line(head), *map(_row, ordered[:SHOWN]), *left_out([hit.path for hit in ordered[SHOWN:]])))
+    return Result(
+        (
+            Line(head),
+            *await to_thread.run_sync(_rows, workspace, ordered[:SHOWN]),
+            *left_out([hit.path for hit in ordered[SHOWN:]]),
+        )
+    )
 
 
 async def _widening(workspace: Workspace, pattern: str, under: Path) -> tuple[Hits, Case, str]:
@@ -110,6 +119,19 @@ def _looks_like_a_definition(text: str) -> bool:
 
 def _words(text: str) -> Sequence[str]:
     return re.findall(r"\w+", text)
+
+
+def _rows(workspace: Workspace, hits: Sequence[Hit]) -> list[Line]:
+    return [_row(_without_keys(workspace, hit)) for hit in hits]
+
+
+def _without_keys(workspace: Workspace, hit: Hit) -> Hit:
+    """The hit, its keys redacted. Of a line that may be of a private key only the lines above it tell."""
+    text = redacted(hit.text)
+    if BODY.match(text):
+        with suppress(Refusal, IndexError):  # a file of more than is read, or that has just changed
+            text = text_lines(workspace.read(hit.path))[hit.line - 1]
+    return hit if text == hit.text else replace(hit, text=text, column=0)
 
 
 def _row(hit: Hit) -> Line:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
+from skillstill.tools.kit.redaction import redacted
 from skillstill.types import Copied, Decision, Likelihoods, Reader, Span, ToolSchema, lean_schema
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
@@ -115,7 +116,7 @@ def _fit_to_read(line: Line) -> Line:
 
     A path that a reader cannot see whole is no evidence: it would reach the caller as it is.
     """
-    text = clean(line.text).replace("\n", " ")
+    text = redacted(clean(line.text).replace("\n", " "))
     spans = tuple(span for span in line.spans if clean(span.path) == span.path and "\n" not in span.path)
     return Line(shorten(text, MAX_LINE), spans if len(text) <= MAX_LINE else ())
 

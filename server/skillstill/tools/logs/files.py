@@ -18,6 +18,7 @@ from anyio import from_thread, to_thread
 
 from skillstill.errors import Refusal
 from skillstill.tools.code.files import settle
+from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.logs.lines import MAX_JSON, Reading, read_line, spoken_level
 from skillstill.tools.logs.times import Clock
@@ -111,7 +112,7 @@ def _opened(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) 
     for path in paths[:MAX_FILES]:
         from_thread.check_cancelled()
         try:
-            data = workspace.read(path, room)
+            data = redacted_bytes(workspace.read(path, room))
         except Refusal:
             if alone:
                 raise
