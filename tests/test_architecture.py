@@ -1,7 +1,6 @@
 """The direction of imports: what may know what, in the runtime and in the pipeline."""
 
-import ast
-from collections.abc import Iterator
+import runpy
 from pathlib import Path
 
 import pytest
@@ -66,24 +65,13 @@ TRAINING_ARROWS = {
 MOST_ARROWS = 90  # between the rooms of one package: more than that nobody keeps in mind
 
 
-def room(file: Path, package: Path) -> str:
-    return file.relative_to(package).with_suffix("").parts[0]
-
-
-def imported_rooms(file: Path, package: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
-            inside = (node.module or "").split(".")[1:]
-            yield from [inside[0]] if inside else [alias.name for alias in node.names]
-        elif isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith(f"{package}."))
+ARROWS_SCRIPT = runpy.run_path(str(ROOT / "scripts" / "arrows"))
+imported_rooms = ARROWS_SCRIPT["imported_rooms"]
 
 
 def arrows(folder: Path, package: str) -> set[tuple[str, str]]:
-    """Return the pairs of rooms of which the first imports the second."""
-    files = folder.rglob("*.py")
-    pairs = {(room(file, folder), other) for file in files for other in imported_rooms(file, package)}
-    return {(home, other) for home, other in pairs if home != other}
+    assert folder.name == package
+    return set(ARROWS_SCRIPT["arrows"](folder))
 
 
 PACKAGES = pytest.mark.parametrize(
