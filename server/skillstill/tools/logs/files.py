@@ -70,12 +70,16 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """The logs under a path, their times on one clock, and the files that were not read."""
+    """The logs under a path, and their times on one clock.
+
+    `left` are files that could not be read. `passed_over` are files that may be logs but do not read like one.
+    """
 
     name: str
     files: tuple[Log, ...]
     clock: Clock
     left: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
 
     def entries(self) -> Iterator[Entry]:
         """In the order of files and lines. In a worker thread only: a cancelled run ends here."""
@@ -97,8 +101,11 @@ async def logs_under(workspace: Workspace, path: str) -> Logs:
     plain = [file for file in visible if not _PACKED.search(file)]
     named = await to_thread.run_sync(_opened, workspace, name, [*filter(_is_called_a_log, plain)], False)
     maybe = [file for file in plain if PurePosixPath(file).suffix.lower() in _MAYBE]
-    logs = named if named.files else await to_thread.run_sync(_tasted, workspace, name, maybe[:TASTED])
-    return replace(logs, left=(*named.left, *packed))
+    left, passed_over = (*named.left, *packed), named.passed_over
+    if named.files:
+        return replace(named, left=left)
+    tasted = await to_thread.run_sync(_tasted, workspace, name, maybe[:TASTED])
+    return replace(tasted, left=left, passed_over=(*passed_over, *maybe[TASTED:]))
 
 
 def _is_called_a_log(path: str) -> bool:
@@ -122,7 +129,13 @@ def _opened(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) 
         if data.strip():
             logs.append(Log(path, data, tuple(map(read_line, islice(_lines_with_text(data), SNIFFED)))))
     kept = logs if alone else [log for log in logs if not _may_be_data(log.path) or log.is_one]
-    return Logs(name, tuple(kept), _clock(kept), tuple(left))
+    passed_over = tuple(log.path for log in logs if log not in kept and _is_program_output(log.path))
+    return Logs(name, tuple(kept), _clock(kept), tuple(left), passed_over)
+
+
+def _is_program_output(path: str) -> bool:
+    """Whether the name is that of what a program printed: a log, unless it reads like none."""
+    return PurePosixPath(path).suffix.lower() in {".out", ".err"}
 
 
 def is_surely_a_log(path: str) -> bool:

@@ -53,15 +53,20 @@ class Wanted:
 
 @dataclass(slots=True)
 class Extent:
-    """How many entries, in which files, from when to when."""
+    """How many entries, in which files, from when to when, and which of the files tell levels and times at all."""
 
     files: Counter[str] = field(default_factory=Counter)
+    with_levels: set[str] = field(default_factory=set)
+    with_times: set[str] = field(default_factory=set)
     first: datetime | None = None
     last: datetime | None = None
 
     def add(self, entry: Entry) -> None:
         self.files[entry.path] += 1
+        if entry.level:
+            self.with_levels.add(entry.path)
         if entry.time:
+            self.with_times.add(entry.path)
             self.first = entry.time if self.first is None or entry.time < self.first else self.first
             self.last = entry.time if self.last is None or entry.time > self.last else self.last
 

@@ -246,8 +246,21 @@ def _left(scan: Scan) -> Iterable[Line]:
 
 
 def _missed(scan: Scan) -> str:
-    left = [*filter(is_surely_a_log, scan.logs.left)]
-    return f"{len(left)} logs, {left[0]} first, were not read" if left else ""
+    """Return why finding nothing proves nothing: logs were not read, or do not tell what was asked for; else ""."""
+    if left := [*filter(is_surely_a_log, scan.logs.left)]:
+        return f"{len(left)} logs, {left[0]} first, were not read"
+    if passed_over := scan.logs.passed_over:
+        return f"{len(passed_over)} files, {passed_over[0]} first, do not read like logs and were passed over"
+    wanted, read = scan.wanted, scan.everything
+    # A log of times without levels, as a syslog is, leaves it to the others to tell levels, if they do.
+    leveled = read.with_levels and (read.with_levels | read.with_times)
+    for is_asked, files, what in (
+        (wanted.level, leveled, "level"),
+        (wanted.since or wanted.until, read.with_times, "time"),
+    ):
+        if is_asked and (silent := [path for path in read.files if path not in files]):
+            return f"no {what} was recognised in {len(silent)} logs, {silent[0]} first"
+    return ""
 
 
 def _words(like: str) -> re.Pattern[str] | None:

@@ -115,6 +115,11 @@ class Answer:
     rows: tuple[tuple[Any, ...], ...]
     count: int
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is no row, or one that only counts what is not there."""
+        return self.count <= 1 and all(cell in (None, 0) for row in self.rows for cell in row)
+
 
 @dataclass(slots=True)
 class Database:

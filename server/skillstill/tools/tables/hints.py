@@ -66,7 +66,7 @@ def explained(error: Exception, known: Catalogue, database: Database) -> Refusal
 
 def near_misses(database: Database, query: str, answer: Answer) -> Iterator[Line]:
     """Where nothing was found: values like the query's texts that are stored in the columns that it reads."""
-    if answer.count > 1 or any(cell not in (None, 0) for row in answer.rows for cell in row):
+    if not answer.is_nothing:
         return
     columns = [
         (table, column.name)

@@ -212,7 +212,9 @@ def _shown(known: Catalogue, database: Database, query: str, answer: Answer, tol
     body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
     rest = [Line(_rest(answer.count))] if answer.count > SHOWN else []
     hints = (*taken_as_text(database, query, answer), *near_misses(database, query, answer))
-    return Result((head, *body, *rest, *told, *hints, *_remarks(known, paths)))
+    remarks = _remarks(known, paths)
+    missed = remarks[0].text if remarks and answer.is_nothing else ""
+    return Result((head, *body, *rest, *told, *hints, *remarks), missed)
 
 
 def _rest(count: int) -> str:
