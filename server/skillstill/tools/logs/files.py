@@ -17,7 +17,7 @@ from typing import NamedTuple
 from anyio import from_thread, to_thread
 
 from skillstill.errors import Refusal
-from skillstill.tools.code.files import settle
+from skillstill.tools.code.files import resolve_fuzzy
 from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.logs.lines import MAX_JSON, Reading, read_line, spoken_level
@@ -92,7 +92,7 @@ async def logs_under(workspace: Workspace, path: str) -> Logs:
 
     Raises Refusal, also where a single file cannot be read.
     """
-    real = workspace.resolve(await settle(workspace, path))
+    real = workspace.resolve(await resolve_fuzzy(workspace, path))
     name = workspace.relative(real)
     if not real.is_dir():
         return await to_thread.run_sync(_opened, workspace, name, [name], True)

@@ -18,7 +18,7 @@ OTHER = re.compile(r"\s+at \S")
 NAMED = re.compile(r"\s+at (?:async |new )*(?:[^\s(]*[./])?([\w$<>]+)(?:\[[^\]\s]*\])?(?: \[as \w+\])? ?\(")
 
 
-def raised_in(lines: Sequence[str], line: int) -> tuple[int, str] | None:
+def innermost_call(lines: Sequence[str], line: int) -> tuple[int, str] | None:
     """The line and the name of that function, by the trace around a line (numbered from 1).
 
     None without a trace, and where the innermost call is told in a form that is not known.
