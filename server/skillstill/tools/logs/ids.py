@@ -1,7 +1,7 @@
 """The ids of requests, jobs and things that entries of logs share.
 
-A model points at an entry and the tool finds what belongs to it, because small models copy ids wrongly: see "Choosing
-is left to the tools" in docs/experiments.md.
+A model points at an entry and the tool finds what belongs to it, because small models copy ids wrongly: see "logs 5" in
+docs/experiments.md.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Parts of a date for SQL, however the date is written: `year(x)`, `month(x)`, `day(x)`, NULL where nobody can tell."""
+"""The SQL functions `year(x)`, `month(x)` and `day(x)`, for dates in any notation; NULL if the part is unclear."""
 
 import re
 import sqlite3
@@ -23,13 +23,13 @@ UNKNOWN: Date = (None, None, None)
 
 
 def add_dates(connection: sqlite3.Connection) -> None:
-    """Let queries of this connection call them."""
+    """Let queries of this connection call the functions."""
     for place, name in enumerate(("year", "month", "day")):
         connection.create_function(name, 1, _part(place), deterministic=True)
 
 
 def date_of(text: str) -> Date:
-    """Year, month and day. `03/04/2024` is March to some and April to others: then only the year is told."""
+    """Return year, month and day. Of `03/04/2024`, which is March to some and April to others, return only the year."""
     if found := YEAR_FIRST.match(text):
         return _checked(found[1], found[3], found[4])
     if found := NAMED.match(text):
@@ -52,9 +52,9 @@ def _month(name: str) -> str:
 
 
 def _checked(year: str, month: str | None, day: str | None) -> Date:
-    """Month and day as far as they are told."""
-    told = int(year), int(month) if month else None, int(day) if day else None
-    return told if told[1] in (None, *MONTHS.values()) and told[2] in (None, *range(1, 32)) else UNKNOWN
+    """Return the date as far as it is known, UNKNOWN if month or day cannot be."""
+    date = int(year), int(month) if month else None, int(day) if day else None
+    return date if date[1] in (None, *MONTHS.values()) and date[2] in (None, *range(1, 32)) else UNKNOWN
 
 
 def _part(place: int) -> Callable[[Any], int | None]:

@@ -607,7 +607,7 @@ async def test_views_of_views_are_told_within_the_time_for_loading(
     twice = "SELECT a FROM v{0} UNION ALL SELECT a FROM v{0}"
     views = [f"CREATE VIEW v{number + 1} AS {twice.format(number)}" for number in range(60)]
     store(tmp_path / "a.db", "CREATE TABLE t(a)", "CREATE VIEW v0 AS SELECT a FROM t", *views)
-    monkeypatch.setattr(database.Clock.__init__, "__defaults__", (0.5, "too late"))
+    monkeypatch.setattr(database.Deadline.__init__, "__defaults__", (0.5, "too late"))
     assert await refused("describe", tmp_path) == "too late"
 
 
