@@ -8,7 +8,7 @@ from anyio import to_thread
 from pydantic import Field
 
 from skillstill.errors import Refusal
-from skillstill.symbols import SUFFIXES, Symbol, language_of, symbols, unread
+from skillstill.symbols import SUFFIXES, Symbol, is_unparsed, language_of, symbols
 from skillstill.tools.code.definitions import (
     PARSED,
     CodeDefinition,
@@ -135,7 +135,7 @@ async def _outline_name(workspace: Workspace, name: str, of: str, target: str) -
 
 def _why_incomplete(found: NameLookup) -> str:
     """Return which files with the word were not parsed, or "" if all were."""
-    if foreign := [path for path in found.files if unread(path)]:
+    if foreign := [path for path in found.files if is_unparsed(path)]:
         return f"the word stands in {foreign[0]}, whose language is not parsed here"
     return "" if found.is_complete else f"only {PARSED} of {found.sources} files with the word were parsed"
 
