@@ -9,7 +9,7 @@ it half a second. A file that another process writes meanwhile may be read torn,
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Timer
@@ -22,7 +22,6 @@ from skillstill.errors import Refusal
 from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
 from skillstill.tools.tables.dates import add_dates
 from skillstill.tools.tables.delimited import Delimited, parse_delimited
-from skillstill.tools.tables.trims import add_trims
 from skillstill.workspace import Workspace
 
 SECONDS = 5.0  # of the queries of one call
@@ -37,6 +36,7 @@ WIDEST = 100  # columns of a result, which Python holds row by row
 HEAP = 512_000_000  # bytes that SQLite may hold in this process, all calls together
 DENIED = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 ENDLESS = {"printf", "format", "json_patch"}  # one call works for seconds, on what no limit of length holds back
+TRIMS: Mapping[str, Callable[[str, str], str]] = {"trim": str.strip, "ltrim": str.lstrip, "rtrim": str.rstrip}
 SLOW = {"replace", "instr", "like", "glob", "trim", "ltrim", "rtrim"}  # a tenth of a second on the longest values
 MAX_SLOW = 40  # calls of these that a query and its views may write: together they end within some seconds
 MAX_TRIMMED = 100  # characters that `trim` may look for: with as many as a value may hold, it takes 12 seconds
@@ -193,10 +193,41 @@ def open_database(
         columns, places = attach_tables(connection, workspace, tables, ambiguous, loading)
         deadline = Deadline(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
         add_dates(connection)
-        add_trims(connection, MAX_TRIMMED)
+        _limit_trims(connection)
         database = Database(connection, columns, places, deadline)
         database.guard()
         yield database
+
+
+def _limit_trims(connection: sqlite3.Connection) -> None:
+    """Replace `trim`, `ltrim` and `rtrim` by functions that look for at most MAX_TRIMMED characters.
+
+    SQLite's own compare each character of the text with each of those, in one call that cannot be interrupted.
+    """
+    for name, strip in TRIMS.items():
+        connection.create_function(name, 2, _limited_trim(strip), deterministic=True)
+
+
+def _limited_trim(strip: Callable[[str, str], str]) -> Callable[[object, object], str | None]:
+    def trim(value: object, characters: object) -> str | None:
+        if value is None or characters is None:
+            return None
+        wanted = _cast_to_text(characters)
+        if len(wanted) > MAX_TRIMMED:
+            raise ValueError(f"at most {MAX_TRIMMED} characters can be trimmed")
+        return strip(_cast_to_text(value), wanted)
+
+    return trim
+
+
+def _cast_to_text(value: object) -> str:
+    """Return the value as SQLite casts it to text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float):
+        text = f"{value:.15g}"
+        return text if set(text) & set(".en") else f"{text}.0"
+    return str(value)
 
 
 def _connect() -> sqlite3.Connection:
