@@ -76,7 +76,7 @@ def check_fresh(listed: Listed, skill: Skill) -> None:
         )
 
 
-def outdated(listed: Listed) -> str:
+def reason_to_remeasure(listed: Listed) -> str:
     """Return why a release should be measured again though it still serves, or "" if nothing has changed."""
     entry = listed.entry
     if not (entry.provenance_hash and entry.goals_hash):

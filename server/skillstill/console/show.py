@@ -13,7 +13,7 @@ from rich.text import Text
 from skillstill.console.doctor import Check
 from skillstill.console.removal import Stored
 from skillstill.run import store
-from skillstill.runtime import outdated
+from skillstill.runtime import reason_to_remeasure
 from skillstill.skills.registry import Entry, Registry
 from skillstill.types import OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
@@ -95,7 +95,7 @@ def entries(registry: Registry, *, as_json: bool) -> None:
             if claim := one.entry.claimed:
                 _out.print(Text(f"  {claim.verified}: claimed by its pack, not measured here"))
     for one in listed:
-        if reason := outdated(one):
+        if reason := reason_to_remeasure(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
     untrusted(registry)
 

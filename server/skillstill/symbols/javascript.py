@@ -22,23 +22,23 @@ _DOTTED = re.compile(r"(?!this\b)[\w$]+(\.[\w$]+)*")
 
 def bases(node: Node, outline: Outline) -> Iterable[str]:
     """Return what a class or interface extends and implements, type arguments included."""
-    found: list[str] = []
+    names: list[str] = []
     for child in node.named_children:
         if child.type in _HERITAGE:
-            found.extend(_heritage_names(child, outline))
-    return found
+            names.extend(_heritage_names(child, outline))
+    return names
 
 
 def _heritage_names(clause: Node, outline: Outline) -> Iterable[str]:
-    found: list[str] = []
+    names: list[str] = []
     for child in clause.named_children:
         if child.type in _HERITAGE:
-            found.extend(_heritage_names(child, outline))
-        elif child.type == "type_arguments" and found:
-            found[-1] += outline.text(child)
+            names.extend(_heritage_names(child, outline))
+        elif child.type == "type_arguments" and names:
+            names[-1] += outline.text(child)
         elif child.type != "comment":
-            found.append(outline.text(child))
-    return found
+            names.append(outline.text(child))
+    return names
 
 
 def declare_names(node: Node, outline: Outline) -> None:

@@ -70,8 +70,8 @@ class LanguageGrammar:
 
     def nodes(self, root: Node) -> list[Node]:
         """Return the nodes with a rule, outer before inner, in the order of the source."""
-        found = QueryCursor(self.query).captures(root).get("node", [])
-        return sorted(found, key=lambda node: (node.start_byte, -node.end_byte))
+        nodes = QueryCursor(self.query).captures(root).get("node", [])
+        return sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte))
 
 
 def symbols(source: bytes, language: str) -> tuple[Symbol, ...]:

@@ -94,12 +94,12 @@ def _stretch_texts(path: str, lines: Sequence[str]) -> Iterator[RankedText]:
         yield RankedText.of(path, first + 1, ((text, BODY), (path, OWNER)))
 
 
-def _text_line(workspace: Workspace, found: RankedText, symbol: Symbol | None, asked: set[str]) -> Line:
+def _text_line(workspace: Workspace, ranked: RankedText, symbol: Symbol | None, asked: set[str]) -> Line:
     """Return a definition as `outline` shows it, or the line of a stretch that shares most words."""
     if symbol:
-        return definition_line(CodeDefinition(found.path, symbol), ROW)
-    lines = text_lines(workspace.read(found.path))
-    stretch = range(found.line, min(found.line + STRETCH, len(lines) + 1))
+        return definition_line(CodeDefinition(ranked.path, symbol), ROW)
+    lines = text_lines(workspace.read(ranked.path))
+    stretch = range(ranked.line, min(ranked.line + STRETCH, len(lines) + 1))
     best = max(stretch, key=lambda number: len(asked.intersection(stems(lines[number - 1]))))
-    text = f"{found.path}:{best}: {one_line(lines[best - 1].strip(), ROW)}"
-    return Line(shorten(text, ROW), (place(found.path, best),))
+    text = f"{ranked.path}:{best}: {one_line(lines[best - 1].strip(), ROW)}"
+    return Line(shorten(text, ROW), (place(ranked.path, best),))

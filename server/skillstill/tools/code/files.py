@@ -58,17 +58,17 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
     if not bare.strip():
         raise Refusal(f"{glob!r} names nothing: give a name, a part of one or a glob such as *.py")
     try:
-        found, remark = await _files_called(workspace, bare) or await matching_files(workspace, bare, "--glob"), ""
-        if not found:
-            found = await matching_files(workspace, f"**/*{bare}*", "--iglob")
+        paths, remark = await _files_called(workspace, bare) or await matching_files(workspace, bare, "--glob"), ""
+        if not paths:
+            paths = await matching_files(workspace, f"**/*{bare}*", "--iglob")
             remark = ", as a part of the name in any case"
     except BadPattern as error:
         raise Refusal(f"not a glob: {glob!r}; examples: *.py, src/**/test_*.py, *.{{ts,tsx}}") from error
-    if not found:
+    if not paths:
         return Result((Line(f"no file matches {glob!r} among {len(await visible_files(workspace))} files"),))
-    shown = (Line(path, (Span(path=path),)) for path in found[:SHOWN])
-    rest = left_out([path.rpartition("/")[0] or "." for path in found[SHOWN:]])
-    return Result((Line(f"{len(found)} files match{remark}"), *shown, *rest))
+    shown = (Line(path, (Span(path=path),)) for path in paths[:SHOWN])
+    rest = left_out([path.rpartition("/")[0] or "." for path in paths[SHOWN:]])
+    return Result((Line(f"{len(paths)} files match{remark}"), *shown, *rest))
 
 
 async def _files_called(workspace: Workspace, name: str) -> Sequence[str]:
@@ -105,8 +105,8 @@ async def read(
 
 def _raise_hint(name: str, lines: Sequence[str], line: int) -> Sequence[Line]:
     """Return what the stack trace around that line says, if there is one. Sources only quote traces."""
-    found = None if language_of(name) else innermost_call(lines, line)
-    return [Line(f"{name}:{found[0]}: raised in {found[1]}", (place(name, found[0]),))] if found else []
+    call = None if language_of(name) else innermost_call(lines, line)
+    return [Line(f"{name}:{call[0]}: raised in {call[1]}", (place(name, call[0]),))] if call else []
 
 
 async def resolve_fuzzy(workspace: Workspace, path: str) -> str:

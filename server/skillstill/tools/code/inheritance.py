@@ -37,8 +37,8 @@ async def inherited_definitions(
     Return nothing if no class has that name, or if several have it, or the name of a base.
     """
     try:
-        found = await _find_class(workspace, owner)
-        line = await _ancestors(workspace, found, []) if found else []
+        match = await _find_class(workspace, owner)
+        line = await _ancestors(workspace, match, []) if match else []
     except AmbiguousClass:
         return ()
     in_order = [ancestor for at, ancestor in enumerate(line) if ancestor not in line[at + 1 :]]
@@ -73,8 +73,8 @@ async def _ancestors(
 
 async def _resolve_base(workspace: Workspace, child: CodeDefinition, written: str) -> CodeDefinition | None:
     """Return the class that a base names, of the same language. Of several, the one beside the child is meant."""
-    found = re.match(r"[*&]?([\w.:]+)", written)
-    name = found[1].replace("::", ".").strip(".") if found else ""
+    match = re.match(r"[*&]?([\w.:]+)", written)
+    name = match[1].replace("::", ".").strip(".") if match else ""
     if not name:
         return None
     candidates = [
@@ -96,7 +96,7 @@ def _imported_packages(workspace: Workspace, path: str, name: str) -> set[str]:
     """Return what Python's `from shop.cart import Cart` names: `shop` and `cart`; empty if no such line is there."""
     taken = re.compile(rf"\s*from (\w[\w.]*) import (?:.*\W)?{re.escape(name)}\s*(?:[,#;]|$)")
     lines = text_lines(workspace.read(path)) if language_of(path) == "python" else ()
-    return {part for line in lines if (found := taken.match(line)) for part in found[1].split(".")}
+    return {part for line in lines if (match := taken.match(line)) for part in match[1].split(".")}
 
 
 def _path_parts(workspace: Workspace, path: str) -> set[str]:

@@ -73,78 +73,78 @@ def _outline_file(workspace: Workspace, path: str) -> Result:
     if language is None:
         raise Refusal(f"no outline for {name}: only for {' '.join(SUFFIXES)}; use read")
     data = workspace.read(path)
-    found = symbols(data, language)
-    body, remark = _symbol_lines(name, found)
-    head = f"{name}: {len(text_lines(data))} lines, {len(found)} symbols{remark}"
+    file_symbols = symbols(data, language)
+    body, remark = _symbol_lines(name, file_symbols)
+    head = f"{name}: {len(text_lines(data))} lines, {len(file_symbols)} symbols{remark}"
     return Result((Line(head, (Span(path=name),)), *body))
 
 
-def _symbol_lines(path: str, found: Sequence[Symbol]) -> tuple[Sequence[Line], str]:
+def _symbol_lines(path: str, file_symbols: Sequence[Symbol]) -> tuple[Sequence[Line], str]:
     """Return the symbols in as much detail as there is room for, and a remark on the detail."""
     for detail, remark in ((_full_lines, ""), (_members_by_name, "; members by name")):
-        lines = [*detail(path, found)]
+        lines = [*detail(path, file_symbols)]
         if len(fitting(lines, ROOM)) == len(lines):
             return lines, remark
-    return [*_name_rows(path, _outermost(found))], "; outermost names, outline one for more"
+    return [*_name_rows(path, _outermost(file_symbols))], "; outermost names, outline one for more"
 
 
-def _full_lines(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
-    for symbol in found:
+def _full_lines(path: str, file_symbols: Sequence[Symbol]) -> Iterable[Line]:
+    for symbol in file_symbols:
         indent = "  " * symbol.name.count(".")
         yield Line(shorten(f"{symbol.line}: {indent}{symbol.signature}", ROW), (place(path, symbol.line),))
         for raised in symbol.raises:
             yield Line(f"{raised.line}: {indent}  raises {raised.name}", (place(path, raised.line),))
 
 
-def _members_by_name(path: str, found: Sequence[Symbol]) -> Iterable[Line]:
-    for symbol in _outermost(found):
+def _members_by_name(path: str, file_symbols: Sequence[Symbol]) -> Iterable[Line]:
+    for symbol in _outermost(file_symbols):
         yield Line(shorten(f"{symbol.line}: {symbol.signature}", ROW), (place(path, symbol.line),))
-        yield from _member_rows(path, symbol, found)
+        yield from _member_rows(path, symbol, file_symbols)
 
 
-def _outermost(found: Sequence[Symbol]) -> Sequence[Symbol]:
-    return [symbol for symbol in found if "." not in symbol.name]
+def _outermost(file_symbols: Sequence[Symbol]) -> Sequence[Symbol]:
+    return [symbol for symbol in file_symbols if "." not in symbol.name]
 
 
-def _member_rows(path: str, symbol: Symbol, found: Sequence[Symbol]) -> Iterable[Line]:
+def _member_rows(path: str, symbol: Symbol, file_symbols: Sequence[Symbol]) -> Iterable[Line]:
     """Return the names of the symbols inside a symbol, with their lines, several to a row."""
-    inside = [member for member in found if member.name.rpartition(".")[0] == symbol.name]
+    inside = [member for member in file_symbols if member.name.rpartition(".")[0] == symbol.name]
     return _name_rows(path, inside, indent="  ")
 
 
-def _name_rows(path: str, found: Sequence[Symbol], indent: str = "") -> Iterable[Line]:
-    shown = [(f"{basename(symbol.name)}:{symbol.line}", place(path, symbol.line)) for symbol in found[:NAMES]]
+def _name_rows(path: str, file_symbols: Sequence[Symbol], indent: str = "") -> Iterable[Line]:
+    shown = [(f"{basename(symbol.name)}:{symbol.line}", place(path, symbol.line)) for symbol in file_symbols[:NAMES]]
     yield from rows(shown, indent)
-    if rest := found[NAMES:]:
+    if rest := file_symbols[NAMES:]:
         yield Line(f"{indent}… {len(rest)} more from line {rest[0].line} on: use search with this path")
 
 
 async def _outline_name(workspace: Workspace, name: str, of: str, target: str) -> Result:
-    found = await find_definitions(workspace, basename(name))
-    if found.definitions:
-        return await _outline_definitions(workspace, name, of, found)
+    lookup = await find_definitions(workspace, basename(name))
+    if lookup.definitions:
+        return await _outline_definitions(workspace, name, of, lookup)
     if before := SAID_BEFORE.match(name):
         return await _outline_name(workspace, name[before.end() :], of, target)
     if target in {path.name for path in workspace.root.iterdir()}:
         return await to_thread.run_sync(_outline_file, workspace, target)
-    where = " in any spelling" if found.is_complete else f" in {PARSED} of {found.sources} files with the word"
-    occurs = f"; the word stands in {len(found.files)} files: use search" if found.files else ""
+    where = " in any spelling" if lookup.is_complete else f" in {PARSED} of {lookup.sources} files with the word"
+    occurs = f"; the word stands in {len(lookup.files)} files: use search" if lookup.files else ""
     text = f"no definition of {name!r}{where}{occurs}"
-    return Result((Line(text),), missed=_why_incomplete(found))
+    return Result((Line(text),), missed=_why_incomplete(lookup))
 
 
-def _why_incomplete(found: NameLookup) -> str:
+def _why_incomplete(lookup: NameLookup) -> str:
     """Return which files with the word were not parsed, or "" if all were."""
-    if foreign := [path for path in found.files if is_unparsed(path)]:
+    if foreign := [path for path in lookup.files if is_unparsed(path)]:
         return f"the word stands in {foreign[0]}, whose language is not parsed here"
-    return "" if found.is_complete else f"only {PARSED} of {found.sources} files with the word were parsed"
+    return "" if lookup.is_complete else f"only {PARSED} of {lookup.sources} files with the word were parsed"
 
 
-async def _outline_definitions(workspace: Workspace, name: str, of: str, found: NameLookup) -> Result:
+async def _outline_definitions(workspace: Workspace, name: str, of: str, lookup: NameLookup) -> Result:
     """Return the definitions of a name: those of its class if one is named, else those of its longest known ending."""
-    exact, ending = _longest_match(name, found)
+    exact, ending = _longest_match(name, lookup)
     lost = "" if "." in ending else name.rpartition(".")[0]
-    remarks = [found.spelling.remark] if found.spelling.remark else []
+    remarks = [lookup.spelling.remark] if lookup.spelling.remark else []
     owner = _bare_name(of) or lost
     if owner and (inside := await inherited_definitions(workspace, owner, exact)):
         above = inside[0].owner
@@ -172,29 +172,33 @@ def _dotted_name(said: str) -> str:
     return re.sub(rf"::|{JOINING_HASH}", ".", said).strip(".").removesuffix("()")
 
 
-def _longest_match(name: str, found: NameLookup) -> tuple[Sequence[CodeDefinition], str]:
+def _longest_match(name: str, lookup: NameLookup) -> tuple[Sequence[CodeDefinition], str]:
     """Return the definitions of the longest ending that has any, and the ending: `a.Class.method`, `Class.method`, …"""
     endings = [".".join(name.split(".")[start:]) for start in range(name.count(".") + 1)]
-    return next((named, ending) for ending in endings if (named := found.with_ending(ending)))
+    return next((named, ending) for ending in endings if (named := lookup.with_ending(ending)))
 
 
-async def _definitions_result(workspace: Workspace, found: Sequence[CodeDefinition], remarks: Sequence[str]) -> Result:
+async def _definitions_result(
+    workspace: Workspace, definitions: Sequence[CodeDefinition], remarks: Sequence[str]
+) -> Result:
     """Return one definition in full, or a line for each of several."""
     head = [Line("; ".join(remarks))] if remarks else []
-    if len(found) == 1:
-        return Result((*head, *await to_thread.run_sync(lambda: [*_definition_in_full(workspace, found[0])])))
-    rest = [Line(f"… {len(found) - SHOWN} more: name one as Class.method")] if len(found) > SHOWN else []
-    return Result((*head, *(definition_line(definition, ROW) for definition in found[:SHOWN]), *rest))
+    if len(definitions) == 1:
+        return Result((*head, *await to_thread.run_sync(lambda: [*_definition_in_full(workspace, definitions[0])])))
+    rest = [Line(f"… {len(definitions) - SHOWN} more: name one as Class.method")] if len(definitions) > SHOWN else []
+    return Result((*head, *(definition_line(definition, ROW) for definition in definitions[:SHOWN]), *rest))
 
 
-def _rank_by_description(said: str, found: Sequence[CodeDefinition]) -> tuple[Sequence[CodeDefinition], list[str]]:
+def _rank_by_description(
+    said: str, definitions: Sequence[CodeDefinition]
+) -> tuple[Sequence[CodeDefinition], list[str]]:
     """Return the definitions with the likeliest by a description first, and a remark on it."""
-    by_text = {RankedText.of(each.path, each.symbol.line, _weighted_texts(each)): each for each in found}
+    by_text = {RankedText.of(each.path, each.symbol.line, _weighted_texts(each)): each for each in definitions}
     if not (likely := [by_text[text] for text in rank(said, [*by_text])]):
-        return found, [f"none by {said!r}"]
+        return definitions, [f"none by {said!r}"]
     first = {*likely}
-    remark = [f"the likeliest by {said!r} first"] if len(found) > 1 else []
-    return [*likely, *(other for other in found if other not in first)], remark
+    remark = [f"the likeliest by {said!r} first"] if len(definitions) > 1 else []
+    return [*likely, *(other for other in definitions if other not in first)], remark
 
 
 def _weighted_texts(definition: CodeDefinition) -> Iterable[tuple[str, float]]:

@@ -1,4 +1,4 @@
-"""Which words of what was said read like the path of a file: a taught model reads nothing else."""
+"""The grammar of a path: the words of the context that read like a file. A trained model reads nothing else."""
 
 import json
 import re
@@ -12,7 +12,7 @@ LIKE_A_FILE = re.compile(
 
 
 def said_paths(said: str) -> Mapping[str, str]:
-    """Of a Lark grammar, the words of what was said that read like a file. Empty where none does."""
+    """Return the terminal of a Lark grammar for the words that read like a file; empty if none does."""
     words = {form for word in WORD.findall(said) for form in (word.rstrip("."), word.strip("()[]{}."))}
     files = filter(LIKE_A_FILE.fullmatch, sorted(words))
     return {"PATH": " | ".join(json.dumps(file, ensure_ascii=False) for file in files)}

@@ -16,8 +16,8 @@ WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 ENDINGS = re.compile(r"(?:ations?|ators?|ions?|ings?|ments?|ers?|ors?|ed|es|e|s|ly)$")
 LEAST = 3  # letters that a stem keeps
 DAMPING, LENGTH = 3.0, 0.7  # k1 and b of BM25, chosen on the training needles of `explore`
-NAME, OWNER, SIGNATURE, BODY = 6.0, 1.5, 2.0, 1.0  # what a word counts by where it stands
-# They stand in every description and tell nothing.
+NAME, OWNER, SIGNATURE, BODY = 6.0, 1.5, 2.0, 1.0  # the weight of a word by its place
+# They stand in every description and distinguish nothing.
 COMMON = frozenset(
     re.findall(
         r"\w+",

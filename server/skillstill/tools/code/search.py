@@ -80,8 +80,8 @@ async def _first_hits(workspace: Workspace, pattern: str, under: Path) -> tuple[
         except BadPattern as error:
             unread = lacking(error)
             continue
-        if found := tuple(hit for hit in hits.found if visible is None or hit.path in visible):
-            return Hits(found, hits.complete), reading.case, reading.remark
+        if shown := tuple(hit for hit in hits.found if visible is None or hit.path in visible):
+            return Hits(shown, hits.complete), reading.case, reading.remark
     return Hits(()), "--ignore-case", unread
 
 

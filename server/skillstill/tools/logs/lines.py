@@ -30,7 +30,7 @@ _LETTERS = {"F": "CRITICAL", "E": "ERROR", "W": "WARN", "I": "INFO", "D": "DEBUG
 _SEVERITIES = ("CRITICAL", "CRITICAL", "CRITICAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")  # of syslog, by number
 _ANY = f"(?:{'|'.join(LEVELS)})"
 _END = r"(?=[\s:|\]>,-]|$)"
-# Possessive where two neighbours could share characters: what they made of a hostile line would be cubic.
+# Possessive if two neighbours could share characters: a hostile line would take cubic time.
 _LEAD = r"(?:\[[^\]]{1,60}\]|\{[^}]{1,60}\}|[\w.$/@+][\w.$/@+:-]{0,59}+)[\s|-]++"
 
 _PRIORITY = re.compile(r"<(\d{1,3})>(?:1 )?")
@@ -83,8 +83,8 @@ def parse_line(text: str) -> ParsedLine | None:
 
 def spoken_level(message: str) -> str:
     """Return the level that a message begins with, as in `error: no route`, or ""."""
-    found = _SPOKEN.match(message)
-    return LEVELS[(found["bare"] or found["lower"]).upper()] if found else ""
+    match = _SPOKEN.match(message)
+    return LEVELS[(match["bare"] or match["lower"]).upper()] if match else ""
 
 
 def is_object(text: str) -> bool:
@@ -105,7 +105,7 @@ def _parse_stamped(text: str) -> ParsedLine | None:
     else:
         system = _SYSLOG.match(rest)
         if system and not (text[start : start + 1].isupper() or system["process"] or system["name"] == "kernel"):
-            system = None  # a word before a colon is the name of a program only where syslog is sure
+            system = None  # a word before a colon is the name of a program only if the line is surely syslog
     if system:
         return ParsedLine(time, severity or spoken_level(system["message"]), system["name"], system["message"])
     level, component, message = _split_level(rest)
@@ -123,13 +123,13 @@ def _split_time(text: str, start: int) -> tuple[datetime, str] | None:
 
 def _split_level(rest: str) -> tuple[str, str, str]:
     """Return the level, the component and the message of what comes after a time."""
-    found = _LEVELED.match(rest)
-    after = _AFTER.match(rest, found.end() if found else 0)
+    match = _LEVELED.match(rest)
+    after = _AFTER.match(rest, match.end() if match else 0)
     assert after
     box, name, message = after.groups()
-    if not found:
+    if not match:
         return "", _component(box), rest[after.start("name" if name else "message") if box else 0 :].strip(" \t|:-")
-    first, lead, following, module, boxed, bare = found.groups()
+    first, lead, following, module, boxed, bare = match.groups()
     if name and not (box or _is_name(name)):
         name, message = None, rest[after.start("name") :]
     named = name or _component(module) or _component(following) or _component(lead) or _component(box)
@@ -152,22 +152,22 @@ def _is_name(word: str) -> bool:
 
 
 def _parse_klog(text: str) -> ParsedLine | None:
-    found = _KLOG.match(text)
-    read = parse_time(f"{found[2]}-{found[3]} {found[4]}") if found else None
-    if found is None or read is None:
+    match = _KLOG.match(text)
+    read = parse_time(f"{match[2]}-{match[3]} {match[4]}") if match else None
+    if match is None or read is None:
         return None
-    return ParsedLine(read[0], _LETTERS[found[1]], found[5].removesuffix(".go"), found[6])
+    return ParsedLine(read[0], _LETTERS[match[1]], match[5].removesuffix(".go"), match[6])
 
 
 def _parse_access(text: str) -> ParsedLine | None:
-    found = _ACCESS.match(text)
-    read = parse_time(found["time"]) if found else None
-    if found is None or read is None:
+    match = _ACCESS.match(text)
+    read = parse_time(match["time"]) if match else None
+    if match is None or read is None:
         return None
-    method, _, address = found["request"].removesuffix(" HTTP/1.1").partition(" ")
+    method, _, address = match["request"].removesuffix(" HTTP/1.1").partition(" ")
     path = re.split(r"[? ]", address, maxsplit=1)[0]
-    level = {"5": "ERROR", "4": "WARN"}.get(found["status"][0], "INFO")
-    return ParsedLine(read[0], level, "/".join(path.split("/")[:2]), f"{method} {path} {found['status']}")
+    level = {"5": "ERROR", "4": "WARN"}.get(match["status"][0], "INFO")
+    return ParsedLine(read[0], level, "/".join(path.split("/")[:2]), f"{method} {path} {match['status']}")
 
 
 def _parse_json(text: str) -> ParsedLine | None:
@@ -217,13 +217,13 @@ def _level_from(value: Any) -> str:
 
 
 def _parse_leveled(text: str) -> ParsedLine | None:
-    found = _ONLY_LEVEL.match(text)
-    if found is None:
+    match = _ONLY_LEVEL.match(text)
+    if match is None:
         return None
-    level, rest = found["boxed"] or found["bare"], text[found.end() :]
+    level, rest = match["boxed"] or match["bare"], text[match.end() :]
     if read := _split_time(rest.lstrip(), 0):
         return ParsedLine(read[0], *_split_level(f" {level} {read[1]}"))
-    return ParsedLine(None, LEVELS[level.upper()], found["name"] or "", rest)
+    return ParsedLine(None, LEVELS[level.upper()], match["name"] or "", rest)
 
 
 _REQUEST = re.compile(r"[A-Z]{3,7} \S+ \d{3}")

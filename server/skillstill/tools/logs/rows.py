@@ -53,8 +53,8 @@ def _entry_text(entry: LogEntry) -> str:
 def _bracketed_id(entry: LogEntry) -> str:
     """Return what stands in brackets right before the message, such as a request's id, if no other part is that."""
     before = entry.text.removesuffix(entry.message) if entry.message else ""
-    found = re.search(r"\[([^\[\]\s]{1,60})\]\s*$", before)
-    return found[0].strip() if found and found[1] not in {entry.component, entry.level} else ""
+    match = re.search(r"\[([^\[\]\s]{1,60})\]\s*$", before)
+    return match[0].strip() if match and match[1] not in {entry.component, entry.level} else ""
 
 
 def _without_packages(line: str) -> str:

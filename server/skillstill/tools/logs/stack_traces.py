@@ -29,7 +29,7 @@ def innermost_call(lines: Sequence[str], line: int) -> tuple[int, str] | None:
     begin = next((number for number in range(line, near.start - 1, -1) if _begins_anew(lines, number)), near.start)
     end = next((number for number in range(line + 1, near.stop) if _begins_anew(lines, number)), near.stop)
     trace = range(begin, end)
-    python = [(number, found[1]) for number in trace if (found := PYTHON.match(lines[number - 1]))]
+    python = [(number, match[1]) for number in trace if (match := PYTHON.match(lines[number - 1]))]
     return _of_python(lines, trace, python) if python else _of_others(lines, trace)
 
 
@@ -43,8 +43,8 @@ def _of_others(lines: Sequence[str], trace: range) -> tuple[int, str] | None:
         return None  # prose that says `at noon (or later)`
     begin = max((number for number in trace if CAUSE.match(lines[number - 1])), default=trace.start)
     first = next((number for number in trace if number >= begin and OTHER.match(lines[number - 1])), 0)
-    found = NAMED.match(lines[first - 1][:WIDEST]) if first else None
-    return (first, found[1]) if found else None
+    match = NAMED.match(lines[first - 1][:WIDEST]) if first else None
+    return (first, match[1]) if match else None
 
 
 def _begins_anew(lines: Sequence[str], number: int) -> bool:

@@ -30,32 +30,32 @@ _SAID = re.compile(r"(?:\d{4}-\d\d-\d\d[T ])?(?<!\d)\d?\d:[0-5]\d(?::[0-6]\d)?(?
 
 
 def said_times(said: str) -> Mapping[str, str]:
-    """Of a Lark grammar, the times that were said. Empty where none was: nothing else is one."""
+    """Return the terminal of a Lark grammar for the times in the context; empty if there is none."""
     return {"TIME": " | ".join(json.dumps(time) for time in sorted({*_SAID.findall(said)}))}
 
 
 def parse_time(text: str, start: int = 0) -> tuple[datetime, int] | None:
     """Return the time at that place and where it ends, or None if there is none."""
-    found = _STAMP.match(text, start)
+    match = _STAMP.match(text, start)
     with suppress(ValueError):  # the 31st of June, or 25:00
-        return (_moment(found), found.end()) if found else None
+        return (_moment(match), match.end()) if match else None
     return None
 
 
-def _moment(found: re.Match[str]) -> datetime:
-    if date := found["date"]:
-        zone = (found["zone"] or "").strip().replace("UTC", "Z")
-        moment = datetime.fromisoformat(f"{_year_first(date)} {found['clock'] or '00:00'}{zone}")
-        after_noon = (found["half"] or "").strip().upper() == "PM"
-        return moment.replace(hour=moment.hour % 12 + 12 * after_noon) if found["half"] else moment
-    if found["month"]:
-        year, month, day = int(found["year"] or NO_YEAR), MONTHS[found["month"]], int(found["day"])
-        return datetime.fromisoformat(f"{year}-{month:02}-{day:02} {found['of']}")
-    if web := found["web"]:
+def _moment(match: re.Match[str]) -> datetime:
+    if date := match["date"]:
+        zone = (match["zone"] or "").strip().replace("UTC", "Z")
+        moment = datetime.fromisoformat(f"{_year_first(date)} {match['clock'] or '00:00'}{zone}")
+        after_noon = (match["half"] or "").strip().upper() == "PM"
+        return moment.replace(hour=moment.hour % 12 + 12 * after_noon) if match["half"] else moment
+    if match["month"]:
+        year, month, day = int(match["year"] or NO_YEAR), MONTHS[match["month"]], int(match["day"])
+        return datetime.fromisoformat(f"{year}-{month:02}-{day:02} {match['of']}")
+    if web := match["web"]:
         return datetime.fromisoformat(f"{web[7:11]}-{MONTHS[web[3:6]]:02}-{web[:2]} {web[12:].replace(' ', '')}")
-    if found["short"]:
-        return datetime.fromisoformat(f"{NO_YEAR}-{found['short']} {found['at']}")
-    return datetime.fromisoformat(f"{NO_DATE}-01-01 {found['only']}")
+    if match["short"]:
+        return datetime.fromisoformat(f"{NO_YEAR}-{match['short']} {match['at']}")
+    return datetime.fromisoformat(f"{NO_DATE}-01-01 {match['only']}")
 
 
 def _year_first(date: str) -> str:

@@ -77,8 +77,8 @@ async def tally(
         return _nothing_found(scan, remark)
     new = new and bool(criteria.since)  # of all entries none was there before
     if new:
-        known = await to_thread.run_sync(_keys_before, scan, by)
-        groups = {name: group for name, group in groups.items() if name not in known}
+        keys_before = await to_thread.run_sync(_keys_before, scan, by)
+        groups = {name: group for name, group in groups.items() if name not in keys_before}
     body = _time_lines(groups, by) if by in ("minute", "hour") else _group_lines(groups, by)
     whole = [_total_line(groups)] if by == "level" and not level and len(groups) > 1 else []
     total = f"; of {scan.everything.total:,} in all" if criteria.is_selective else ""
@@ -105,10 +105,10 @@ async def entries(
             raise Refusal("entries by their meaning come with the likeliest first: leave out last and like")
         return await _likeliest_kinds(workspace, criteria, meant)
     words = _word_pattern(like)
-    scan, shown, remark = await scan_logs(workspace, criteria, lambda found: _pick(found, words, last=last))
+    scan, shown, remark = await scan_logs(workspace, criteria, lambda matching: _pick(matching, words, last=last))
     if not shown:
         return _nothing_found(scan, remark)
-    # Of few all are shown, in order of time: where the last are wanted that says which way to read.
+    # Few are all shown in order of time. If the last are wanted, the remark says which way to read.
     many = scan.chosen.total > (1 if last else SHOWN)
     which = f"; {'last' if last else 'first'} {len(shown)}" if many else ""
     if words and _shared_words(shown[0], words):
@@ -162,9 +162,9 @@ KEYS: Mapping[str, Callable[[LogEntry], Key]] = {
 }
 
 
-def _groups(found: Iterable[LogEntry], key: Callable[[LogEntry], Key]) -> dict[Key, EntryGroup]:
+def _groups(matching: Iterable[LogEntry], key: Callable[[LogEntry], Key]) -> dict[Key, EntryGroup]:
     groups: dict[Key, EntryGroup] = {}
-    for entry in found:
+    for entry in matching:
         group = groups.setdefault(key(entry), EntryGroup(entry))
         group.count += 1
         if entry.time and group.first.time and entry.time < group.first.time:
@@ -241,8 +241,8 @@ def _files(logs: Logs) -> tuple[Span, ...]:
 
 def _unread_line(scan: LogScan) -> Iterable[Line]:
     if left := scan.logs.unread:
-        told = f"{len(left)} not read (packed, too many, too large or no text): {', '.join(left)}"
-        yield Line(shorten(told, ROW))
+        text = f"{len(left)} not read (packed, too many, too large or no text): {', '.join(left)}"
+        yield Line(shorten(text, ROW))
 
 
 def _why_unproven(scan: LogScan) -> str:
@@ -277,13 +277,13 @@ def _shared_words(entry: LogEntry, words: re.Pattern[str] | None) -> int:
     return len({*words.findall(apart.casefold())})
 
 
-def _pick(found: Iterable[LogEntry], words: re.Pattern[str] | None, *, last: bool) -> list[LogEntry]:
+def _pick(matching: Iterable[LogEntry], words: re.Pattern[str] | None, *, last: bool) -> list[LogEntry]:
     """Return the first entries or the last, in order of time.
 
     If any share a word, return those with most words first; with `last`, the latest of those that share one first.
     """
     pick = nlargest if last else nsmallest
-    ranked = pick(SHOWN, ((_rank(entry, words, last=last), entry) for entry in found), key=lambda pair: pair[0])
+    ranked = pick(SHOWN, ((_rank(entry, words, last=last), entry) for entry in matching), key=lambda pair: pair[0])
     return [entry for (shared, _), entry in ranked if shared] or sorted((entry for _, entry in ranked), key=_time_order)
 
 

@@ -137,9 +137,9 @@ def _tables_of_database(connection: sqlite3.Connection, path: str, check: Callab
         raise Refusal(f"{path} stores its text as UTF-16: it cannot be queried")
     connection.execute("PRAGMA trusted_schema = OFF")
     schema = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-    found = [name for (name,) in schema if isinstance(name, str)]
+    names = [name for (name,) in schema if isinstance(name, str)]
     shadows = _shadow_tables(connection)
-    for name in found:
+    for name in names:
         if name.startswith("sqlite_") or name in shadows:
             continue  # SQLite's own, and what an index for full text keeps behind its table
         check()  # views of views take SQLite up to half a second each
@@ -215,7 +215,7 @@ def _identifier(text: str) -> str:
 
 
 def _without_texts(query: str) -> str:
-    return QUOTED.sub(lambda found: found[1] or "''", query)
+    return QUOTED.sub(lambda match: match[1] or "''", query)
 
 
 def _has_word(text: str, word: str) -> bool:

@@ -30,19 +30,19 @@ def add_dates(connection: sqlite3.Connection) -> None:
 
 def date_of(text: str) -> Date:
     """Return year, month and day. Of `03/04/2024`, which is March to some and April to others, return only the year."""
-    if found := YEAR_FIRST.match(text):
-        return _checked(found[1], found[3], found[4])
-    if found := NAMED.match(text):
-        return _checked(found[4], _month(found[2]), found[1] or found[3])
-    if found := SHORT.match(text):
-        century = "19" if int(found[3]) >= PIVOT else "20"
-        return _checked(century + found[3], _month(found[2]), found[1])
-    if found := COMPACT.fullmatch(text):
-        return _checked(found[1], found[2] or found[3], found[4])
-    if not (found := YEAR_LAST.match(text)):
+    if match := YEAR_FIRST.match(text):
+        return _checked(match[1], match[3], match[4])
+    if match := NAMED.match(text):
+        return _checked(match[4], _month(match[2]), match[1] or match[3])
+    if match := SHORT.match(text):
+        century = "19" if int(match[3]) >= PIVOT else "20"
+        return _checked(century + match[3], _month(match[2]), match[1])
+    if match := COMPACT.fullmatch(text):
+        return _checked(match[1], match[2] or match[3], match[4])
+    if not (match := YEAR_LAST.match(text)):
         return UNKNOWN
-    first, second, year = found[1], found[3], found[4]
-    if found[2] == "." or int(first) > len(MONTHS) or int(first) == int(second):
+    first, second, year = match[1], match[3], match[4]
+    if match[2] == "." or int(first) > len(MONTHS) or int(first) == int(second):
         return _checked(year, second, first)
     return _checked(year, first, second) if int(second) > len(MONTHS) else (int(year), None, None)
 

@@ -24,11 +24,11 @@ def find_table(catalogue: TableCatalogue, name: str) -> Table:
     """Return the one table of this name, in any case, or of this file. Raise Refusal if there is not just one."""
     wanted = name.strip("\"'`[]").lower()
     for names_of in (_query_names, _file_names):
-        found = [table for table in catalogue.tables if wanted in names_of(table)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = _join_names([table.name for table in found], " or ")
+        tables = [table for table in catalogue.tables if wanted in names_of(table)]
+        if len(tables) == 1:
+            return tables[0]
+        if tables:
+            names = _join_names([table.name for table in tables], " or ")
             raise Refusal(one_line(f"{name!r} may be {names}: give one of these names", 400))
     raise Refusal(one_line(_no_table(catalogue, name), 400))
 
@@ -59,8 +59,8 @@ def explain_failure(error: Exception, catalogue: TableCatalogue, database: Datab
         (r"too many columns in result", lambda _: f"{text}: name the columns that you need"),
     )
     for pattern, words in kinds:
-        if found := re.search(pattern, text):
-            return Refusal(one_line(words(found[found.re.groups]), 400))
+        if match := re.search(pattern, text):
+            return Refusal(one_line(words(match[match.re.groups]), 400))
     return Refusal(one_line(text, 400))
 
 
@@ -74,7 +74,7 @@ def near_misses(database: Database, query: str, answer: QueryRows) -> Iterator[L
         for column in columns
         if {(table.name.lower(), column.name.lower()), (table.inner.lower(), column.name.lower())} & database.reads
     ]
-    for text in [found.replace("''", "'") for found in re.findall(r"'((?:[^']|'')+)'", query)][:LITERALS]:
+    for text in [quoted.replace("''", "'") for quoted in re.findall(r"'((?:[^']|'')+)'", query)][:LITERALS]:
         if near := _nearest_value(database, columns, text):
             yield Line(f"no {text!r}; near: {near}")
 

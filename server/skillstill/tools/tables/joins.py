@@ -42,8 +42,8 @@ def can_be_widened(query: str) -> bool:
 
 def missing_column(error: Exception) -> str:
     """Return the name of the column that a query's tables lack, or "" if it failed otherwise."""
-    found = re.fullmatch(r"no such column: (.+)", str(error))
-    return found[1] if found else ""
+    match = re.fullmatch(r"no such column: (.+)", str(error))
+    return match[1] if match else ""
 
 
 def find_join(name: str, queried: Sequence[Table], used: Sequence[LookupJoin], database: Database) -> LookupJoin | None:
@@ -53,7 +53,7 @@ def find_join(name: str, queried: Sequence[Table], used: Sequence[LookupJoin], d
     """
     of, _, column = name.rpartition(".")
     tables = [table for table in queried if not of or table.name.lower() == of.lower()]
-    found = [
+    joins = [
         join
         for table in tables
         if not _columns_named(database.columns[table], column)
@@ -62,7 +62,7 @@ def find_join(name: str, queried: Sequence[Table], used: Sequence[LookupJoin], d
         for wanted in _columns_named(database.columns[owner], column)
         for join in _joins_to(table, owner, wanted.name, database)
     ]
-    return found[0] if len(found) == 1 and found[0] not in used else None
+    return joins[0] if len(joins) == 1 and joins[0] not in used else None
 
 
 def widen_query(query: str, joins: Sequence[LookupJoin], database: Database) -> str:

@@ -96,9 +96,9 @@ def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: De
         return _describe_table(workspace, catalogue, find_table(catalogue, name), loading)
     if not catalogue.tables and not catalogue.remarks:
         return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),))
-    told = _table_lines if len(catalogue.tables) <= DETAILED else _name_lines
+    lines_of = _table_lines if len(catalogue.tables) <= DETAILED else _name_lines
     head = f"{len(catalogue.tables)} tables in {len({table.path for table in catalogue.tables})} files"
-    return Result((Line(head), *told(workspace, catalogue.tables, loading), *map(Line, catalogue.remarks)))
+    return Result((Line(head), *lines_of(workspace, catalogue.tables, loading), *map(Line, catalogue.remarks)))
 
 
 def _table_lines(workspace: Workspace, tables: Sequence[Table], loading: Deadline) -> Iterator[Line]:
@@ -226,7 +226,7 @@ def _query_widened(
 
 
 def _query_result(
-    catalogue: TableCatalogue, database: Database, query: str, answer: QueryRows, told: Sequence[Line] = ()
+    catalogue: TableCatalogue, database: Database, query: str, answer: QueryRows, joined_lines: Sequence[Line] = ()
 ) -> Result:
     read = {name for name, _ in database.reads}
     tables = (table for table in database.columns if {table.name.lower(), table.inner.lower()} & read)
@@ -239,7 +239,7 @@ def _query_result(
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
     remarks = _remarks(catalogue, paths)
     missed = remarks[0].text if remarks and answer.is_nothing else ""
-    return Result((head, *body, *rest, *told, *hints, *remarks), missed)
+    return Result((head, *body, *rest, *joined_lines, *hints, *remarks), missed)
 
 
 def _rest(count: int) -> str:
