@@ -102,7 +102,8 @@ def _definition_hits(workspace: Workspace, pattern: str, hits: Sequence[Hit], ca
     """Return the hits on a line where a symbol begins that the pattern names as a whole word."""
     same = str if case == "--case-sensitive" else str.casefold
     words = {same(word) for word in re.findall(r"\w+", re.sub(r"\\[a-zA-Z]", " ", pattern))}
-    telling = [hit for hit in hits if language_of(hit.path) and not words.isdisjoint(_words(same(hit.text)))]
+    sources = (hit for hit in hits if language_of(hit.path))
+    telling = [hit for hit in sources if not words.isdisjoint(re.findall(r"\w+", same(hit.text)))]
     likely = sorted(telling, key=lambda hit: not _looks_like_a_definition(hit.text))  # if too many are to be parsed
     places = {
         (path, symbol.line)
@@ -117,12 +118,15 @@ def _looks_like_a_definition(text: str) -> bool:
     return DEFINED.match(text) is not None or text.rstrip().endswith("{")
 
 
-def _words(text: str) -> Sequence[str]:
-    return re.findall(r"\w+", text)
-
-
 def _lines(workspace: Workspace, hits: Sequence[Hit]) -> list[Line]:
-    return [_line(_redact(workspace, hit)) for hit in hits]
+    """Return a line for each hit: its place and its text, keys redacted."""
+    return [
+        Line(
+            f"{hit.path}:{hit.line}: {one_line(_text_from_match(_redact(workspace, hit)), WIDTH)}",
+            (place(hit.path, hit.line),),
+        )
+        for hit in hits
+    ]
 
 
 def _redact(workspace: Workspace, hit: Hit) -> Hit:
@@ -132,11 +136,6 @@ def _redact(workspace: Workspace, hit: Hit) -> Hit:
         with suppress(Refusal, IndexError):  # a file of more than is read, or that has just changed
             text = text_lines(workspace.read(hit.path))[hit.line - 1]
     return hit if text == hit.text else replace(hit, text=text, column=0)
-
-
-def _line(hit: Hit) -> Line:
-    text = f"{hit.path}:{hit.line}: {one_line(_text_from_match(hit), WIDTH)}"
-    return Line(text, (place(hit.path, hit.line),))
 
 
 def _text_from_match(hit: Hit) -> str:

@@ -29,6 +29,7 @@ PATTERNS = {
     "REAL": re.compile(rf"(?:(?:(?:{INTEGER}|-?(?=\.))(?:{FRACTION})? *+)?\0)*+"),
     "TEXT": re.compile(""),
 }
+KINDS = tuple(PATTERNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,8 @@ def _parse(text: str, delimiter: str, check: Callable[[], None]) -> Delimited:
         for index, cells in enumerate(zip_longest(*chunk, fillvalue="")):
             joined = "\0".join(cells) + "\0"
             types += ["INTEGER"] * (index == len(types))
-            types[index] = next(kind for kind in PATTERNS if _at_least(kind, types[index]) and _fits(kind, joined))
+            wider = KINDS[KINDS.index(types[index]) :]
+            types[index] = next(kind for kind in wider if _fits(kind, joined))
             filled |= {index} if joined.strip("\0") else set()
     header = sample[0] if has_header else []
     width = max(len(types), len(header))
@@ -138,11 +140,6 @@ def _unique_names(header: Sequence[str], width: int) -> tuple[str, ...]:
             name, number = f"{wanted}_{number}", number + 1
         names.append(name)
     return tuple(names)
-
-
-def _at_least(kind: str, known: str) -> bool:
-    order = [*PATTERNS]
-    return order.index(kind) >= order.index(known)
 
 
 def _fits(kind: str, joined: str) -> bool:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from skillstill.errors import Refusal
 from skillstill.tools.kit.tool import Line
 from skillstill.tools.tables.catalogue import Table, TableCatalogue, name_in_query, quoted_name
-from skillstill.tools.tables.database import ENDLESS, MAX_TRIMMED, MAX_VALUE, SLOW, Column, Database, QueryRows
+from skillstill.tools.tables.database import ENDLESS, MAX_TRIMMED, MAX_VALUE, SLOW, Database, QueryRows
 from skillstill.util.text import one_line
 
 NAMED = 12  # names that a refusal lists
@@ -161,12 +161,12 @@ def _no_column(name: str, catalogue: TableCatalogue, database: Database) -> str:
 
 
 def _ambiguous_column(name: str, database: Database) -> str:
-    owners = [name_in_query(table.name) for table, columns in database.columns.items() if _has(columns, name)]
+    owners = [
+        name_in_query(table.name)
+        for table, columns in database.columns.items()
+        if name.lower() in {column.name.lower() for column in columns}
+    ]
     return f"ambiguous column name: {name}; write {' or '.join(f'{owner}.{name}' for owner in owners)}"
-
-
-def _has(columns: Iterable[Column], name: str) -> bool:
-    return name.lower() in {column.name.lower() for column in columns}
 
 
 def _wants_quotes(word: str, catalogue: TableCatalogue, database: Database) -> str:

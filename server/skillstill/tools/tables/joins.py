@@ -100,17 +100,15 @@ def _joins_to(table: Table, owner: Table, wanted: str, database: Database) -> It
         return  # one of several tables of that name: nobody can tell which is meant
     columns = database.columns[table]
     declared = [
-        column for column in columns if _referred_table(column) == owner.inner.lower() and owner.path == table.path
+        column
+        for column in columns
+        if owner.path == table.path and column.refers.partition(".")[0].lower() == owner.inner.lower()
     ]
     for column in declared or [column for column in columns if not column.refers]:
         key = _declared_key(column, database.columns[owner]) if declared else _key(column, owner, database)
         join = key and LookupJoin(table, column.name, owner, key.name, wanted)
         if join and len(declared) <= 1 and _is_unambiguous(join, database):  # of several, no one alone tells the row
             yield join
-
-
-def _referred_table(column: Column) -> str:
-    return column.refers.partition(".")[0].lower()
 
 
 def _declared_key(column: Column, columns: Sequence[Column]) -> Column | None:

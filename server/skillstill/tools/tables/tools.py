@@ -235,15 +235,12 @@ def _query_result(
     names = f": {' | '.join(answer.columns)}" if answer.count else ""
     head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
     body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
-    rest = [Line(_rest(answer.count))] if answer.count > SHOWN else []
+    rest = f"more than {COUNTED - SHOWN}" if answer.count > COUNTED else str(answer.count - SHOWN)
+    more = [Line(f"… {rest} more rows")] if answer.count > SHOWN else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
     remarks = _remarks(catalogue, paths)
     missed = remarks[0].text if remarks and answer.is_nothing else ""
-    return Result((head, *body, *rest, *joined_lines, *hints, *remarks), missed)
-
-
-def _rest(count: int) -> str:
-    return f"… more than {COUNTED - SHOWN} more rows" if count > COUNTED else f"… {count - SHOWN} more rows"
+    return Result((head, *body, *more, *joined_lines, *hints, *remarks), missed)
 
 
 def _row(row: Sequence[Any], width: int) -> str:
