@@ -12,7 +12,7 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.tools.kit.listing import left_out, rows
 from skillstill.tools.kit.ripgrep import visible_files
-from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result
+from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result, tool
 from skillstill.tools.tables.catalogue import Catalogue, Table, catalogue, name_in_query, quoted_name
 from skillstill.tools.tables.database import COUNTED, MAX_QUERY, Answer, Clock, Column, Database, opened, survey
 from skillstill.tools.tables.hints import explained, known_table, near_misses, taken_as_text
@@ -239,3 +239,6 @@ def _literal(value: Any) -> str:
 
 def _remarks(known: Catalogue, paths: Iterable[str]) -> list[Line]:
     return [Line(remark) for remark in known.remarks if remark.startswith(tuple(f"{path} " for path in paths))]
+
+
+TOOLS = (tool(describe), tool(sql))
