@@ -6,6 +6,7 @@ SkillstillError                 its text is one sentence for a person: what was 
 │   └── WorkspaceError          this folder cannot be a workspace
 ├── SkillError                  a skill folder cannot be read: file, field, what was expected
 ├── RegistryError               registry.json cannot be read or written
+│   └── UntrustedError          code that came from somebody else may not run before its owner's `skillstill trust`
 ├── ClientError                 the configuration of a program that calls us cannot be read or changed
 ├── LibraryError                what was imported cannot be read, kept or found again
 ├── PackError                   a pack cannot be made, read, placed, sent or fetched
@@ -52,6 +53,10 @@ class SkillError(SkillstillError):
 
 class RegistryError(SkillstillError):
     """registry.json cannot be read or written."""
+
+
+class UntrustedError(RegistryError):
+    """Code that came from somebody else may not run: the sentence names the folder and the command that trusts it."""
 
 
 class ClientError(SkillstillError):

@@ -14,7 +14,7 @@ from skillstill.errors import Refusal
 from skillstill.tools.code.files import FilePath
 from skillstill.tools.kit.listing import left_out, rows
 from skillstill.tools.kit.pattern_variants import NOT_READ
-from skillstill.tools.kit.tool import ROW, Choice, Line, Result
+from skillstill.tools.kit.tool import ROW, Choice, Line, Result, tool
 from skillstill.tools.logs.files import LogEntry, Logs, is_named_like_a_log
 from skillstill.tools.logs.lines import LEVELS, template
 from skillstill.tools.logs.pattern_grammar import said_patterns
@@ -294,3 +294,6 @@ def _rank(entry: LogEntry, words: re.Pattern[str] | None, *, last: bool) -> tupl
 
 def _time_order(entry: LogEntry) -> tuple[datetime, str, int]:
     return entry.time or NO_TIME, entry.path, entry.first
+
+
+TOOLS = (tool(tally), tool(entries))

@@ -12,7 +12,7 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.tools.kit.listing import left_out, rows
 from skillstill.tools.kit.ripgrep import visible_files
-from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result
+from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result, tool
 from skillstill.tools.tables.catalogue import Table, TableCatalogue, name_in_query, quoted_name, read_catalogue
 from skillstill.tools.tables.database import (
     COUNTED,
@@ -263,3 +263,6 @@ def _literal(value: Any) -> str:
 
 def _remarks(catalogue: TableCatalogue, paths: Iterable[str]) -> list[Line]:
     return [Line(remark) for remark in catalogue.remarks if remark.startswith(tuple(f"{path} " for path in paths))]
+
+
+TOOLS = (tool(describe), tool(sql))
