@@ -1,7 +1,9 @@
 """The tools that show files: list, find, read."""
 
+import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -11,7 +13,6 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.tools.code.callees import calls_defined_here
-from skillstill.tools.code.path_grammar import said_paths
 from skillstill.tools.kit.listing import left_out, place, quoted, rows
 from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
@@ -25,6 +26,11 @@ WINDOW = 12  # lines of every `read`: one size, so that a model learns one; some
 BEFORE = 2  # lines of it that stand before the line asked for
 LISTED = 60  # names of a folder
 SHOWN = 10  # paths that match
+WORD = re.compile(r"[^\s:;,\"'`‘’“”<>|=*?!]+")
+# With a folder, with an ending, or one of the files that have neither.
+LIKE_A_FILE = re.compile(
+    r"[^/]*/.*\w|.*\.[A-Za-z]\w*|[A-Z][a-z]*file|LICENSE|README|COPYING|NOTICE|AUTHORS|CHANGELOG", re.DOTALL
+)
 
 FilePath = Annotated[str, Field(max_length=200, description="path from the workspace root")]
 
@@ -76,6 +82,16 @@ async def _files_called(workspace: Workspace, name: str) -> Sequence[str]:
     if not set("[]{}").intersection(name):
         return []
     return [file for file in await visible_files(workspace) if f"/{name}/" in f"/{file}/"]
+
+
+def said_paths(said: str) -> Mapping[str, str]:
+    """Return the terminal of a Lark grammar for the words that read like a file; empty if none does.
+
+    A trained model reads no other file.
+    """
+    words = {form for word in WORD.findall(said) for form in (word.rstrip("."), word.strip("()[]{}."))}
+    files = filter(LIKE_A_FILE.fullmatch, sorted(words))
+    return {"PATH": " | ".join(json.dumps(file, ensure_ascii=False) for file in files)}
 
 
 async def read(
