@@ -25,10 +25,10 @@ def _type(node: Node, outline: Outline) -> None:
         signature = outline.declaration(node, type_, "type")
     else:
         signature = outline.header(node, body, "type")
-    outline.define(node, kind, outline.text(name), signature, _embedded(type_, outline))
+    outline.define(node, kind, outline.text(name), signature, _embedded_types(type_, outline))
 
 
-def _embedded(type_: Node, outline: Outline) -> Iterator[str]:
+def _embedded_types(type_: Node, outline: Outline) -> Iterator[str]:
     if type_.type == "struct_type":
         for fields in type_.named_children:
             for field in fields.named_children:

@@ -48,7 +48,7 @@ def declare_names(node: Node, outline: Outline) -> None:
         name, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
         if name is None or name.type != "identifier":
             continue
-        bare = _untyped(value)
+        bare = _bare_value(value)
         if bare is not None and bare.type in _NAMEABLE:
             outline.hints[bare.id] = NameHint(outline.text(name), words, declarator)
             continue
@@ -57,7 +57,7 @@ def declare_names(node: Node, outline: Outline) -> None:
         outline.constant(declarator, name, value, words)
 
 
-def _untyped(value: Node | None) -> Node | None:
+def _bare_value(value: Node | None) -> Node | None:
     """Return the value without what TypeScript may add behind it: `as const`, `satisfies Type`."""
     while value is not None and value.type in _TYPED:
         value = value.named_children[0] if value.named_children else None
@@ -105,7 +105,7 @@ def _export(node: Node, outline: Outline) -> None:
     words = "export default" if any(child.type == "default" for child in node.children) else "export"
     if (declaration := node.child_by_field_name("declaration")) is not None:
         outline.hints[declaration.id] = NameHint("", words)
-    if (value := _untyped(node.child_by_field_name("value"))) is not None:
+    if (value := _bare_value(node.child_by_field_name("value"))) is not None:
         outline.hints[value.id] = NameHint("default", words)
 
 

@@ -83,14 +83,14 @@ class Outline:
     def header(self, node: Node, body: Node | None, words: str = "") -> str:
         """Return `node` on one line without its body."""
         stop = body.start_byte if body is not None else None
-        return _prefixed(words, one_line(self.source, node, stop=stop).rstrip(" :;"))
+        return _with_words(words, one_line(self.source, node, stop=stop).rstrip(" :;"))
 
     def declaration(self, node: Node, value: Node | None, words: str = "") -> str:
         """Return `node` on one line, its `value` cut at VALUE_LIMIT characters."""
         if value is None:
             return self.header(node, None, words)
         before = one_line(self.source, node, stop=value.start_byte)
-        return _prefixed(words, f"{before} {one_line(self.source, value, limit=VALUE_LIMIT)}")
+        return _with_words(words, f"{before} {one_line(self.source, value, limit=VALUE_LIMIT)}")
 
     def close_before(self, byte: int) -> None:
         """Close the scopes that end before `byte`."""
@@ -119,7 +119,7 @@ class Outline:
     def open(self, node: Node, kind: ScopeKind, name: str = "") -> None:
         """Open a scope that is no symbol. Without a name its contents keep the prefix of what is around it."""
         around = self.scope
-        prefix = self._qualified(name) if name else around.prefix
+        prefix = self._full_name(name) if name else around.prefix
         depth = around.depth + (kind != "block")
         raiser = around.raiser if kind == "block" else None
         self._scopes.append(Scope(kind, node.end_byte, prefix, depth, bool(name) or kind != "class", raiser))
@@ -131,7 +131,7 @@ class Outline:
 
     def add_base(self, name: str, base: str) -> None:
         """Record that the type `name` of the present scope has `base`, wherever the type is defined."""
-        self._added_bases.append((self._qualified(name), base))
+        self._added_bases.append((self._full_name(name), base))
 
     def symbols(self) -> tuple[Symbol, ...]:
         """Return the symbols in the order of the source."""
@@ -144,13 +144,13 @@ class Outline:
     def _add(self, node: Node, kind: Kind, name: str, signature: str, end: int) -> SymbolDraft:
         start = first_leaf(node)
         line = start.start_point[0] + 1
-        draft = SymbolDraft(self._qualified(name), kind, start.start_byte, line, max(line, end), signature)
+        draft = SymbolDraft(self._full_name(name), kind, start.start_byte, line, max(line, end), signature)
         self._drafts.append(draft)
         return draft
 
-    def _qualified(self, name: str) -> str:
+    def _full_name(self, name: str) -> str:
         return f"{self.scope.prefix}.{name}" if self.scope.prefix else name
 
 
-def _prefixed(words: str, text: str) -> str:
+def _with_words(words: str, text: str) -> str:
     return f"{words} {text}" if words else text

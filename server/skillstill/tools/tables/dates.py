@@ -31,27 +31,27 @@ def add_dates(connection: sqlite3.Connection) -> None:
 def date_of(text: str) -> Date:
     """Return year, month and day. Of `03/04/2024`, which is March to some and April to others, return only the year."""
     if match := YEAR_FIRST.match(text):
-        return _checked(match[1], match[3], match[4])
+        return _valid_date(match[1], match[3], match[4])
     if match := NAMED.match(text):
-        return _checked(match[4], _month(match[2]), match[1] or match[3])
+        return _valid_date(match[4], _month(match[2]), match[1] or match[3])
     if match := SHORT.match(text):
         century = "19" if int(match[3]) >= PIVOT else "20"
-        return _checked(century + match[3], _month(match[2]), match[1])
+        return _valid_date(century + match[3], _month(match[2]), match[1])
     if match := COMPACT.fullmatch(text):
-        return _checked(match[1], match[2] or match[3], match[4])
+        return _valid_date(match[1], match[2] or match[3], match[4])
     if not (match := YEAR_LAST.match(text)):
         return UNKNOWN
     first, second, year = match[1], match[3], match[4]
     if match[2] == "." or int(first) > len(MONTHS) or int(first) == int(second):
-        return _checked(year, second, first)
-    return _checked(year, first, second) if int(second) > len(MONTHS) else (int(year), None, None)
+        return _valid_date(year, second, first)
+    return _valid_date(year, first, second) if int(second) > len(MONTHS) else (int(year), None, None)
 
 
 def _month(name: str) -> str:
     return str(MONTHS.get(name.capitalize(), 0))
 
 
-def _checked(year: str, month: str | None, day: str | None) -> Date:
+def _valid_date(year: str, month: str | None, day: str | None) -> Date:
     """Return the date as far as it is known, UNKNOWN if month or day cannot be."""
     date = int(year), int(month) if month else None, int(day) if day else None
     return date if date[1] in (None, *MONTHS.values()) and date[2] in (None, *range(1, 32)) else UNKNOWN
