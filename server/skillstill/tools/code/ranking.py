@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 
 PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -18,15 +19,7 @@ LEAST = 3  # letters that a stem keeps
 DAMPING, LENGTH = 3.0, 0.7  # k1 and b of BM25, chosen on the training needles of `explore`
 NAME, OWNER, SIGNATURE, BODY = 6.0, 1.5, 2.0, 1.0  # the weight of a word by its place
 # They stand in every description and distinguish nothing.
-COMMON = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the of to in for on and or not is are be if by with from that this as it its at any all into"
-        " which when was were has have can will then than so but there their them they where no do does don t"
-        " s some one out up we our you your i my me what how who whose file function method code line place"
-        " find where",
-    )
-)
+STOP_WORDS = frozenset(files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +42,7 @@ class RankedText:
 
 def rank(description: str, texts: Sequence[RankedText]) -> list[RankedText]:
     """Return the texts that share a telling word with the description, the likeliest first."""
-    asked = {word for word in stems(description) if word not in COMMON}
+    asked = {word for word in stems(description) if word not in STOP_WORDS}
     frequencies = Counter(word for text in texts for word in text.words if word in asked)
     worth = {word: math.log(1 + (len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequencies.items()}
     sizes = [sum(text.words.values()) for text in texts]
