@@ -83,7 +83,7 @@ async def tally(
     whole = [_total_line(groups)] if by == "level" and not level and len(groups) > 1 else []
     total = f"; of {scan.everything.total:,} in all" if criteria.is_selective else ""
     head = f"{_head(scan)}{remark}{total}; {len(groups)} {'new ' if new else ''}{_plural(by, len(groups))}:"
-    return Result((Line(head), *whole, *body, *_unread_line(scan)))
+    return Result((Line(head), *whole, *body, *_unread_line(scan)), "" if groups else _why_unproven(scan))
 
 
 async def entries(

@@ -134,3 +134,14 @@ async def test_that_no_entry_has_a_level_is_not_believed_if_no_log_tells_any(tmp
     write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n"})
     assert (await call("entries", tmp_path, level="critical")).missed == ""
     assert (await call("entries", tmp_path, path="syslog", level="critical")).missed == silent
+
+
+async def test_that_nothing_is_new_is_not_believed_if_a_log_was_not_read_or_tells_no_time(tmp_path: Path) -> None:
+    again = "2026-03-01 11:00:02 ERROR cart: full\n"
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n{again}"})
+    new = {"by": "message", "since": "11:00", "new": True}
+    assert (await call("tally", tmp_path, **new)).missed == ""
+    write(tmp_path, {"old.log": "disk is full\n"})
+    assert (await call("tally", tmp_path, **new)).missed == "no time was recognised in 1 logs, old.log first"
+    (tmp_path / "app.log.1.gz").write_bytes(b"\x1f\x8b")
+    assert (await call("tally", tmp_path, **new)).missed == "1 logs, app.log.1.gz first, were not read"
