@@ -6,6 +6,7 @@ SkillstillError                 its text is one sentence for a person: what was 
 │   └── WorkspaceError          this folder cannot be a workspace
 ├── SkillError                  a skill folder cannot be read: file, field, what was expected
 ├── RegistryError               registry.json cannot be read or written
+│   └── UntrustedError          code that came from somebody else may not run before its owner's `skillstill trust`
 ├── ClientError                 the configuration of a program that calls us cannot be read or changed
 ├── LibraryError                what was imported cannot be read, kept or found again
 ├── PackError                   a pack cannot be made, read, placed, sent or fetched
@@ -54,6 +55,10 @@ class RegistryError(SkillstillError):
     """registry.json cannot be read or written."""
 
 
+class UntrustedError(RegistryError):
+    """Code that came from somebody else may not run: the sentence names the folder and the command that trusts it."""
+
+
 class ClientError(SkillstillError):
     """The configuration of a program that calls us cannot be read or changed."""
 
@@ -79,7 +84,7 @@ class ContextFull(ModelError):
 
 
 class ModelBusy(ModelError):
-    """The model may answer the same request later; `after` so many seconds, where its server says so."""
+    """The model may answer the same request later, `after` so many seconds if its server says so."""
 
     def __init__(self, text: str, after: float | None = None) -> None:
         super().__init__(text)

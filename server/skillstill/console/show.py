@@ -13,8 +13,9 @@ from rich.text import Text
 from skillstill.console.doctor import Check
 from skillstill.console.removal import Stored
 from skillstill.run import store
-from skillstill.runtime import outdated
-from skillstill.skills.registry import Entry, Registry
+from skillstill.runtime import reason_to_remeasure
+from skillstill.skills.code import untrusted_tools
+from skillstill.skills.registry import Entry, Listed, Registry
 from skillstill.types import OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
 
@@ -85,7 +86,7 @@ def entries(registry: Registry, *, as_json: bool) -> None:
     """Each entry with its origin; what was ignored, and why, on standard error."""
     listed = registry.entries()
     if as_json:
-        _json([{"origin": str(one.origin), **one.entry.model_dump(exclude_none=True)} for one in listed])
+        _json([_entry(one) for one in listed])
     else:
         for one in listed:
             _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
@@ -94,10 +95,19 @@ def entries(registry: Registry, *, as_json: bool) -> None:
                 _out.print(Text(f"  measured: {measured.figures}"))
             if claim := one.entry.claimed:
                 _out.print(Text(f"  {claim.verified}: claimed by its pack, not measured here"))
+            if reason := untrusted_tools(one.skill_folder):
+                _out.print(Text(f"  cannot run, it brings its own tools: {reason}", style="yellow"))
     for one in listed:
-        if reason := outdated(one):
+        if reason := reason_to_remeasure(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
     untrusted(registry)
+
+
+def _entry(listed: Listed) -> dict[str, object]:
+    """Return an entry for a program. `untrusted` says why a subagent that brings tools cannot run."""
+    reason = untrusted_tools(listed.skill_folder)
+    told = listed.entry.model_dump(exclude_none=True) | ({"untrusted": reason} if reason else {})
+    return {"origin": str(listed.origin), **told}
 
 
 def untrusted(registry: Registry) -> None:

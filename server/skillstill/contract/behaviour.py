@@ -21,12 +21,12 @@ from pydantic import Field
 
 from skillstill import chat
 from skillstill.chat.grammar import turn_grammar
-from skillstill.contract.goldens import golden_result
+from skillstill.contract.goldens import golden_result, goldens
 from skillstill.run import loop
 from skillstill.run.finish import finish
 from skillstill.skills.calibration import FEATURES, Calibration
 from skillstill.skills.skill import Skill
-from skillstill.tools import Result, Tool
+from skillstill.tools import GoldenCall, Result, Tool
 from skillstill.types import Frozen, Message, ToolSchema, Trace
 from skillstill.workspace import Workspace
 
@@ -106,7 +106,8 @@ async def _observe_all(skill: Skill) -> tuple[Observed, ...]:
 async def _observe(skill: Skill, conversation: Conversation) -> Observed:
     model = ReplayedModel(conversation)
     brief = loop.Brief(skill=skill, prompt=conversation.prompt, system=skill.subagent.system, run="0" * 32)
-    tools = [_replayed(tool) for tool in skill.tools]
+    calls = goldens(skill)
+    tools = [_replayed(tool, calls[tool.name]) for tool in skill.tools]
     trace = await loop.run(brief, nullcontext(model), Workspace(NOWHERE), tools=tools)
     ended = finish(_timeless(trace), NEVER_SURE).report
     return Observed(
@@ -118,11 +119,11 @@ async def _observe(skill: Skill, conversation: Conversation) -> Observed:
     )
 
 
-def _replayed(tool: Tool) -> Tool:
+def _replayed(tool: Tool, calls: Sequence[GoldenCall]) -> Tool:
     """Return the tool with its golden outputs in place of its function."""
 
     async def answer(workspace: Workspace, **arguments: Any) -> Result:
-        return golden_result(tool, arguments)
+        return golden_result(tool, calls, arguments)
 
     return replace(tool, function=answer)
 

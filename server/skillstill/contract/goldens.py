@@ -1,35 +1,41 @@
-"""What each tool answers on the fixture workspaces of the tests, which hold the tools to it."""
+"""What each tool answers to its golden calls. Tests ask the bundled tools again, on the fixture workspaces."""
 
-import json
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillstill.errors import Refusal
-from skillstill.tools import Line, Result, Tool
+from skillstill.errors import Refusal, SkillError
+from skillstill.skills.skill import Skill
+from skillstill.tools import GoldenCall, Line, Result, Tool, bundled_toolsets
+from skillstill.tools.kit.toolset import GOLDEN
 from skillstill.types import Span
 
 
-@cache
-def goldens() -> Mapping[str, Any]:
-    """Return the recorded calls of each tool by its name."""
-    value: dict[str, Any] = json.loads(files("skillstill.tools").joinpath("golden.json").read_text("utf-8"))
-    return value
+def goldens(skill: Skill) -> Mapping[str, tuple[GoldenCall, ...]]:
+    """Return the golden calls of the skill's tools by name. Raise SkillError if a tool has no recorded answer."""
+    found = {}
+    for name in skill.subagent.tools:
+        toolset = next(one for one in (skill.toolset, *bundled_toolsets()) if one and name in one.by_name)
+        found[name] = toolset.goldens[name]
+        if not found[name] or not all(call.is_recorded for call in found[name]):
+            expected = (
+                f"expected calls of it with what it answers: add one, then type `scripts/golden {toolset.folder}`"
+            )
+            raise SkillError(toolset.folder / GOLDEN, name, expected)
+    return found
 
 
-def golden_result(tool: Tool, arguments: Mapping[str, Any]) -> Result:
-    """Return what the tool answered to these arguments. Raises Refusal: it refused them, or was never asked so."""
+def golden_result(tool: Tool, calls: Sequence[GoldenCall], arguments: Mapping[str, Any]) -> Result:
+    """Return what the tool answered to these arguments. Raise Refusal if it refused them, or was never asked so."""
     asked = tool.with_defaults(arguments)
-    for call in goldens().get(tool.name, ()):
-        if tool.with_defaults(call["arguments"]) == asked:
+    for call in calls:
+        if tool.with_defaults(call.arguments) == asked:
             return _recorded(call)
     raise Refusal(f"{tool.name}: no golden output for {dict(asked)}")
 
 
-def _recorded(call: Mapping[str, Any]) -> Result:
-    if "refusal" in call:
-        raise Refusal(call["refusal"])
-    text, *others = call["result"].split("\n")
-    spans = tuple(Span(path=path, first=first, last=last) for path, first, last in call.get("spans", ()))
-    return Result((Line(text, spans), *map(Line, others)), call.get("missed", ""))
+def _recorded(call: GoldenCall) -> Result:
+    if call.result is None:
+        raise Refusal(call.refusal or "")
+    text, *others = call.result.split("\n")
+    spans = tuple(Span(path=path, first=first, last=last) for path, first, last in call.spans)
+    return Result((Line(text, spans), *map(Line, others)), call.missed)

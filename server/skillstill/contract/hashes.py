@@ -13,6 +13,7 @@ from skillstill.contract.goldens import goldens
 from skillstill.models.decoding import DECODING, SECOND_THOUGHTS
 from skillstill.skills.skill import Skill
 from skillstill.tools.kit.tool import LEAST, LIKELY
+from skillstill.tools.kit.toolset import GOLDENS
 from skillstill.types import ModelFile
 
 SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
@@ -35,7 +36,7 @@ def behaviour_hash(skill: Skill) -> str:
         "system": skill.subagent.system,
         "limits": skill.subagent.limits.model_dump(),
         "tools": [tool.schema.model_dump() for tool in skill.tools],
-        "outputs": {tool.name: goldens().get(tool.name, []) for tool in skill.tools},
+        "outputs": GOLDENS.dump_python(dict(goldens(skill)), mode="json", exclude_unset=True),
         "behaviour": [one.model_dump() for one in observe(skill)],
         "ranking": [SHOWN, READ, SAID, LEAST, LIKELY] if ranks else [],
         "decoding": [DECODING, SECOND_THOUGHTS],

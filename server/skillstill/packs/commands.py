@@ -115,6 +115,8 @@ def _unpacked(found: "Unpacked", source: str, json: bool) -> int:
     if found.python:
         _say(f"  {len(found.python)} Python files of it do not run, unless you look at them and type:\n"
              f"  {_trusting(found.folder)}")  # fmt: skip
+    if found.brings_tools:
+        _say("  its own tools are among them: it answers nothing before that")
     return 0
 
 

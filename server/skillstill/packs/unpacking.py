@@ -21,9 +21,10 @@ from skillstill.models.sources import locate
 from skillstill.packs.archive import Archive, read_archive
 from skillstill.packs.fitting import check_lora
 from skillstill.packs.manifest import ADAPTER, MANIFEST, SCORECARD, Manifest
+from skillstill.skills.code import brings_tools
 from skillstill.skills.registry import Entry, Registry, read_registry, user_registry
 from skillstill.skills.releases import register
-from skillstill.skills.skill import NAME, Skill, load_skill
+from skillstill.skills.skill import NAME, Skill, load_skill, read_skill
 from skillstill.skills.trust import PACKS
 from skillstill.types import ModelFile
 from skillstill.util.storage import data_folder
@@ -44,6 +45,11 @@ class Unpacked:
     def python(self) -> tuple[str, ...]:
         """Members that would run if the folder were trusted."""
         return tuple(member.path for member in self.manifest.members if member.path.endswith(".py"))
+
+    @property
+    def brings_tools(self) -> bool:
+        """Return whether the subagent has tools of its own, without which it cannot run."""
+        return brings_tools(self.folder / self.manifest.entry.skill)
 
 
 def unpack(file: Path, name: str = "") -> Unpacked:
@@ -107,10 +113,12 @@ def _check(file: Path, manifest: Manifest, aside: Path) -> str:
     """What the base still needs; empty where it is here. Raises PackError."""
     entry = manifest.entry
     try:
-        skill = load_skill(aside / entry.skill)
+        if brings_tools(aside / entry.skill):  # they have to run for its contract: the first run after trust checks it
+            read_skill(aside / entry.skill)
+        else:
+            _check_contract(file, manifest, load_skill(aside / entry.skill))
     except SkillError as error:
         raise PackError(f"{file}: {str(error).removeprefix(f'{aside}/')}") from error
-    _check_contract(file, manifest, skill)
     if entry.goals_hash and provenance_hash(aside / entry.skill, entry.goals_hash) != entry.provenance_hash:
         raise PackError(f"{file}: its skill is not the one that its figures were measured with")
     _check_scorecard(file, aside / SCORECARD)

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError, ValidationInfo, field_validator
 
 from skillstill.errors import SkillError
-from skillstill.tools import TOOLS, Tool
+from skillstill.skills.code import load_toolset
+from skillstill.tools import TOOLS, Tool, Toolset
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.text import one_line
 
@@ -53,9 +54,7 @@ class Subagent(Frozen):
 
     @field_validator("tools")
     @classmethod
-    def known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := [name for name in names if name not in TOOLS]:
-            raise ValueError(f"no tool called {unknown[0]!r}; the tools are {', '.join(TOOLS)}")
+    def distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(names)) < len(names):
             raise ValueError("expected each tool once")
         return names
@@ -65,10 +64,6 @@ class Subagent(Frozen):
     def possible(cls, opening: Opening | None, info: ValidationInfo) -> Opening | None:
         if opening and opening.tool not in (tools := info.data.get("tools", ())):
             raise ValueError(f"expected one of its tools ({', '.join(tools)})")
-        if opening and (wanted := TOOLS[opening.tool].schema.parameters.get("required")):
-            raise ValueError(
-                f"{opening.tool} wants {', '.join(wanted)}, and a run begins with a call without arguments"
-            )
         return opening
 
 
@@ -85,21 +80,38 @@ class Frontmatter(BaseModel):
 
 
 class Skill(Frozen):
-    """`instructions` is the body of SKILL.md: what an untrained model is told. `licence` may be empty."""
+    """`instructions` is the body of SKILL.md: what an untrained model is told. `licence` may be empty.
+
+    toolset   of the tools that the skill's folder brings, if it brings any
+    """
 
     name: str
     description: str
     licence: str = ""
     instructions: str
     subagent: Subagent
+    toolset: InstanceOf[Toolset] | None = None
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        return tuple(TOOLS[name] for name in self.subagent.tools)
+        """Return the tools that it names. Those of its own folder take the place of bundled ones of their name."""
+        own = self.toolset.by_name if self.toolset else {}
+        return tuple(own[name] if name in own else TOOLS[name] for name in self.subagent.tools)
 
 
 def load_skill(folder: Path) -> Skill:
-    """Raises SkillError: which file, which field, what was expected."""
+    """Return the skill with the tools that its folder brings, which runs the code of those.
+
+    Raise SkillError, which says which file, which field and what was expected; UntrustedError if its code may not run.
+    """
+    skill = read_skill(folder).model_copy(update={"toolset": load_toolset(folder)})
+    if problem := _problem(skill):
+        raise SkillError(folder / "subagent.toml", *problem)
+    return skill
+
+
+def read_skill(folder: Path) -> Skill:
+    """Return the skill as far as it can be read without running any code of its folder. Raise SkillError."""
     head, body = _frontmatter(folder / "SKILL.md")
     if head.name != (expected := folder.absolute().name):
         raise SkillError(folder / "SKILL.md", "name", f"must equal the folder's name {expected!r}, is {head.name!r}")
@@ -110,6 +122,18 @@ def load_skill(folder: Path) -> Skill:
         instructions=body,
         subagent=_subagent(folder / "subagent.toml"),
     )
+
+
+def _problem(skill: Skill) -> tuple[str, str] | None:
+    """Return the field of subagent.toml that does not fit the tools there are, and what was expected."""
+    known = dict.fromkeys((*(skill.toolset.by_name if skill.toolset else ()), *TOOLS))
+    if unknown := [name for name in skill.subagent.tools if name not in known]:
+        return "tools", f"no tool called {unknown[0]!r}; the tools are {', '.join(known)}"
+    opening = skill.subagent.opening.tool if skill.subagent.opening else ""
+    opened = next((one for one in skill.tools if one.name == opening), None)
+    if opened and (wanted := opened.schema.parameters.get("required")):
+        return "opening", f"{opening} wants {', '.join(wanted)}, and a run begins with a call without arguments"
+    return None
 
 
 def _frontmatter(file: Path) -> tuple[Frontmatter, str]:

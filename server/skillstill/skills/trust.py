@@ -6,7 +6,8 @@ unpins it. Trusting is a person's look at the files; nothing here judges them. N
 the look at its fingerprint and before its use, by somebody who writes to the project at that very moment.
 
 A pack that was unpacked is the same: its texts and its adapter serve, its `goals.py` and other Python do not run until
-its owner has pinned the pack's folder. Not covered: a copy of it elsewhere, which is its owner's own folder.
+its owner has pinned the pack's folder. If it brings tools (`tools.py`), it answers nothing before that. Not covered: a
+copy of it elsewhere, which is its owner's own folder.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ import json
 import shlex
 from pathlib import Path
 
-from skillstill.errors import RegistryError
+from skillstill.errors import RegistryError, UntrustedError
 from skillstill.util.storage import data_folder, write_atomically
 
 PINS = "trusted.json"
@@ -57,12 +58,12 @@ def trustable(given: Path) -> Path:
 
 
 def check_code(skill: Path) -> None:
-    """Before any Python of a skill's folder runs. Raises RegistryError where it came in a pack that is not trusted."""
+    """Raise UntrustedError if the skill came in a pack that is not trusted. Call it before any of its Python runs."""
     pack = pack_around(skill)
     if pack and not trusted(pack):
         command = shlex.join(["skillstill", "trust", str(pack)])
-        raise RegistryError(f"{pack} came from somebody else, and its Python is not trusted: look at it, then type "
-                            f"`{command}`")  # fmt: skip
+        raise UntrustedError(f"{pack} came from somebody else, and its Python is not trusted: look at it, then type "
+                             f"`{command}`")  # fmt: skip
 
 
 def fingerprint(folder: Path) -> str:

@@ -1,15 +1,26 @@
-"""The tools a skill can name. Built-in ones enter as any other would: a typed function through `tool`."""
+"""The tools that a skill can name: the bundled toolsets. A skill's own tools come through the same door, `toolset`."""
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
 
 from skillstill.tools.kit.tool import Choice, Line, Result, Tool, tool
+from skillstill.tools.kit.toolset import GoldenCall, Toolset, toolset
 
-__all__ = ["TOOLS", "Choice", "Line", "Result", "Tool", "tool"]
+__all__ = ["TOOLS", "Choice", "GoldenCall", "Line", "Result", "Tool", "Toolset", "bundled_toolsets", "tool", "toolset"]
+BUNDLED = ("code", "logs", "tables")
 
 
-class _BuiltIn(Mapping[str, Tool]):
-    """The built-in tools by name. They and their parsers are imported when one is first asked for.
+@cache
+def bundled_toolsets() -> tuple[Toolset, ...]:
+    """Import the bundled toolsets, and with them their parsers."""
+    here = Path(__file__).parent
+    return tuple(toolset(here / name, import_module(f"{__name__}.{name}.tools")) for name in BUNDLED)
+
+
+class _Bundled(Mapping[str, Tool]):
+    """The bundled tools by name. They are imported when one is first asked for.
 
     A server answers its client before that: listing subagents needs no tool.
     """
@@ -25,14 +36,8 @@ class _BuiltIn(Mapping[str, Tool]):
 
     @cached_property
     def _tools(self) -> Mapping[str, Tool]:
-        from skillstill.tools.code.files import find, list, read
-        from skillstill.tools.code.outline import outline
-        from skillstill.tools.code.search import search
-        from skillstill.tools.logs.tools import entries, tally
-        from skillstill.tools.tables.tools import describe, sql
-
-        built_in = [tool(function) for function in (list, find, search, outline, read, tally, entries, describe, sql)]
-        return {one.name: one for one in built_in}
+        return {name: tool for one in bundled_toolsets() for name, tool in one.by_name.items()}
 
 
-TOOLS: Mapping[str, Tool] = _BuiltIn()
+TOOLS: Mapping[str, Tool] = _Bundled()
+"""The bundled tools by name."""

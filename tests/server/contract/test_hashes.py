@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.contract.behaviour import observe
-from skillstill.contract.goldens import goldens
 from skillstill.skills.skill import Opening, Skill, load_skill
 from skillstill.tools import TOOLS, Result, Tool
 from skillstill.types import ModelFile
@@ -60,10 +59,6 @@ def test_every_other_part_changes_it(skill: Skill) -> None:
     assert len(set(hashes)) == len(hashes)
 
 
-def test_the_golden_answers_are_installed_with_the_package() -> None:
-    assert list(goldens()) == list(TOOLS)
-
-
 def extra_grammar(dialect: object, tools: object, marker: object, said: object) -> list[str]:
     return ['call: "anything"', "ANSWER: /.*/", "intent: /#/"]
 
@@ -83,7 +78,7 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
     "lines that a letter stands for": ("explore", "skillstill.chat.references.MOST", 1),
     "arguments that a letter can stand for": ("logs", "skillstill.chat.lines.AT", ()),
     "what a turn may be": ("explore", "skillstill.chat.lines.Lines.rules", extra_grammar),
-    "which words name a file": ("explore", "skillstill.tools.code.path_grammar.LIKE_A_FILE", re.compile("nothing")),
+    "which words name a file": ("explore", "skillstill.tools.code.files.LIKE_A_FILE", re.compile("nothing")),
     "which functions a query may call": ("tables", "skillstill.tools.tables.query_grammar.FUNCTIONS", ("abs",)),
     "how an intent is read": ("explore", "skillstill.chat.lines.INTENT", re.compile(r"!(\w+)\n")),
     "when a line is meant": ("logs", "skillstill.contract.hashes.LEAST", 2.0),
@@ -130,7 +125,7 @@ COSMETICS: tuple[tuple[str, str, str], ...] = (
     ("chat/grammar.py", "join(rules)", "join(parts)"),
     ("tools/logs/pattern_grammar.py", "stretch", "span_of_words"),
     ("tools/tables/query_grammar.py", "_about", "_rules_of_table"),
-    ("tools/code/path_grammar.py", "words = ", "# Words first.\n    words = "),
+    ("tools/code/files.py", "    words = ", "    # Words first.\n    words = "),
     ("models/llama.py", "_matchers", "_matchers_of_turn"),
 )
 PRINT = """

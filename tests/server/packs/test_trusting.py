@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import RegistryError
+from skillstill.skills.code import import_from
 from skillstill.util.storage import data_folder
 from skillstill_training.authoring.families import load_families
 from skillstill_training.evaluation.baseline import load_baseline
-from skillstill_training.util.skillcode import import_from
 
 from tests.server.packs.conftest import Skillstill, everything
 

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from pydantic import JsonValue
+from skillstill.skills.code import import_from
 from skillstill.skills.skill import load_skill
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
@@ -15,7 +16,6 @@ from skillstill_training.authoring.goal import Draft, Goal
 from skillstill_training.episode import execute, hand_for
 from skillstill_training.run.recipe import Speech, load_recipe
 from skillstill_training.sampling.composer import Composer, Unfit
-from skillstill_training.util.skillcode import import_from
 from skillstill_training.workspaces import Material, load_sources
 
 from tests.scenes import ROOT, write

@@ -11,11 +11,11 @@ from types import ModuleType
 
 from pydantic import TypeAdapter, ValidationError
 from skillstill.errors import GoalsError, RegistryError
+from skillstill.skills.code import import_from
 from skillstill.skills.skill import mistake
 
 from skillstill_training.authoring.goal import Draft
 from skillstill_training.authoring.plan import Planner
-from skillstill_training.util.skillcode import import_from
 from skillstill_training.workspaces import Material
 
 Wordings = Mapping[str, tuple[str, ...]]

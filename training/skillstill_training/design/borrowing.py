@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from skillstill.errors import GoalsError
+from skillstill.skills.code import import_from
 from skillstill.skills.registry import bundled
 
 from skillstill_training.authoring.families import Family, load_families
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.util.hashes import files_sha256
-from skillstill_training.util.skillcode import code_files, import_from
+from skillstill_training.util.skillcode import code_files
 
 
 def lender(skill: str) -> Path:

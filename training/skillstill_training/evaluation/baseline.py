@@ -16,13 +16,13 @@ from pathlib import Path
 
 from anyio import to_thread
 from skillstill.errors import GateError, StageError
+from skillstill.skills.code import allow
 
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.reading import reading_hash
 from skillstill_training.util.jsonl import write_text
-from skillstill_training.util.skillcode import allow
 
 Answer = Callable[[str, Path], str]
 

@@ -1,36 +1,9 @@
-"""A skill's own Python: `goals.py` and `material.py`, imported as modules of a package that is the skill's folder."""
+"""Which files of a skill's folder its goals and workspaces are made by."""
 
-import importlib
-import sys
 from pathlib import Path
-from types import ModuleType
-
-from skillstill.skills.trust import check_code, pack_around
 
 NOT_CODE = {"sources.toml", "recipe.toml", "subagent.toml", "baseline.py"}  # what no goal and no step is made by
 SUFFIXES = {".py", ".toml", ".json", ".txt"}
-
-
-def import_from(skill: Path, name: str) -> ModuleType:
-    """The module `name` of the folder, which may import its neighbours (`from .code import …`), as it is now.
-
-    Runs that code: whatever it raises is the caller's to tell. Raises RegistryError where it may not run.
-    """
-    allow(skill)
-    package = ModuleType(f"skillstill_skill_{skill.absolute().name.replace('-', '_')}")
-    package.__path__ = [str(skill.absolute())]
-    for loaded in [one for one in sys.modules if one.split(".")[0] == package.__name__]:
-        del sys.modules[loaded]  # another folder of this name, or an older text of this one
-    sys.modules[package.__name__] = package
-    importlib.invalidate_caches()
-    return importlib.import_module(f"{package.__name__}.{name}")
-
-
-def allow(skill: Path) -> None:
-    """Before any of the folder's Python. Raises RegistryError where it came in a pack that nobody has trusted."""
-    check_code(skill)
-    if pack_around(skill):
-        sys.dont_write_bytecode = True  # its folder stays as it was pinned
 
 
 def code_files(skill: Path) -> list[Path]:

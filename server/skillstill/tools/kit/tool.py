@@ -65,7 +65,7 @@ class Choice:
     """A result that is not settled yet: lines of which a text may mean one, and a model is to say which.
 
     lines      at least one; of each the model reads the one of `passages` at its index
-    unmeant    the result where the text means none of them, which is said only of more lines than are shown
+    unmeant    the result if the text means none of them, which is said only of more lines than are shown
     rest       what is said behind the lines
     """
 
@@ -77,7 +77,7 @@ class Choice:
     rest: tuple[Line, ...] = ()
 
     async def made(self, reader: Reader | None) -> Result:
-        """The likeliest lines; without a reader all that have room, for whoever asked to choose."""
+        """Return the likeliest lines; without a reader all that have room, for whoever asked to choose."""
         if reader is not None:
             distinct = tuple(dict.fromkeys(self.passages))
             return self._weighed(distinct, await reader.likelihoods(self.meaning, distinct))
@@ -101,7 +101,7 @@ class Choice:
 
 
 def fitting(lines: Iterable[Line], room: int) -> list[Line]:
-    """The first of the lines, as many as stay within so many characters."""
+    """Return the first of the lines, as many as stay within so many characters."""
     kept: list[Line] = []
     for line in lines:
         room -= len(line.text) + 1
@@ -112,7 +112,7 @@ def fitting(lines: Iterable[Line], room: int) -> list[Line]:
 
 
 def _fit_to_read(line: Line) -> Line:
-    """The line cleaned and of bearable length; where it had to be cut, nobody can say what it still shows.
+    """Return the line cleaned and of bearable length. If it had to be cut, nobody can say what it still shows.
 
     A path that a reader cannot see whole is no evidence: it would reach the caller as it is.
     """
@@ -130,6 +130,8 @@ Function = Callable[..., Awaitable[Result | Choice]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
+    """A function over a workspace, and what a model is told of it."""
+
     schema: ToolSchema
     function: Function
     arguments: type[BaseModel]
@@ -139,7 +141,7 @@ class Tool:
         return self.schema.name
 
     async def call(self, workspace: Workspace, arguments: Mapping[str, Any], reader: Reader | None = None) -> Result:
-        """Run the tool; where it leaves a choice, the reader makes it. Raises Refusal: wrong arguments, its own."""
+        """Run the tool; if it leaves a choice, the reader makes it. Raise Refusal for wrong arguments, or its own."""
         try:
             checked = self.arguments.model_validate(arguments)
         except ValidationError as error:
@@ -148,7 +150,7 @@ class Tool:
         return await found.made(reader) if isinstance(found, Choice) else found
 
     def with_defaults(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments with omitted ones filled in; unchanged where they are wrong."""
+        """Return the arguments with omitted ones filled in, or unchanged if they are wrong."""
         try:
             return self.arguments.model_validate(arguments).model_dump()
         except ValidationError:
@@ -162,8 +164,13 @@ class Tool:
 
 
 def tool(function: Function) -> Tool:
-    """A Tool from `async def name(workspace, argument: Annotated[T, Field(...)] = default) -> Result`."""
-    parameters = list(inspect.signature(function).parameters.values())[1:]
+    """Return a tool made of `async def name(workspace, argument: Annotated[T, Field(...)] = default) -> Result`.
+
+    Its name, its docstring and the types of its arguments are what a model is told. Raise TypeError if one is missing.
+    """
+    parameters = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    if problem := _problem(function, parameters):
+        raise TypeError(f"{function.__name__}: {problem}")
     fields: dict[str, Any] = {p.name: (p.annotation, ... if p.default is p.empty else p.default) for p in parameters}
     model = create_model(
         f"{function.__name__}_arguments",
@@ -179,3 +186,13 @@ def tool(function: Function) -> Tool:
         },
     )
     return Tool(schema, function, model)
+
+
+def _problem(function: Function, parameters: Sequence[inspect.Parameter]) -> str:
+    """Return what keeps the function from being a tool; empty if nothing does."""
+    if not inspect.iscoroutinefunction(function):
+        return "expected `async def`: a run can be cancelled, and goes on while others wait"
+    if not inspect.getdoc(function):
+        return "expected a docstring: it tells a model what the tool is for"
+    bare = next((one.name for one in parameters if one.annotation is one.empty), "")
+    return f"expected a type for the argument {bare!r}, such as {bare}: str" if bare else ""

@@ -12,8 +12,8 @@ from types import ModuleType
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from skillstill.errors import MaterialError, RegistryError
+from skillstill.skills.code import import_from
 
-from skillstill_training.util.skillcode import import_from
 from skillstill_training.workspaces.sources import Source
 from skillstill_training.workspaces.steps.docstrings import strip_docstrings
 from skillstill_training.workspaces.steps.later import later_commits
