@@ -141,7 +141,10 @@ def _why_unproven(lookup: NameLookup) -> str:
         return f"the word stands in {foreign[0]}, whose language is not parsed here"
     if not lookup.is_complete:
         return f"only {PARSED} of {lookup.sources} files with the word were parsed"
-    return f"the word stands in {len(lookup.files)} files" if lookup.files else ""
+    if not lookup.files:
+        return ""
+    others = f" and {len(lookup.files) - 1} more" if len(lookup.files) > 1 else ""
+    return f"the word stands in {lookup.files[0]}{others}"
 
 
 async def _outline_definitions(workspace: Workspace, name: str, of: str, lookup: NameLookup) -> Result:
