@@ -216,7 +216,9 @@ class Span(Frozen):
 class Receipt(Frozen):
     """One executed tool call. `sha256` is that of the result text which the model was given.
 
-    `missed`: where the tool could not look; an absence that only this call bears out is not believed.
+    empty      whether it looked for something and found nothing
+    missed     why finding nothing proves nothing, else empty: no absence is believed of a run with such a call
+    omitted    how many things the result leaves out
     """
 
     id: str
@@ -227,6 +229,8 @@ class Receipt(Frozen):
     excerpt: str
     spans: tuple[Span, ...] = ()
     missed: str = ""
+    empty: bool = False
+    omitted: int = Field(default=0, ge=0)
     seconds: float
 
 
