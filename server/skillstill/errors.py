@@ -84,7 +84,7 @@ class ContextFull(ModelError):
 
 
 class ModelBusy(ModelError):
-    """The model may answer the same request later; `after` so many seconds, where its server says so."""
+    """The model may answer the same request later, `after` so many seconds if its server says so."""
 
     def __init__(self, text: str, after: float | None = None) -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""One process's subagents: a name and a prompt in, a trace out, stored."""
+"""The subagents of one process: a name and a prompt in, a stored trace out."""
 
 import logging
 import shlex
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """`base` takes the place of the base of untrained entries; a release keeps the one it was trained on."""
+    """Runs subagents. `base` replaces the base model of untrained entries; a release keeps its own."""
 
     registry: Registry
     models: Models
@@ -31,11 +31,12 @@ class Runtime:
     async def run(
         self, name: str, prompt: str, workspace: Path, on_step: OnStep | None = None, *, within: str = ""
     ) -> Trace:
-        """Let a subagent work. What goes wrong once it works, a missing model too, is told in the trace's report.
+        """Return the trace of a subagent's work. Its report says what went wrong once the work began.
 
-        `within`: a file or folder of the workspace, from its root, that the question is about.
+        `within` is a file or folder of the workspace, from its root, that the question is about.
 
-        Raises SkillstillError where there is nothing to run: unknown name, bad prompt, workspace or skill, stale.
+        Raise SkillstillError if there is nothing to run: an unknown name, a bad prompt, workspace or skill, a stale
+        release.
         """
         checked = check_prompt(prompt)
         question = f"In {PurePosixPath(within)}: {checked}" if within not in {"", "."} else checked
@@ -66,7 +67,7 @@ class Runtime:
 
 
 def check_fresh(listed: Listed, skill: Skill) -> None:
-    """Raises ModelError where a release no longer has what its adapter was measured with."""
+    """Raise ModelError if a release no longer has what its adapter was measured with."""
     entry = listed.entry
     if entry.serving_hash and entry.serving_hash != serving_hash(skill, entry.base, entry.adapter):
         raise ModelError(
@@ -75,8 +76,8 @@ def check_fresh(listed: Listed, skill: Skill) -> None:
         )
 
 
-def outdated(listed: Listed) -> str:
-    """Why a release should be measured again, though it still serves; empty where nothing has changed since."""
+def reason_to_remeasure(listed: Listed) -> str:
+    """Return why a release should be measured again though it still serves, or "" if nothing has changed."""
     entry = listed.entry
     if not (entry.provenance_hash and entry.goals_hash):
         return ""

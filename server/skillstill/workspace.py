@@ -1,8 +1,8 @@
 """The one folder that a run may touch, and the jail around it.
 
-Holds against paths that a model makes up and against what lies in the folder (links out, devices, pipes). It does not
-hold against another process that swaps folders for links while a file is being opened, nor against hard links: those
-are files of the folder. Secrets are known by their names; of what the others hold, the tools redact keys.
+The jail holds against paths that a model makes up and against what lies in the folder: links out, devices, pipes. It
+does not hold against another process that swaps folders for links while a file is being opened, nor against hard links:
+those are files of the folder. Files of secrets are recognised by their names. In other files the tools redact keys.
 """
 
 import os
@@ -105,7 +105,7 @@ class Workspace:
     """A folder. Paths that leave it are refused; paths that it hands out are relative to it, with `/`."""
 
     def __init__(self, root: Path) -> None:
-        """Raises WorkspaceError where `root` is not a folder, or is `/`, the home folder or above it."""
+        """Raise WorkspaceError if `root` is not a folder, or is `/`, the home folder or above it."""
         try:
             self.root = root.expanduser().resolve(strict=True)
         except (OSError, RuntimeError, ValueError) as error:
@@ -119,9 +119,9 @@ class Workspace:
             )
 
     def resolve(self, path: str) -> Path:
-        """The existing file or folder that a model's path names, links followed, inside the root.
+        """Return the existing file or folder inside the root that a model's path names, links followed.
 
-        Raises Refusal, in words for the model; they are the same whether a path outside exists or not.
+        Raise Refusal, in words for the model. They are the same whether a path outside exists or not.
         """
         if "\0" in path or ".." in Path(path).parts:
             raise Refusal(f"{path!r} may not contain '..' or NUL: give a path from the workspace root")
@@ -143,15 +143,15 @@ class Workspace:
         return real
 
     def relative(self, real: Path) -> str:
-        """`real` as the tools print it: from the root, `.` for the root itself; bytes that are not UTF-8 as U+FFFD."""
+        """Return the path from the root as tools print it, `.` for the root; bytes that are not UTF-8 as U+FFFD."""
         return os.fsencode(real.relative_to(self.root)).decode("utf-8", "replace")
 
     def is_secret(self, path: str) -> bool:
-        """Whether a name in the path, which may be an absolute one inside the workspace, is that of a secret."""
+        """Return whether a name in the path is that of a secret. The path may be absolute, inside the workspace."""
         return self._secrets.match_file(path.removeprefix(f"{self.root}/").lower())
 
     def read(self, path: str, limit: int = MAX_BYTES) -> bytes:
-        """The bytes of a regular text file of at most `limit`. Raises Refusal."""
+        """Return the bytes of a text file. Raise Refusal if it is no regular file, binary or larger than `limit`."""
         real = self.resolve(path)
         if real.is_dir():
             raise Refusal(f"{path!r} is a folder: use list")
@@ -169,7 +169,7 @@ class Workspace:
 
 
 def _home() -> Path:
-    """Raises WorkspaceError where nobody can say which it is: then it cannot be kept out either."""
+    """Return the home folder. Raise WorkspaceError if it is unknown: then it cannot be kept out either."""
     try:
         return Path.home().resolve()
     except RuntimeError as error:
@@ -177,7 +177,7 @@ def _home() -> Path:
 
 
 def _read_regular(real: Path, shown: str, limit: int) -> bytes:
-    """Opened so that a pipe cannot block and a link put there meanwhile is not followed."""
+    """Return the bytes of a regular file. A pipe cannot block it, and a link put there meanwhile is not followed."""
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skillstill.errors import SkillstillError
 from skillstill.models.sources import locate
-from skillstill.runtime import check_fresh, outdated
+from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills.registry import Listed, Registry
 from skillstill.symbols import symbols
 from skillstill.tools.kit.ripgrep import rg_path
@@ -75,7 +75,7 @@ def _entry(listed: Listed) -> Iterator[Check]:
     yield base
     if adapter := entry.adapter:
         yield _try(f"{name}: adapter", "", lambda: str(locate(adapter)))
-    if reason := outdated(listed):  # no failure: what is served is what was measured
+    if reason := reason_to_remeasure(listed):  # no failure: what is served is what was measured
         yield Check(name=f"{name}: measured", ok=True, found=reason)
     if base.ok:
         yield _try(f"{name}: llama.cpp", REBUILD, lambda: _probed(base.found))

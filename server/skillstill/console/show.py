@@ -13,7 +13,7 @@ from rich.text import Text
 from skillstill.console.doctor import Check
 from skillstill.console.removal import Stored
 from skillstill.run import store
-from skillstill.runtime import outdated
+from skillstill.runtime import reason_to_remeasure
 from skillstill.skills.code import untrusted_tools
 from skillstill.skills.registry import Entry, Listed, Registry
 from skillstill.types import OnStep, Step, Trace
@@ -98,7 +98,7 @@ def entries(registry: Registry, *, as_json: bool) -> None:
             if reason := untrusted_tools(one.skill_folder):
                 _out.print(Text(f"  cannot run, it brings its own tools: {reason}", style="yellow"))
     for one in listed:
-        if reason := outdated(one):
+        if reason := reason_to_remeasure(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
     untrusted(registry)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from skillstill.symbols.outline import Outline
-from skillstill.symbols.rules import Definition, Opens, Rule
+from skillstill.symbols.rules import DefinitionRule, Rule, ScopeRule
 from skillstill.symbols.symbol import Kind
 
 _KINDS: Mapping[str, Kind] = {"struct_type": "struct", "interface_type": "interface"}
@@ -25,10 +25,10 @@ def _type(node: Node, outline: Outline) -> None:
         signature = outline.declaration(node, type_, "type")
     else:
         signature = outline.header(node, body, "type")
-    outline.define(node, kind, outline.text(name), signature, _embedded(type_, outline))
+    outline.define(node, kind, outline.text(name), signature, _embedded_types(type_, outline))
 
 
-def _embedded(type_: Node, outline: Outline) -> Iterator[str]:
+def _embedded_types(type_: Node, outline: Outline) -> Iterator[str]:
     if type_.type == "struct_type":
         for fields in type_.named_children:
             for field in fields.named_children:
@@ -51,7 +51,7 @@ def _method(node: Node, outline: Outline) -> None:
 
 
 def _receiver(node: Node, outline: Outline) -> str:
-    """The name of the receiver's type, without pointer and type parameters."""
+    """Return the name of the receiver's type, without pointer and type parameters."""
     inner: Node | None = node
     while inner is not None and inner.type != "type_identifier":
         node = inner
@@ -69,17 +69,17 @@ def _values(node: Node, outline: Outline) -> None:
 def _call(node: Node, outline: Outline) -> None:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "identifier" and outline.raw(function) == b"panic":
-        outline.raised(node, "panic")
+        outline.note_raise(node, "panic")
 
 
 RULES: Mapping[str, Rule] = {
-    "function_declaration": Definition("function"),
+    "function_declaration": DefinitionRule("function"),
     "method_declaration": _method,
-    "method_elem": Definition("method"),
+    "method_elem": DefinitionRule("method"),
     "type_spec": _type,
     "type_alias": _type,
     "const_spec": _values,
     "var_spec": _values,
     "call_expression": _call,
-    "func_literal": Opens("function"),
+    "func_literal": ScopeRule("function"),
 }

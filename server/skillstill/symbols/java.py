@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from tree_sitter import Node
 
 from skillstill.symbols.outline import Outline
-from skillstill.symbols.rules import Definition, Opens, Rule
+from skillstill.symbols.rules import DefinitionRule, Rule, ScopeRule
 
 _HERITAGE = frozenset({"superclass", "super_interfaces", "extends_interfaces"})
 
@@ -40,7 +40,7 @@ def _constants(node: Node, outline: Outline) -> None:
 
 
 def _enum_constant(node: Node, outline: Outline) -> None:
-    """An enum's value is no symbol, but the methods of its own body are."""
+    """Handle an enum's value: it is no symbol, but the methods of its own body are."""
     name = node.child_by_field_name("name")
     if name is not None and node.child_by_field_name("body") is not None:
         outline.open(node, "class", outline.text(name))
@@ -52,30 +52,30 @@ def _new(node: Node, outline: Outline) -> None:
 
 
 def _throw(node: Node, outline: Outline) -> None:
-    """`throw new X(...)` and `throw x.error(...)`; a bare variable is thrown again, not raised here."""
+    """Handle `throw new X(...)` and `throw x.error(...)`. A bare variable is thrown again, not raised here."""
     thrown = node.named_children[0] if node.named_children else None
     if thrown is None:
         return
     if thrown.type == "object_creation_expression" and (type_ := thrown.child_by_field_name("type")):
-        outline.raised(node, outline.text(type_))
+        outline.note_raise(node, outline.text(type_))
     if thrown.type == "method_invocation" and (arguments := thrown.child_by_field_name("arguments")):
-        outline.raised(node, outline.text(thrown, stop=arguments.start_byte))
+        outline.note_raise(node, outline.text(thrown, stop=arguments.start_byte))
 
 
 RULES: Mapping[str, Rule] = {
-    "class_declaration": Definition("class", _bases),
-    "record_declaration": Definition("class", _bases),
-    "interface_declaration": Definition("interface", _bases),
-    "annotation_type_declaration": Definition("interface"),
-    "enum_declaration": Definition("enum", _bases),
+    "class_declaration": DefinitionRule("class", _bases),
+    "record_declaration": DefinitionRule("class", _bases),
+    "interface_declaration": DefinitionRule("interface", _bases),
+    "annotation_type_declaration": DefinitionRule("interface"),
+    "enum_declaration": DefinitionRule("enum", _bases),
     "enum_constant": _enum_constant,
-    "method_declaration": Definition("method"),
-    "constructor_declaration": Definition("method"),
-    "compact_constructor_declaration": Definition("method"),
-    "annotation_type_element_declaration": Definition("method"),
+    "method_declaration": DefinitionRule("method"),
+    "constructor_declaration": DefinitionRule("method"),
+    "compact_constructor_declaration": DefinitionRule("method"),
+    "annotation_type_element_declaration": DefinitionRule("method"),
     "field_declaration": _field,
     "constant_declaration": _constants,
     "object_creation_expression": _new,
-    "lambda_expression": Opens("function"),
+    "lambda_expression": ScopeRule("function"),
     "throw_statement": _throw,
 }

@@ -1,7 +1,7 @@
-"""JavaScript: classes, functions and what a name is given to: `const f = () => 1`, `exports.f = function`.
+"""JavaScript: classes, functions and values that are given a name: `const f = () => 1`, `exports.f = function`.
 
-A function, class or object has no name of its own where it is a value; the declaration around it comes first
-in the source and leaves the name in `Outline.given`.
+A function, class or object that is a value has no name of its own. The declaration around it comes first in the
+source and leaves the name in `Outline.hints`.
 """
 
 import re
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from tree_sitter import Node
 
-from skillstill.symbols.outline import Given, Outline
-from skillstill.symbols.rules import Definition, Opens, Rule
+from skillstill.symbols.outline import NameHint, Outline
+from skillstill.symbols.rules import DefinitionRule, Rule, ScopeRule
 from skillstill.symbols.symbol import Kind
 
 _FUNCTIONS = frozenset({"function_expression", "arrow_function", "generator_function"})
@@ -21,55 +21,55 @@ _DOTTED = re.compile(r"(?!this\b)[\w$]+(\.[\w$]+)*")
 
 
 def bases(node: Node, outline: Outline) -> Iterable[str]:
-    """What a class or interface extends and implements, type arguments included."""
-    found: list[str] = []
+    """Return what a class or interface extends and implements, type arguments included."""
+    names: list[str] = []
     for child in node.named_children:
         if child.type in _HERITAGE:
-            found.extend(_listed(child, outline))
-    return found
+            names.extend(_heritage_names(child, outline))
+    return names
 
 
-def _listed(clause: Node, outline: Outline) -> Iterable[str]:
-    found: list[str] = []
+def _heritage_names(clause: Node, outline: Outline) -> Iterable[str]:
+    names: list[str] = []
     for child in clause.named_children:
         if child.type in _HERITAGE:
-            found.extend(_listed(child, outline))
-        elif child.type == "type_arguments" and found:
-            found[-1] += outline.text(child)
+            names.extend(_heritage_names(child, outline))
+        elif child.type == "type_arguments" and names:
+            names[-1] += outline.text(child)
         elif child.type != "comment":
-            found.append(outline.text(child))
-    return found
+            names.append(outline.text(child))
+    return names
 
 
-def declared(node: Node, outline: Outline) -> None:
-    """const, let and var: the names of functions and classes, and constants."""
-    words = f"{outline.given.get(node.id, Given()).words} {node.children[0].type}".strip()
+def declare_names(node: Node, outline: Outline) -> None:
+    """Handle const, let and var: leave the names of functions and classes as hints, and define constants."""
+    words = f"{outline.hints.get(node.id, NameHint()).words} {node.children[0].type}".strip()
     for declarator in node.named_children:
         name, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
         if name is None or name.type != "identifier":
             continue
-        bare = _untyped(value)
+        bare = _bare_value(value)
         if bare is not None and bare.type in _NAMEABLE:
-            outline.given[bare.id] = Given(outline.text(name), words, declarator)
+            outline.hints[bare.id] = NameHint(outline.text(name), words, declarator)
             continue
         if bare is not None and bare.type == "object" and outline.takes_constants:
-            outline.given[bare.id] = Given(outline.text(name))
+            outline.hints[bare.id] = NameHint(outline.text(name))
         outline.constant(declarator, name, value, words)
 
 
-def _untyped(value: Node | None) -> Node | None:
-    """The value without what TypeScript says of it behind: `as const`, `satisfies Type`."""
+def _bare_value(value: Node | None) -> Node | None:
+    """Return the value without what TypeScript may add behind it: `as const`, `satisfies Type`."""
     while value is not None and value.type in _TYPED:
         value = value.named_children[0] if value.named_children else None
     return value
 
 
 def field(node: Node, outline: Outline) -> None:
-    """A class's field: a method if its value is a function, a constant if it is static."""
+    """Handle a class's field: a method if its value is a function, a constant if it is static."""
     name = node.child_by_field_name("property") or node.child_by_field_name("name")
     value = node.child_by_field_name("value")
     if name is not None and value is not None and value.type in _NAMEABLE:
-        outline.given[value.id] = Given(outline.text(name), "", node)
+        outline.hints[value.id] = NameHint(outline.text(name), "", node)
     elif name is not None and any(child.type == "static" for child in node.children):
         outline.constant(node, name, value)
 
@@ -77,13 +77,13 @@ def field(node: Node, outline: Outline) -> None:
 def _pair(node: Node, outline: Outline) -> None:
     name, value = node.child_by_field_name("key"), node.child_by_field_name("value")
     if name is not None and value is not None and value.type in _NAMEABLE | {"object"} and outline.scope.named:
-        outline.given[value.id] = Given(outline.text(name), "", node)
+        outline.hints[value.id] = NameHint(outline.text(name), "", node)
 
 
-def _assigned(node: Node, outline: Outline) -> None:
-    """`exports.f = function`, `Type.prototype.f = function`, where no named function or class is around.
+def _assignment_to_member(node: Node, outline: Outline) -> None:
+    """Handle `exports.f = function` and `Type.prototype.f = function` outside of named functions and classes.
 
-    What is in the object of `module.exports = { f() {} }` are the module's own functions.
+    The functions in the object of `module.exports = { f() {} }` are the module's own.
     """
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None or right.type not in _NAMEABLE | {"object"} or outline.scope.prefix:
@@ -91,32 +91,32 @@ def _assigned(node: Node, outline: Outline) -> None:
     name = outline.text(left)
     if right.type == "object":
         if name in ("module.exports", "exports"):
-            outline.given[right.id] = Given()
+            outline.hints[right.id] = NameHint()
         return
     own = right.child_by_field_name("name")
     if name == "module.exports" and own is not None:
         name = outline.text(own)
     if _DOTTED.fullmatch(name):
         short = re.sub(r"^(module\.)?exports\.", "", name) if name != "module.exports" else name
-        outline.given[right.id] = Given(short.replace(".prototype.", "."), "", node)
+        outline.hints[right.id] = NameHint(short.replace(".prototype.", "."), "", node)
 
 
-def _exported(node: Node, outline: Outline) -> None:
+def _export(node: Node, outline: Outline) -> None:
     words = "export default" if any(child.type == "default" for child in node.children) else "export"
     if (declaration := node.child_by_field_name("declaration")) is not None:
-        outline.given[declaration.id] = Given("", words)
-    if (value := _untyped(node.child_by_field_name("value"))) is not None:
-        outline.given[value.id] = Given("default", words)
+        outline.hints[declaration.id] = NameHint("", words)
+    if (value := _bare_value(node.child_by_field_name("value"))) is not None:
+        outline.hints[value.id] = NameHint("default", words)
 
 
 def _value(node: Node, outline: Outline) -> None:
-    """A function or class that is a value: a symbol where something around it gave it a name."""
-    given = outline.given.get(node.id)
-    if given is None:
+    """Handle a function or class that is a value: it is a symbol if something around it gave it a name."""
+    hint = outline.hints.get(node.id)
+    if hint is None:
         outline.open(node, "class" if node.type == "class" else "function")
         return
-    signature = outline.header(given.header or node, node.child_by_field_name("body"), given.words)
-    outline.define(node, _kind(node, given.name), given.name, signature, bases(node, outline))
+    signature = outline.header(hint.header or node, node.child_by_field_name("body"), hint.words)
+    outline.define(node, _kind(node, hint.name), hint.name, signature, bases(node, outline))
 
 
 def _kind(node: Node, name: str) -> Kind:
@@ -126,38 +126,38 @@ def _kind(node: Node, name: str) -> Kind:
 
 
 def _object(node: Node, outline: Outline) -> None:
-    given = outline.given.get(node.id)
-    outline.open(node, "class" if given is None or given.name else "module", given.name if given else "")
+    hint = outline.hints.get(node.id)
+    outline.open(node, "class" if hint is None or hint.name else "module", hint.name if hint else "")
 
 
 def _block(node: Node, outline: Outline) -> None:
-    if node.id not in outline.given:  # a namespace's body is no block of its own
+    if node.id not in outline.hints:  # a namespace's body is no block of its own
         outline.open(node, "block")
 
 
 def _throw(node: Node, outline: Outline) -> None:
-    """`throw new X(...)` and `throw x(...)`; a bare variable is thrown again, not raised here."""
+    """Handle `throw new X(...)` and `throw x(...)`. A bare variable is thrown again, not raised here."""
     thrown = node.named_children[0] if node.named_children else None
     called = thrown and (thrown.child_by_field_name("constructor") or thrown.child_by_field_name("function"))
     if called:
-        outline.raised(node, outline.text(called))
+        outline.note_raise(node, outline.text(called))
 
 
 RULES: Mapping[str, Rule] = {
-    "class_declaration": Definition("class", bases),
-    "function_declaration": Definition("function"),
-    "generator_function_declaration": Definition("function"),
-    "method_definition": Definition("method"),
-    "export_statement": _exported,
-    "lexical_declaration": declared,
-    "variable_declaration": declared,
+    "class_declaration": DefinitionRule("class", bases),
+    "function_declaration": DefinitionRule("function"),
+    "generator_function_declaration": DefinitionRule("function"),
+    "method_definition": DefinitionRule("method"),
+    "export_statement": _export,
+    "lexical_declaration": declare_names,
+    "variable_declaration": declare_names,
     "field_definition": field,
-    "assignment_expression": _assigned,
+    "assignment_expression": _assignment_to_member,
     "pair": _pair,
     "object": _object,
     **dict.fromkeys(sorted(_NAMEABLE), _value),
     "statement_block": _block,
-    "for_statement": Opens("block"),
-    "class_static_block": Opens("function"),
+    "for_statement": ScopeRule("block"),
+    "class_static_block": ScopeRule("function"),
     "throw_statement": _throw,
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from tree_sitter import Node
 
 from skillstill.symbols.outline import Outline
-from skillstill.symbols.rules import Definition, Rule
+from skillstill.symbols.rules import DefinitionRule, Rule
 
 
 def _bases(node: Node, outline: Outline) -> Iterable[str]:
@@ -30,11 +30,11 @@ def _type_alias(node: Node, outline: Outline) -> None:
 
 def _raise(node: Node, outline: Outline) -> None:
     if node.named_child_count and node.named_children[0] != node.child_by_field_name("cause"):
-        outline.raised(node, outline.text(_exception(node.named_children[0], outline)))
+        outline.note_raise(node, outline.text(_exception(node.named_children[0], outline)))
 
 
 def _exception(node: Node, outline: Outline) -> Node:
-    """The class or value in a raised expression, without call, parentheses and `.with_traceback(...)`."""
+    """Return the class or value of a raised expression, without call, parentheses and `.with_traceback(...)`."""
     while inner := _inside(node, outline):
         node = inner
     return node
@@ -54,8 +54,8 @@ def _inside(node: Node, outline: Outline) -> Node | None:
 _NO_BASE = frozenset({"keyword_argument", "dictionary_splat", "comment"})
 
 RULES: Mapping[str, Rule] = {
-    "class_definition": Definition("class", _bases),
-    "function_definition": Definition("function"),
+    "class_definition": DefinitionRule("class", _bases),
+    "function_definition": DefinitionRule("function"),
     "assignment": _assignment,
     "type_alias_statement": _type_alias,
     "raise_statement": _raise,

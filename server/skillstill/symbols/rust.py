@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from tree_sitter import Node
 
 from skillstill.symbols.outline import Outline
-from skillstill.symbols.rules import Definition, Opens, Rule, constant
+from skillstill.symbols.rules import DefinitionRule, Rule, ScopeRule, constant
 from skillstill.symbols.text import one_line
 
 
@@ -26,7 +26,7 @@ def _type(node: Node, outline: Outline) -> None:
 
 
 def _struct(node: Node, outline: Outline) -> None:
-    """A tuple struct's fields stay in its signature: they are its constructor's parameters."""
+    """Define a struct. A tuple struct's fields stay in its signature: they are its constructor's parameters."""
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     if name is None:
         return
@@ -38,12 +38,12 @@ def _impl(node: Node, outline: Outline) -> None:
     type_, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
     name = _type_name(type_, outline) if type_ is not None else ""
     if name and trait is not None and not any(child.type == "!" for child in node.children):
-        outline.adopt(name, outline.text(trait))
+        outline.add_base(name, outline.text(trait))
     outline.open(node, "class", name)
 
 
 def _type_name(node: Node, outline: Outline) -> str:
-    """`Foo` for `&'a module::Foo<T>`; other types as written."""
+    """Return `Foo` for `&'a module::Foo<T>`, and other types as they are written."""
     inner: Node | None = node
     while inner is not None:
         node = inner
@@ -62,25 +62,25 @@ def _macro(node: Node, outline: Outline) -> None:
 def _macro_call(node: Node, outline: Outline) -> None:
     macro = node.child_by_field_name("macro")
     if macro is not None and outline.raw(macro) in (b"panic", b"std::panic", b"core::panic"):
-        outline.raised(node, "panic!")
+        outline.note_raise(node, "panic!")
 
 
 _INNER = {"reference_type": "type", "generic_type": "type", "scoped_type_identifier": "name"}
 
 RULES: Mapping[str, Rule] = {
-    "function_item": Definition("function"),
-    "function_signature_item": Definition("function"),
+    "function_item": DefinitionRule("function"),
+    "function_signature_item": DefinitionRule("function"),
     "struct_item": _struct,
-    "union_item": Definition("struct"),
-    "enum_item": Definition("enum"),
-    "trait_item": Definition("trait", _supertraits),
+    "union_item": DefinitionRule("struct"),
+    "enum_item": DefinitionRule("enum"),
+    "trait_item": DefinitionRule("trait", _supertraits),
     "impl_item": _impl,
-    "mod_item": Definition("module"),
+    "mod_item": DefinitionRule("module"),
     "const_item": constant,
     "static_item": constant,
     "type_item": _type,
     "associated_type": _type,
     "macro_definition": _macro,
     "macro_invocation": _macro_call,
-    "closure_expression": Opens("function"),
+    "closure_expression": ScopeRule("function"),
 }

@@ -1,4 +1,4 @@
-"""The values that come back: a symbol of one source file and what it raises."""
+"""The values that parsing returns: a symbol of one source file and what it raises."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -32,7 +32,7 @@ class Symbol:
     name       qualified inside the file: "Client.get", "outer.inner"; Go and Rust methods as "Type.method"
     line       where the definition itself starts, after its decorators or annotations
     end        its last line
-    signature  its source on one line, without body, comments and decorators; "…" where it was cut
+    signature  its source on one line, without body, comments and decorators; "…" if it was cut
     bases      extended and implemented types as written; in Rust also traits that this file implements for it
     raises     what its own body raises, nested functions left out
     """

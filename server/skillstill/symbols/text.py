@@ -23,7 +23,7 @@ _TEXTS = frozenset(
         "regex",
     }
 )
-# Where a comma before the closing bracket means nothing, from so many entries on: `(x,)` is not `(x)`.
+# In these a comma before the closing bracket means nothing, from so many entries on: `(x,)` is not `(x)`.
 _LISTS: Mapping[str, int] = {
     "parameters": 0,
     "formal_parameters": 0,
@@ -45,7 +45,7 @@ _LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 
 
 def one_line(source: bytes, node: Node, *, stop: int | None = None, limit: int = SIGNATURE_LIMIT) -> str:
-    """`node` on one line, up to byte `stop`; after `limit` characters it ends with "…"."""
+    """Return `node` on one line, up to byte `stop`. If it is longer than `limit` characters it ends with "…"."""
     pieces: list[str] = []
     length, last = 0, None
     for leaf, parent in _leaves(node, stop):
@@ -63,12 +63,12 @@ def one_line(source: bytes, node: Node, *, stop: int | None = None, limit: int =
 
 
 def first_leaf(node: Node) -> Node:
-    """Where `node` starts once its decorators and annotations are left out."""
+    """Return the first leaf of `node` that belongs to no decorator or annotation."""
     return next((leaf for leaf, _ in _leaves(node, None)), node)
 
 
 def last_line(node: Node) -> int:
-    """The 1-based last line of `node`, comments after its last statement left out."""
+    """Return the 1-based last line of `node` without comments after its last statement."""
     cursor = node.walk()
     while cursor.goto_last_child():
         while cursor.node is not None and _is_comment(cursor.node.type):
@@ -79,9 +79,9 @@ def last_line(node: Node) -> int:
 
 
 def _leaves(node: Node, stop: int | None) -> Iterator[tuple[Node, Node]]:
-    """The tokens of `node` before byte `stop`, each with its parent; a string is one token.
+    """Yield the tokens of `node` before byte `stop`, each with its parent. A string is one token.
 
-    Walks with a cursor, so that nesting costs no Python frames.
+    A cursor walks the tree, so that nesting costs no Python frames.
     """
     cursor, parents = node.walk(), [node]
     while (current := cursor.node) is not None and (stop is None or current.start_byte < stop):
@@ -103,7 +103,7 @@ def _is_comment(kind: str) -> bool:
 
 
 def _is_left_out(kind: str, depth: int) -> bool:
-    """Comments everywhere; a definition's own decorations (depth 2 or 3) but not those of its parameters."""
+    """Return whether a node is a comment or a decoration of the definition itself, which has depth 2 or 3."""
     return _is_comment(kind) or kind == "line_continuation" or (kind in _DECORATIONS and depth <= 3)
 
 
@@ -114,7 +114,7 @@ def _is_trailing_comma(last: Node, leaf: Node, parent: Node, gap: bytes) -> bool
 
 
 def _has_space(last: Node, leaf: Node, gap: bytes) -> bool:
-    """Whether the source has room between two tokens that is more than layout inside brackets."""
+    """Return whether the source has space between two tokens that is more than layout inside brackets."""
     is_layout = b"\n" in gap or bool(gap.strip())
     return bool(gap) and not (is_layout and (last.type in _OPENING or leaf.type in _CLOSING))
 

@@ -1,10 +1,11 @@
-"""Which hosts are this machine itself."""
+"""Tests of whether a host is this machine."""
 
 import ipaddress
 from urllib.parse import urlsplit
 
 
 def is_loopback(host: str) -> bool:
+    """Return whether a host name or address is this machine's own."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -12,7 +13,7 @@ def is_loopback(host: str) -> bool:
 
 
 def leads_here(address: str) -> bool:
-    """Whether what is sent to this URL stays on this machine."""
+    """Return whether what is sent to this URL stays on this machine."""
     try:
         return is_loopback(urlsplit(address).hostname or "")
     except ValueError:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 @cache
 def installed_file(distribution: str, name: str) -> Path | None:
-    """The installed file of that base name or relative path; None where either is not installed."""
+    """Return the installed file of that base name or relative path, or None if it is not installed."""
     try:
         listed = files(distribution) or ()
     except PackageNotFoundError:
         return None
-    found = (Path(str(file.locate())).resolve() for file in listed if file.name == name or str(file) == name)
-    return next((path for path in found if path.is_file()), None)
+    paths = (Path(str(file.locate())).resolve() for file in listed if file.name == name or str(file) == name)
+    return next((path for path in paths if path.is_file()), None)

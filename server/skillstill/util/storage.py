@@ -1,4 +1,4 @@
-"""Where the user's things are kept, and how they are written: all or nothing."""
+"""The folders that keep the user's things, and how files are written: all or nothing."""
 
 import errno
 import os
@@ -12,35 +12,35 @@ OWNER_ONLY, ALL_READ = 0o600, 0o644  # what files are: a user's own things, and 
 
 
 def data_folder() -> Path:
-    """What the user installed or decided: registries, trust."""
+    """Return the folder of what the user installed or decided: registries, trust."""
     return user_data_path("skillstill")
 
 
 def library_folder() -> Path:
-    """What the user imported: the catalogue and the contents that it names."""
+    """Return the folder of what the user imported: the catalogue and the contents that it names."""
     return data_folder() / "library"
 
 
 def state_folder() -> Path:
-    """What happened here: traces."""
+    """Return the folder of what happened here: traces."""
     return user_state_path("skillstill")
 
 
 def cache_folder() -> Path:
-    """What can be made or fetched again: workspaces for training, checksums, proofs."""
+    """Return the folder of what can be made or fetched again: workspaces for training, checksums, proofs."""
     return user_cache_path("skillstill")
 
 
 def config_folder() -> Path:
-    """What the user wrote: the configuration file."""
+    """Return the folder of what the user wrote: the configuration file."""
     return user_config_path("skillstill")
 
 
 def write_atomically(file: Path, content: str | bytes, *, mode: int = OWNER_ONLY) -> None:
-    """A reader sees the old file or the new one. Raises OSError, the old one kept.
+    """Write a file so that a reader sees the old one or the new one. Raise OSError and keep the old one if it fails.
 
-    A folder made for it may be entered by whoever may read the file.
-    What stands there and is no regular file is never replaced: root could, and a device would be gone.
+    A folder that is made for it may be entered by whoever may read the file. What is not a regular file is never
+    replaced: root could do it, and a device would be gone.
     """
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "not a regular file", str(file))

@@ -15,22 +15,22 @@ _INVISIBLE = re.compile(f"[{UNSEEN}\r\u2028\u2029\ud800-\udfff]")  # separators 
 
 
 def clean(text: str) -> str:
-    """The text without escape sequences and characters that a reader cannot see. Not a filter for meaning."""
+    """Return the text without escape sequences and invisible characters. This is no filter for meaning."""
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", text))
 
 
 def shorten(text: str, width: int) -> str:
-    """The text in at most `width` characters, its cut marked with an ellipsis."""
+    """Return the text in at most `width` characters, a cut marked with an ellipsis."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def one_line(text: str, width: int) -> str:
-    """The first `width` characters of the text on one line."""
+    """Return the first `width` characters of the text on one line."""
     return shorten(" ".join(clean(text).split()), width)
 
 
 def whole_lines(text: str, width: int) -> str:
-    """The first lines that fit, and how many do not: half a number would be another number."""
+    """Return the first lines that fit, and how many do not. No line is cut: half a number is another number."""
     lines = text.split("\n")
     ends = accumulate(len(line) + 1 for line in lines)
     kept = sum(end <= width + 1 for end in ends)
@@ -40,5 +40,5 @@ def whole_lines(text: str, width: int) -> str:
 
 
 def call_text(tool: str, arguments: Mapping[str, object], width: int = 80) -> str:
-    """A tool call as a person reads it, in at most `width` characters: `outline(Session)`."""
+    """Return a tool call as a person reads it, in at most `width` characters: `outline(Session)`."""
     return one_line(f"{tool}({', '.join(map(str, arguments.values()))})", width)

@@ -78,7 +78,7 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
     "lines that a letter stands for": ("explore", "skillstill.chat.references.MOST", 1),
     "arguments that a letter can stand for": ("logs", "skillstill.chat.lines.AT", ()),
     "what a turn may be": ("explore", "skillstill.chat.lines.Lines.rules", extra_grammar),
-    "which words name a file": ("explore", "skillstill.tools.code.path_grammar.LIKE_A_FILE", re.compile("nothing")),
+    "which words name a file": ("explore", "skillstill.tools.code.files.LIKE_A_FILE", re.compile("nothing")),
     "which functions a query may call": ("tables", "skillstill.tools.tables.query_grammar.FUNCTIONS", ("abs",)),
     "how an intent is read": ("explore", "skillstill.chat.lines.INTENT", re.compile(r"!(\w+)\n")),
     "when a line is meant": ("logs", "skillstill.contract.hashes.LEAST", 2.0),
@@ -125,7 +125,7 @@ COSMETICS: tuple[tuple[str, str, str], ...] = (
     ("chat/grammar.py", "join(rules)", "join(parts)"),
     ("tools/logs/pattern_grammar.py", "stretch", "span_of_words"),
     ("tools/tables/query_grammar.py", "_about", "_rules_of_table"),
-    ("tools/code/path_grammar.py", "words = ", "# Words first.\n    words = "),
+    ("tools/code/files.py", "    words = ", "    # Words first.\n    words = "),
     ("models/llama.py", "_matchers", "_matchers_of_turn"),
 )
 PRINT = """

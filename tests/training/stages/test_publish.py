@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import GateError, StageError
-from skillstill.runtime import check_fresh, outdated
+from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills import releases
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.registry import Registry, read_registry
@@ -187,7 +187,7 @@ async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: R
     assert entry.serving_hash == serving_hash(skill, BASE, entry.adapter)
     assert entry.provenance_hash == provenance_hash(settings, file_sha256(evaluated.goals))
     check_fresh(listed, skill)
-    assert outdated(listed) == "", "what was released beside the skill is no part of its provenance"
+    assert reason_to_remeasure(listed) == "", "what was released beside the skill is no part of its provenance"
 
 
 async def test_the_scorecard_with_its_verdict_lies_in_the_run_and_beside_the_adapter(

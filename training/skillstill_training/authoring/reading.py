@@ -22,8 +22,8 @@ import anyio
 from skillstill.symbols import Symbol, language_of, symbols
 from skillstill.tools.logs.files import logs_under
 from skillstill.tools.logs.lines import template
-from skillstill.tools.tables.catalogue import catalogue, quoted_name
-from skillstill.tools.tables.database import Clock, filled
+from skillstill.tools.tables.catalogue import quoted_name, read_catalogue
+from skillstill.tools.tables.database import Deadline, attach_tables
 from skillstill.workspace import Workspace
 
 __all__ = [
@@ -103,8 +103,8 @@ def load_tables(connection: sqlite3.Connection, root: Path) -> Sequence[str]:
     """
     space, clock = Workspace(root), _Untimed()
     names = sorted(str(path.relative_to(space.root)) for path in space.root.rglob("*") if path.is_file())
-    tables = catalogue(space, names, clock.check).tables
-    filled(connection, space, tables, (), clock)
+    tables = read_catalogue(space, names, clock.check).tables
+    attach_tables(connection, space, tables, (), clock)
     return [table.name for table in tables]
 
 
@@ -114,7 +114,7 @@ def column_names(connection: sqlite3.Connection, table: str) -> Sequence[str]:
         return [column[0] for column in cursor.description]
 
 
-class _Untimed(Clock):
+class _Untimed(Deadline):
     def check(self) -> None:
         """Never late, and in any thread."""
 

@@ -1,4 +1,4 @@
-"""Which of the functions that a stretch of source calls this workspace defines: where a reader may look next."""
+"""The functions that a stretch of source calls and this workspace defines: where a reader may look next."""
 
 import re
 from collections.abc import Sequence
@@ -24,15 +24,18 @@ MOST = 40  # names that are looked for
 SHOWN = 6
 
 
-async def called_here(workspace: Workspace, path: str, lines: Sequence[str], window: range, line: int) -> Sequence[str]:
-    """In the order of the calls in those lines (numbered from 1) of the window that belong to the function at a line.
+async def calls_defined_here(
+    workspace: Workspace, path: str, lines: Sequence[str], window: range, line: int
+) -> Sequence[str]:
+    """Return the names that the function around a line calls and this workspace defines, in the order of the calls.
 
-    Empty for what is no source, and where looking takes too long. By name alone, in languages that write a word before
-    what they define: `json.loads` is taken for a `loads` of this workspace.
+    Only calls in the lines of the window count; lines are numbered from 1. Return nothing if the file is no source, or
+    if looking takes too long. Names alone are compared: `json.loads` is taken for a `loads` of this workspace.
+    Definitions are found in languages that write a word before them, such as `def`.
     """
     if not (language := language_of(path)):
         return ()
-    inside = await to_thread.run_sync(_around, language, lines, line)
+    inside = await to_thread.run_sync(_enclosing_lines, language, lines, line)
     shown = REMARK.sub("", "\n".join(lines[number - 1][:ROW] for number in window if number in inside))
     own = {*DEFINED.findall(shown)}
     called = [name for name in dict.fromkeys(CALLED.findall(shown)) if name not in own][:MOST]
@@ -46,9 +49,9 @@ async def called_here(workspace: Workspace, path: str, lines: Sequence[str], win
     return [name for name in called if name in defined][:SHOWN]
 
 
-def _around(language: str, lines: Sequence[str], line: int) -> range:
-    """The lines of the smallest definition that holds a line; all of them where none does."""
+def _enclosing_lines(language: str, lines: Sequence[str], line: int) -> range:
+    """Return the lines of the smallest definition around a line, or all lines if it is in none."""
     text = "\n".join(lines)
-    known = symbols(text.encode(), language) if len(text) <= PARSED else ()
-    holding = (range(one.line, one.end + 1) for one in known if one.line <= line <= one.end)
-    return min((range(1, len(lines) + 1), *holding), key=len)
+    parsed = symbols(text.encode(), language) if len(text) <= PARSED else ()
+    around = (range(symbol.line, symbol.end + 1) for symbol in parsed if symbol.line <= line <= symbol.end)
+    return min((range(1, len(lines) + 1), *around), key=len)

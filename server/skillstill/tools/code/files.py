@@ -1,7 +1,9 @@
 """The tools that show files: list, find, read."""
 
+import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -10,13 +12,12 @@ from pydantic import Field
 
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
-from skillstill.tools.code.callees import called_here
-from skillstill.tools.code.path_grammar import said_paths
+from skillstill.tools.code.callees import calls_defined_here
 from skillstill.tools.kit.listing import left_out, place, quoted, rows
 from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
-from skillstill.tools.logs.stack_traces import raised_in
+from skillstill.tools.logs.stack_traces import innermost_call
 from skillstill.types import Copied, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
@@ -25,13 +26,18 @@ WINDOW = 12  # lines of every `read`: one size, so that a model learns one; some
 BEFORE = 2  # lines of it that stand before the line asked for
 LISTED = 60  # names of a folder
 SHOWN = 10  # paths that match
+WORD = re.compile(r"[^\s:;,\"'`‘’“”<>|=*?!]+")
+# With a folder, with an ending, or one of the files that have neither.
+LIKE_A_FILE = re.compile(
+    r"[^/]*/.*\w|.*\.[A-Za-z]\w*|[A-Z][a-z]*file|LICENSE|README|COPYING|NOTICE|AUTHORS|CHANGELOG", re.DOTALL
+)
 
 FilePath = Annotated[str, Field(max_length=200, description="path from the workspace root")]
 
 
 async def list(workspace: Workspace, path: FilePath = ".") -> Result:
     """List a folder: its folders with their number of files, then its files."""
-    real = workspace.resolve(await settle(workspace, path))
+    real = workspace.resolve(await resolve_fuzzy(workspace, path))
     folder = workspace.relative(real)
     if not real.is_dir():
         raise Refusal(f"{folder} is a file: use outline or read")
@@ -58,31 +64,41 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
     if not bare.strip():
         raise Refusal(f"{glob!r} names nothing: give a name, a part of one or a glob such as *.py")
     try:
-        found, remark = await _called(workspace, bare) or await matching_files(workspace, bare, "--glob"), ""
-        if not found:
-            found = await matching_files(workspace, f"**/*{bare}*", "--iglob")
+        paths, remark = await _files_called(workspace, bare) or await matching_files(workspace, bare, "--glob"), ""
+        if not paths:
+            paths = await matching_files(workspace, f"**/*{bare}*", "--iglob")
             remark = ", as a part of the name in any case"
     except BadPattern as error:
         raise Refusal(f"not a glob: {glob!r}; examples: *.py, src/**/test_*.py, *.{{ts,tsx}}") from error
-    if not found:
+    if not paths:
         return Result((Line(f"no file matches {glob!r} among {len(await visible_files(workspace))} files"),))
-    shown = (Line(path, (Span(path=path),)) for path in found[:SHOWN])
-    rest = left_out([path.rpartition("/")[0] or "." for path in found[SHOWN:]])
-    return Result((Line(f"{len(found)} files match{remark}"), *shown, *rest))
+    shown = (Line(path, (Span(path=path),)) for path in paths[:SHOWN])
+    rest = left_out([path.rpartition("/")[0] or "." for path in paths[SHOWN:]])
+    return Result((Line(f"{len(paths)} files match{remark}"), *shown, *rest))
 
 
-async def _called(workspace: Workspace, name: str) -> Sequence[str]:
-    """The files that are called so, or lie in a folder that is, where the name reads like a pattern: `[id].tsx`."""
+async def _files_called(workspace: Workspace, name: str) -> Sequence[str]:
+    """Return the files of a name that reads like a pattern, as `[id].tsx` does, and those in a folder of that name."""
     if not set("[]{}").intersection(name):
         return []
     return [file for file in await visible_files(workspace) if f"/{name}/" in f"/{file}/"]
+
+
+def said_paths(said: str) -> Mapping[str, str]:
+    """Return the terminal of a Lark grammar for the words that read like a file; empty if none does.
+
+    A trained model reads no other file.
+    """
+    words = {form for word in WORD.findall(said) for form in (word.rstrip("."), word.strip("()[]{}."))}
+    files = filter(LIKE_A_FILE.fullmatch, sorted(words))
+    return {"PATH": " | ".join(json.dumps(file, ensure_ascii=False) for file in files)}
 
 
 async def read(
     workspace: Workspace, path: Annotated[FilePath, Copied(by=said_paths)], line: Annotated[int, Field(ge=1)] = 1
 ) -> Result:
     """Read 12 numbered lines of a file, from 2 lines before `line` on, and which of what they call is defined here."""
-    path = await settle(workspace, path)
+    path = await resolve_fuzzy(workspace, path)
     lines = await to_thread.run_sync(lambda: text_lines(workspace.read(path)))
     name = workspace.relative(workspace.resolve(path))
     if not lines:
@@ -94,46 +110,46 @@ async def read(
         Line(shorten(f"{number}: {clean(text)}", ROW), (place(name, number),))
         for number, text in enumerate(lines[first - 1 : first - 1 + WINDOW], first)
     ]
-    raised = await to_thread.run_sync(_raised, name, lines, line)
+    raised = await to_thread.run_sync(_raise_hint, name, lines, line)
     room = MAX_RESULT - len(f"{name} lines {len(lines)}-{len(lines)} of {len(lines)}\n")
-    body = fitting(rows, room - sum(len(one.text) + 1 for one in raised))
+    body = fitting(rows, room - sum(len(row.text) + 1 for row in raised))
     head = f"{name} lines {first}-{first + len(body) - 1} of {len(lines)}"
-    called = await called_here(workspace, name, lines, range(first, first + len(body)), line)
+    called = await calls_defined_here(workspace, name, lines, range(first, first + len(body)), line)
     hint = [Line(shorten(f"of what it calls, defined here: {', '.join(called)}", ROW))] if called else raised
     return Result((Line(head, (Span(path=name),)), *fitting([*body, *hint], MAX_RESULT - len(head) - 1)))
 
 
-def _raised(name: str, lines: Sequence[str], line: int) -> Sequence[Line]:
-    """What a stack trace around that line says, if there is one; sources only quote them."""
-    found = None if language_of(name) else raised_in(lines, line)
-    return [Line(f"{name}:{found[0]}: raised in {found[1]}", (place(name, found[0]),))] if found else []
+def _raise_hint(name: str, lines: Sequence[str], line: int) -> Sequence[Line]:
+    """Return what the stack trace around that line says, if there is one. Sources only quote traces."""
+    call = None if language_of(name) else innermost_call(lines, line)
+    return [Line(f"{name}:{call[0]}: raised in {call[1]}", (place(name, call[0]),))] if call else []
 
 
-async def settle(workspace: Workspace, path: str) -> str:
-    """The path itself; else the one visible file or folder that ends like it. Raises Refusal."""
+async def resolve_fuzzy(workspace: Workspace, path: str) -> str:
+    """Return the path, or the one visible file or folder that ends like it. Raise Refusal if there is not just one."""
     try:
         workspace.resolve(path)
     except Refusal as refusal:
         files = await visible_files(workspace)
-        near = _ending_like(path, files)
+        near = _paths_ending_like(path, files)
         if len(near) == 1:
             return near[0]
         if near:
             raise Refusal(f"{path!r} may be {_alternatives(near)}: give the whole path") from None
-        if same := _ending_like(PurePosixPath(path).name, files):
+        if same := _paths_ending_like(PurePosixPath(path).name, files):
             raise Refusal(f"{refusal}; there is {_alternatives(same)}") from None
         raise
     return path
 
 
 def text_lines(data: bytes) -> Sequence[str]:
-    """The lines as ripgrep and editors number them: only a line feed ends one. Their keys are redacted."""
+    """Return the lines as ripgrep and editors number them, keys redacted. Only a line feed ends one."""
     lines = redacted_bytes(data).decode("utf-8-sig", "replace").split("\n")
     return [line.rstrip("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
 
 
-def _ending_like(path: str, files: Sequence[str]) -> Sequence[str]:
-    """The files and folders whose last names are those of the path, shallow ones first."""
+def _paths_ending_like(path: str, files: Sequence[str]) -> Sequence[str]:
+    """Return the files and folders whose last names are those of the path, shallow ones first."""
     wanted = path.removeprefix("./").strip("/")
     if not wanted:
         return []

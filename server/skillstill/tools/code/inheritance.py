@@ -1,4 +1,4 @@
-"""What a class has from those above it: which definition of a name is meant by `Class.name`."""
+"""What a class inherits: which definition of a name is meant by `Class.name`."""
 
 import re
 from collections.abc import Sequence
@@ -6,97 +6,115 @@ from collections.abc import Sequence
 from anyio import to_thread
 
 from skillstill.symbols import language_of
-from skillstill.tools.code.definitions import AS_IT_STANDS, SPELLINGS, Definition, Found, definitions, last
+from skillstill.tools.code.definitions import (
+    AS_IT_STANDS,
+    SPELLINGS,
+    CodeDefinition,
+    NameLookup,
+    basename,
+    find_definitions,
+)
 from skillstill.tools.code.files import text_lines
 from skillstill.workspace import Workspace
 
 CLASSES = {"class", "interface", "struct", "trait", "enum"}
-SPREAD = {"go", "rust"}  # languages whose types may have methods in other files of a folder
+SPREAD_LANGUAGES = {"go", "rust"}  # whose types may have methods in other files of a folder
 NAME = re.compile(r"\w+(?:\.\w+)*(?: \w+){0,2}")  # of a class, perhaps in words: `dummy output`
 MOST = 30  # classes that are looked at above one
 
 
-class Unclear(Exception):
+class AmbiguousClass(Exception):
     """Several classes could be meant."""
 
 
-async def held(workspace: Workspace, owner: str, members: Sequence[Definition]) -> Sequence[Definition]:
-    """Those of the members that a class holds itself, else those of the first class above it that holds any.
+async def inherited_definitions(
+    workspace: Workspace, owner: str, members: Sequence[CodeDefinition]
+) -> Sequence[CodeDefinition]:
+    """Return those of the members that a class defines itself, else those of the first class above it that has any.
 
-    Classes come in Python's order where their bases agree on one: each before its own bases, the bases as they are
-    written, one that several share behind all of these. Bases from elsewhere are unknown here, and passed over.
-    Nothing where no class of that name is found, or where several are, of it or of a base.
+    Classes come in Python's order of resolution if their bases agree on one: a class before its bases, the bases as
+    they are written, a shared base after all of these. Bases that the workspace does not define are passed over.
+    Return nothing if no class has that name, or if several have it, or the name of a base.
     """
     try:
-        one = await _called(workspace, owner)
-        line = await _above(workspace, one, []) if one else []
-    except Unclear:
+        match = await _find_class(workspace, owner)
+        line = await _ancestors(workspace, match, []) if match else []
+    except AmbiguousClass:
         return ()
-    in_order = [holder for at, holder in enumerate(line) if holder not in line[at + 1 :]]
-    inside = ([one for one in members if _holds(holder, one)] for holder in in_order)
-    return next(filter(None, inside), ())
+    in_order = [ancestor for at, ancestor in enumerate(line) if ancestor not in line[at + 1 :]]
+    own = ([member for member in members if _is_member(ancestor, member)] for ancestor in in_order)
+    return next(filter(None, own), ())
 
 
-async def _called(workspace: Workspace, owner: str) -> Definition | None:
-    """The one class of a name in the first spelling in which there is any. Raises Unclear where there are several."""
+async def _find_class(workspace: Workspace, owner: str) -> CodeDefinition | None:
+    """Return the class of a name in the first spelling that has any. Raise AmbiguousClass if there are several."""
     if not NAME.fullmatch(owner):
         return None
     for spelling in SPELLINGS:
-        found = await definitions(workspace, last(owner), (spelling,))
-        if classes := _classes(found, owner):
-            return _only(classes)
-        if not found.is_whole:
+        lookup = await find_definitions(workspace, basename(owner), (spelling,))
+        if classes := _classes(lookup, owner):
+            return _single(classes)
+        if not lookup.is_complete:
             break
     return None
 
 
-async def _above(workspace: Workspace, holder: Definition, below: Sequence[Definition]) -> Sequence[Definition]:
-    """The class and all above it, depth first. Raises Unclear."""
-    line = [holder]
-    for written in holder.symbol.bases:
-        base = await _base(workspace, holder, written)
-        if base and base not in (*below, holder) and len(line) < MOST:
-            line += await _above(workspace, base, (*below, holder))
+async def _ancestors(
+    workspace: Workspace, child: CodeDefinition, below: Sequence[CodeDefinition]
+) -> Sequence[CodeDefinition]:
+    """Return the class and all above it, depth first. Raise AmbiguousClass if a base could be several classes."""
+    line = [child]
+    for written in child.symbol.bases:
+        base = await _resolve_base(workspace, child, written)
+        if base and base not in (*below, child) and len(line) < MOST:
+            line += await _ancestors(workspace, base, (*below, child))
     return line
 
 
-async def _base(workspace: Workspace, holder: Definition, written: str) -> Definition | None:
-    """The class that a base means, of the same language; one beside the class where several are called so."""
-    found = re.match(r"[*&]?([\w.:]+)", written)
-    name = found[1].replace("::", ".").strip(".") if found else ""
+async def _resolve_base(workspace: Workspace, child: CodeDefinition, written: str) -> CodeDefinition | None:
+    """Return the class that a base names, of the same language. Of several, the one beside the child is meant."""
+    match = re.match(r"[*&]?([\w.:]+)", written)
+    name = match[1].replace("::", ".").strip(".") if match else ""
     if not name:
         return None
-    named = _classes(await definitions(workspace, last(name), (AS_IT_STANDS,)), name)
-    alike = [one for one in named if language_of(one.path) == language_of(holder.path)]
-    packages = await to_thread.run_sync(_imported_from, workspace, holder.path, last(name))
-    alike = [one for one in alike if one.path == holder.path or not packages or packages & _parts(workspace, one.path)]
-    beside = [one for one in alike if (one.path, one.owner) == (holder.path, holder.owner)]
-    return _only(beside or alike) if alike else None
+    candidates = [
+        candidate
+        for candidate in _classes(await find_definitions(workspace, basename(name), (AS_IT_STANDS,)), name)
+        if language_of(candidate.path) == language_of(child.path)
+    ]
+    packages = await to_thread.run_sync(_imported_packages, workspace, child.path, basename(name))
+    candidates = [
+        candidate
+        for candidate in candidates
+        if candidate.path == child.path or not packages or packages & _path_parts(workspace, candidate.path)
+    ]
+    beside = [candidate for candidate in candidates if (candidate.path, candidate.owner) == (child.path, child.owner)]
+    return _single(beside or candidates) if candidates else None
 
 
-def _imported_from(workspace: Workspace, path: str, name: str) -> set[str]:
-    """What Python's `from shop.cart import Cart` names before it, `shop` and `cart`; empty where nobody can tell."""
+def _imported_packages(workspace: Workspace, path: str, name: str) -> set[str]:
+    """Return what Python's `from shop.cart import Cart` names: `shop` and `cart`; empty if no such line is there."""
     taken = re.compile(rf"\s*from (\w[\w.]*) import (?:.*\W)?{re.escape(name)}\s*(?:[,#;]|$)")
     lines = text_lines(workspace.read(path)) if language_of(path) == "python" else ()
-    return {part for line in lines if (found := taken.match(line)) for part in found[1].split(".")}
+    return {part for line in lines if (match := taken.match(line)) for part in match[1].split(".")}
 
 
-def _parts(workspace: Workspace, path: str) -> set[str]:
-    """The names of a file and of all folders above it, that of the workspace too."""
+def _path_parts(workspace: Workspace, path: str) -> set[str]:
+    """Return the names of a file and of all folders above it, the workspace's too."""
     return {workspace.root.name, *path.rpartition(".")[0].split("/")}
 
 
-def _classes(found: Found, name: str) -> Sequence[Definition]:
-    return [one for one in found.ending_in(name) if one.symbol.kind in CLASSES]
+def _classes(lookup: NameLookup, name: str) -> Sequence[CodeDefinition]:
+    return [definition for definition in lookup.with_ending(name) if definition.symbol.kind in CLASSES]
 
 
-def _only(classes: Sequence[Definition]) -> Definition:
+def _single(classes: Sequence[CodeDefinition]) -> CodeDefinition:
     if len(classes) > 1:
-        raise Unclear
+        raise AmbiguousClass
     return classes[0]
 
 
-def _holds(holder: Definition, member: Definition) -> bool:
-    folders = {one.path.rpartition("/")[0] for one in (holder, member)}
-    near = len(folders) == 1 and language_of(holder.path) in SPREAD
-    return member.owner == holder.symbol.name and (member.path == holder.path or near)
+def _is_member(owner: CodeDefinition, member: CodeDefinition) -> bool:
+    folders = {definition.path.rpartition("/")[0] for definition in (owner, member)}
+    near = len(folders) == 1 and language_of(owner.path) in SPREAD_LANGUAGES
+    return member.owner == owner.symbol.name and (member.path == owner.path or near)

@@ -1,7 +1,7 @@
-"""Definitions and stretches of text ranked by the words of a description: BM25 over several fields of each.
+"""Definitions and stretches of text ranked by the words of a description: BM25F (Robertson and Zaragoza, 2009).
 
-The weighing is that of BM25F (Robertson and Zaragoza, 2009): the fields of one thing are counted into one frequency,
-each with its weight, before it is dampened. Words are compared by their stems.
+The words of all fields of a text are counted into one frequency, each with its field's weight, before that is dampened.
+Words are compared by their stems.
 """
 
 import math
@@ -10,36 +10,29 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 
 PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 ENDINGS = re.compile(r"(?:ations?|ators?|ions?|ings?|ments?|ers?|ors?|ed|es|e|s|ly)$")
 LEAST = 3  # letters that a stem keeps
 DAMPING, LENGTH = 3.0, 0.7  # k1 and b of BM25, chosen on the training needles of `explore`
-NAME, OWNER, SIGNATURE, BODY = 6.0, 1.5, 2.0, 1.0  # what a word counts by where it stands
-# They stand in every description and tell nothing.
-COMMON = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the of to in for on and or not is are be if by with from that this as it its at any all into"
-        " which when was were has have can will then than so but there their them they where no do does don t"
-        " s some one out up we our you your i my me what how who whose file function method code line place"
-        " find where",
-    )
-)
+NAME, OWNER, SIGNATURE, BODY = 6.0, 1.5, 2.0, 1.0  # the weight of a word by its place
+# They stand in every description and distinguish nothing.
+STOP_WORDS = frozenset(files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Thing:
-    """What can be found, at a line of a file: its words, each with its weight summed over all places."""
+class RankedText:
+    """What can be found at a line of a file: each of its words with the sum of its weights."""
 
     path: str
     line: int
     words: Mapping[str, float] = field(repr=False)
 
     @classmethod
-    def of(cls, path: str, line: int, fields: Iterable[tuple[str, float]]) -> "Thing":
-        """Fields are texts, each with the weight of its words."""
+    def of(cls, path: str, line: int, fields: Iterable[tuple[str, float]]) -> "RankedText":
+        """Return the text at a line. Each field is a text and the weight of its words."""
         words: Counter[str] = Counter()
         for text, weight in fields:
             for word in stems(text):
@@ -47,20 +40,20 @@ class Thing:
         return cls(path, line, words)
 
 
-def ranked(description: str, things: Sequence[Thing]) -> list[Thing]:
-    """Those that share a telling word with the description, the likeliest first."""
-    asked = {word for word in stems(description) if word not in COMMON}
-    seen = Counter(word for thing in things for word in thing.words if word in asked)
-    worth = {word: math.log(1 + (len(things) - count + 0.5) / (count + 0.5)) for word, count in seen.items()}
-    sizes = [sum(thing.words.values()) for thing in things]
-    usual = sum(sizes) / max(1, len(sizes))
-    scores = [_score(thing.words, size / usual, worth) for thing, size in zip(things, sizes, strict=True)]
-    order = sorted(range(len(things)), key=lambda at: (-scores[at], things[at].path, things[at].line))
-    return [things[at] for at in order if scores[at] > 0]
+def rank(description: str, texts: Sequence[RankedText]) -> list[RankedText]:
+    """Return the texts that share a telling word with the description, the likeliest first."""
+    asked = {word for word in stems(description) if word not in STOP_WORDS}
+    frequencies = Counter(word for text in texts for word in text.words if word in asked)
+    worth = {word: math.log(1 + (len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequencies.items()}
+    sizes = [sum(text.words.values()) for text in texts]
+    mean = sum(sizes) / max(1, len(sizes))
+    scores = [_score(text.words, size / mean, worth) for text, size in zip(texts, sizes, strict=True)]
+    order = sorted(range(len(texts)), key=lambda at: (-scores[at], texts[at].path, texts[at].line))
+    return [texts[at] for at in order if scores[at] > 0]
 
 
 def stems(text: str) -> list[str]:
-    """The words of a text, those that names are made of one by one, without their endings."""
+    """Return the words of a text without their endings, a name as the words that it is made of."""
     return [_stem(piece.lower()) for word in WORD.findall(text) for piece in PIECE.findall(word)]
 
 

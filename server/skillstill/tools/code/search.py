@@ -14,9 +14,9 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.tools.code.callees import DEFINED
-from skillstill.tools.code.descriptions import described, is_description
-from skillstill.tools.code.files import FilePath, settle, text_lines
-from skillstill.tools.code.sources import symbols_of
+from skillstill.tools.code.definitions import symbols_of
+from skillstill.tools.code.descriptions import is_description, search_by_description
+from skillstill.tools.code.files import FilePath, resolve_fuzzy, text_lines
 from skillstill.tools.kit.listing import left_out, place
 from skillstill.tools.kit.pattern_variants import NOT_READ, lacking, readings
 from skillstill.tools.kit.redaction import BODY, redacted
@@ -41,16 +41,16 @@ async def search(
     """Search file contents. Shows definitions first, then other lines; for words found nowhere, likely definitions."""
     if "\n" in pattern:
         raise Refusal("a pattern has no line break: search for the most telling of its lines")
-    under = workspace.resolve(await settle(workspace, path))
+    under = workspace.resolve(await resolve_fuzzy(workspace, path))
     name = workspace.relative(under)
-    hits, case, remark = await _widening(workspace, pattern, under)
+    hits, case, remark = await _first_hits(workspace, pattern, under)
     if not hits.found and is_description(pattern):
         files = [name] if under.is_file() else await visible_files(workspace, name)
-        return await to_thread.run_sync(described, workspace, files, pattern)
+        return await to_thread.run_sync(search_by_description, workspace, files, pattern)
     if not hits.found:
         text = f"no hits for {pattern!r}{'' if name == '.' else f' in {name}'}, in any case{remark}"
         return Result((Line(text),), NOT_READ if remark else "")
-    defined = await to_thread.run_sync(_definitions, workspace, pattern, hits.found, case)
+    defined = await to_thread.run_sync(_definition_hits, workspace, pattern, hits.found, case)
     first = set(defined)
     others = [hit for hit in hits.found if hit not in first]
     more = "" if hits.complete else "more than "
@@ -61,18 +61,18 @@ async def search(
     return Result(
         (
             Line(head),
-            *await to_thread.run_sync(_rows, workspace, ordered[:SHOWN]),
+            *await to_thread.run_sync(_lines, workspace, ordered[:SHOWN]),
             *left_out([hit.path for hit in ordered[SHOWN:]]),
         )
     )
 
 
-async def _widening(workspace: Workspace, pattern: str, under: Path) -> tuple[Hits, Case, str]:
-    """The hits of the first reading of the pattern that has any, its case, and a remark on that reading.
+async def _first_hits(workspace: Workspace, pattern: str, under: Path) -> tuple[Hits, Case, str]:
+    """Return the hits of the first reading of the pattern that has any, its case, and a remark on that reading.
 
-    Where none has any, the remark is on what could not be read.
+    If none has any, the remark is on what could not be read.
     """
-    visible = await _searched(workspace, under)
+    visible = await _visible_below(workspace, under)
     unread = ""
     for reading in readings(pattern):
         try:
@@ -80,15 +80,15 @@ async def _widening(workspace: Workspace, pattern: str, under: Path) -> tuple[Hi
         except BadPattern as error:
             unread = lacking(error)
             continue
-        if found := tuple(hit for hit in hits.found if visible is None or hit.path in visible):
-            return Hits(found, hits.complete), reading.case, reading.remark
+        if shown := tuple(hit for hit in hits.found if visible is None or hit.path in visible):
+            return Hits(shown, hits.complete), reading.case, reading.remark
     return Hits(()), "--ignore-case", unread
 
 
-async def _searched(workspace: Workspace, under: Path) -> frozenset[str] | None:
-    """The files of a folder; None where ripgrep knows without help what is ignored. Raises Refusal.
+async def _visible_below(workspace: Workspace, under: Path) -> frozenset[str] | None:
+    """Return the visible files of a folder, or None if ripgrep knows them by itself. Raise Refusal if there is none.
 
-    Ignore files of the folders above it count too, and ripgrep reads those only from the root on.
+    The ignore files of the folders above it count too, and ripgrep reads those only from the root on.
     """
     if under == workspace.root or not under.is_dir():
         return None
@@ -98,12 +98,13 @@ async def _searched(workspace: Workspace, under: Path) -> frozenset[str] | None:
     raise Refusal(f"{name} holds no files but ignored ones: search another folder")
 
 
-def _definitions(workspace: Workspace, pattern: str, hits: Sequence[Hit], case: Case) -> list[Hit]:
-    """The hits on whose line a symbol begins that the pattern names as a whole word."""
+def _definition_hits(workspace: Workspace, pattern: str, hits: Sequence[Hit], case: Case) -> list[Hit]:
+    """Return the hits on a line where a symbol begins that the pattern names as a whole word."""
     same = str if case == "--case-sensitive" else str.casefold
     words = {same(word) for word in re.findall(r"\w+", re.sub(r"\\[a-zA-Z]", " ", pattern))}
-    telling = [hit for hit in hits if language_of(hit.path) and not words.isdisjoint(_words(same(hit.text)))]
-    likely = sorted(telling, key=lambda hit: not _looks_like_a_definition(hit.text))  # where too many are to be parsed
+    sources = (hit for hit in hits if language_of(hit.path))
+    telling = [hit for hit in sources if not words.isdisjoint(re.findall(r"\w+", same(hit.text)))]
+    likely = sorted(telling, key=lambda hit: not _looks_like_a_definition(hit.text))  # if too many are to be parsed
     places = {
         (path, symbol.line)
         for path in islice(dict.fromkeys(hit.path for hit in likely), PARSED)
@@ -117,16 +118,19 @@ def _looks_like_a_definition(text: str) -> bool:
     return DEFINED.match(text) is not None or text.rstrip().endswith("{")
 
 
-def _words(text: str) -> Sequence[str]:
-    return re.findall(r"\w+", text)
+def _lines(workspace: Workspace, hits: Sequence[Hit]) -> list[Line]:
+    """Return a line for each hit: its place and its text, keys redacted."""
+    return [
+        Line(
+            f"{hit.path}:{hit.line}: {one_line(_text_from_match(_redact(workspace, hit)), WIDTH)}",
+            (place(hit.path, hit.line),),
+        )
+        for hit in hits
+    ]
 
 
-def _rows(workspace: Workspace, hits: Sequence[Hit]) -> list[Line]:
-    return [_row(_without_keys(workspace, hit)) for hit in hits]
-
-
-def _without_keys(workspace: Workspace, hit: Hit) -> Hit:
-    """The hit, its keys redacted. Of a line that may be of a private key only the lines above it tell."""
+def _redact(workspace: Workspace, hit: Hit) -> Hit:
+    """Return the hit with its keys redacted. Only the lines above tell whether a line belongs to a private key."""
     text = redacted(hit.text)
     if BODY.match(text):
         with suppress(Refusal, IndexError):  # a file of more than is read, or that has just changed
@@ -134,13 +138,8 @@ def _without_keys(workspace: Workspace, hit: Hit) -> Hit:
     return hit if text == hit.text else replace(hit, text=text, column=0)
 
 
-def _row(hit: Hit) -> Line:
-    text = f"{hit.path}:{hit.line}: {one_line(_around(hit), WIDTH)}"
-    return Line(text, (place(hit.path, hit.line),))
-
-
-def _around(hit: Hit) -> str:
-    """The line, from shortly before the match where that lies too far right to be seen, yet in what we have of it."""
+def _text_from_match(hit: Hit) -> str:
+    """Return the line, cut to begin shortly before the match if that lies too far right to be seen."""
     text = hit.text.lstrip()
     column = hit.column - (len(hit.text) - len(text))
     return "…" + text[column - LEAD :] if len(text) > WIDTH and WIDTH - LEAD <= column < len(text) else text

@@ -1,8 +1,8 @@
 """The logs of a workspace: which files are logs, and their entries. An entry is a line and the lines that belong to it.
 
-A line belongs to the entry before where it is indented or blank, or where its file's first lines tell time or level,
-or one above it time, and it does not: stack traces, statements of several lines. Such a line may be one that a program
-printed by itself.
+A line belongs to the entry before it if it is indented or blank. A line without time and level also belongs to it if
+the file's first lines have any, or if a line above has a time: stack traces and statements of several lines are such.
+So may be a line that a program printed by itself.
 """
 
 import re
@@ -17,18 +17,18 @@ from typing import NamedTuple
 from anyio import from_thread, to_thread
 
 from skillstill.errors import Refusal
-from skillstill.tools.code.files import settle
+from skillstill.tools.code.files import resolve_fuzzy
 from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import visible_files
-from skillstill.tools.logs.lines import MAX_JSON, Reading, read_line, spoken_level
-from skillstill.tools.logs.times import Clock
+from skillstill.tools.logs.lines import MAX_JSON, ParsedLine, parse_line, spoken_level
+from skillstill.tools.logs.times import TimeScale
 from skillstill.util.text import clean
 from skillstill.workspace import Workspace
 
 MAX_LOGS = 64_000_000  # bytes of one call's logs in all: some five seconds
 MAX_FILES = 500
 SNIFFED = 20  # lines by which a file is known for a log
-TASTED = 300  # files without a log's name that are looked into, where none has one
+TASTED = 300  # files without a log's name that are looked into, if none has one
 _NAMED = re.compile(
     r"(?:^|/)(?:[^/]+\.(?:log|out|jsonl|err)(?:[.-][\w.-]*)?|[^/]+[._-]log(?:\.\d+)?|(?:syslog|messages)(?:\.\d+)?)$",
     re.IGNORECASE,
@@ -38,8 +38,11 @@ _PACKED = re.compile(r"\.(?:gz|xz|bz2|zst|zip|tar|tgz)$", re.IGNORECASE)
 _MAYBE = ("", ".txt", ".json", ".ndjson", ".logs", ".trace")  # other files that may hold a log
 
 
-class Entry(NamedTuple):
-    """`time` is that of the entry before where its own line tells none; `tail`: its last line that is not indented."""
+class LogEntry(NamedTuple):
+    """One entry of a log, by its first and last line.
+
+    `time` is that of the entry before if its own line has none. `tail` is its last line that is not indented.
+    """
 
     path: str
     first: int
@@ -54,60 +57,73 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Log:
+    """A file that may be a log, and what its first lines say: None for one without time and level."""
+
     path: str
     data: bytes
-    told: tuple[Reading | None, ...]  # of its first lines
+    first_lines: tuple[ParsedLine | None, ...]
 
     @property
-    def is_one(self) -> bool:
-        """Whether most of its first lines tell time or level."""
-        return 2 * sum(reading is not None for reading in self.told) > len(self.told)
+    def reads_like_a_log(self) -> bool:
+        """Return whether most of the first lines have a time or a level."""
+        return 2 * sum(parsed is not None for parsed in self.first_lines) > len(self.first_lines)
 
     @property
     def has_entries_of_lines(self) -> bool:
-        return any(reading is not None for reading in self.told)
+        """Return whether any of the first lines has a time or a level."""
+        return any(parsed is not None for parsed in self.first_lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """The logs under a path, their times on one clock, and the files that were not read."""
+    """The logs under a path, and the scale of their times.
+
+    `unread` are files that could not be read. `passed_over` are files that may be logs but do not read like one.
+    """
 
     name: str
     files: tuple[Log, ...]
-    clock: Clock
-    left: tuple[str, ...] = ()
+    time_scale: TimeScale
+    unread: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
 
-    def entries(self) -> Iterator[Entry]:
-        """In the order of files and lines. In a worker thread only: a cancelled run ends here."""
+    def entries(self) -> Iterator[LogEntry]:
+        """Yield the entries in the order of files and lines.
+
+        Call it in a worker thread only: it ends with the run if that is cancelled.
+        """
         for log in self.files:
-            yield from _entries(log, self.clock)
+            yield from _entries(log, self.time_scale)
 
 
 async def logs_under(workspace: Workspace, path: str) -> Logs:
-    """Logs by their names and folders; where there are none, files that read like logs.
+    """Return the logs by their names and folders; if there are none, the files that read like logs.
 
-    Raises Refusal, also where a single file cannot be read.
+    Raise Refusal if the path names nothing, or a single file that cannot be read.
     """
-    real = workspace.resolve(await settle(workspace, path))
+    real = workspace.resolve(await resolve_fuzzy(workspace, path))
     name = workspace.relative(real)
     if not real.is_dir():
-        return await to_thread.run_sync(_opened, workspace, name, [name], True)
+        return await to_thread.run_sync(_open_logs, workspace, name, [name], True)
     visible = await visible_files(workspace, name)
-    packed = [file for file in visible if _PACKED.search(file) and _is_called_a_log(_PACKED.sub("", file))]
+    packed = [file for file in visible if _PACKED.search(file) and _may_be_log_by_name(_PACKED.sub("", file))]
     plain = [file for file in visible if not _PACKED.search(file)]
-    named = await to_thread.run_sync(_opened, workspace, name, [*filter(_is_called_a_log, plain)], False)
+    named = await to_thread.run_sync(_open_logs, workspace, name, [*filter(_may_be_log_by_name, plain)], False)
     maybe = [file for file in plain if PurePosixPath(file).suffix.lower() in _MAYBE]
-    logs = named if named.files else await to_thread.run_sync(_tasted, workspace, name, maybe[:TASTED])
-    return replace(logs, left=(*named.left, *packed))
+    unread, passed_over = (*named.unread, *packed), named.passed_over
+    if named.files:
+        return replace(named, unread=unread)
+    tasted = await to_thread.run_sync(_logs_by_content, workspace, name, maybe[:TASTED])
+    return replace(tasted, unread=unread, passed_over=(*passed_over, *maybe[TASTED:]))
 
 
-def _is_called_a_log(path: str) -> bool:
+def _may_be_log_by_name(path: str) -> bool:
     return _NAMED.search(path) is not None or _AMONG_LOGS.search(path) is not None
 
 
-def _opened(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) -> Logs:
+def _open_logs(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) -> Logs:
     logs: list[Log] = []
-    left = [*paths[MAX_FILES:]]
+    unread = [*paths[MAX_FILES:]]
     room = MAX_LOGS
     for path in paths[:MAX_FILES]:
         from_thread.check_cancelled()
@@ -116,41 +132,49 @@ def _opened(workspace: Workspace, name: str, paths: Sequence[str], alone: bool) 
         except Refusal:
             if alone:
                 raise
-            left.append(path)
+            unread.append(path)
             continue
         room -= len(data)
         if data.strip():
-            logs.append(Log(path, data, tuple(map(read_line, islice(_lines_with_text(data), SNIFFED)))))
-    kept = logs if alone else [log for log in logs if not _may_be_data(log.path) or log.is_one]
-    return Logs(name, tuple(kept), _clock(kept), tuple(left))
+            logs.append(Log(path, data, tuple(map(parse_line, islice(_unindented_lines(data), SNIFFED)))))
+    logs_read = logs if alone else [log for log in logs if not _has_ambiguous_name(log.path) or log.reads_like_a_log]
+    passed_over = tuple(log.path for log in logs if log not in logs_read and _is_named_like_output(log.path))
+    return Logs(name, tuple(logs_read), _time_scale(logs_read), tuple(unread), passed_over)
 
 
-def is_surely_a_log(path: str) -> bool:
-    """By its name, packed or not, without having read it."""
+def _is_named_like_output(path: str) -> bool:
+    """Return whether the name is that of what a program printed: a log, unless it reads like none."""
+    return PurePosixPath(path).suffix.lower() in {".out", ".err"}
+
+
+def is_named_like_a_log(path: str) -> bool:
+    """Return whether the name is surely that of a log, packed or not."""
     plain = _PACKED.sub("", path)
-    return _NAMED.search(plain) is not None and not _may_be_data(plain)
+    return _NAMED.search(plain) is not None and not _has_ambiguous_name(plain)
 
 
-def _may_be_data(path: str) -> bool:
-    """Whether the name is that of logs and of other things alike: data sets, output of programs, files beside logs."""
+def _has_ambiguous_name(path: str) -> bool:
+    """Return whether other files than logs are called so too: data sets, output of programs, files beside logs."""
     return PurePosixPath(path).suffix.lower() in {".jsonl", ".out", ".err"} or not _NAMED.search(path)
 
 
-def _tasted(workspace: Workspace, name: str, paths: Sequence[str]) -> Logs:
-    """Those of the files that read like logs, whatever they are called."""
-    logs = _opened(workspace, name, paths, False).files
-    kept = tuple(log for log in logs if log.is_one and any(reading and reading.time for reading in log.told))
-    return Logs(name, kept, _clock(kept))
+def _logs_by_content(workspace: Workspace, name: str, paths: Sequence[str]) -> Logs:
+    """Return those of the files that read like logs, whatever they are called."""
+    files = _open_logs(workspace, name, paths, False).files
+    logs = tuple(
+        file for file in files if file.reads_like_a_log and any(line and line.time for line in file.first_lines)
+    )
+    return Logs(name, logs, _time_scale(logs))
 
 
-def _clock(logs: Sequence[Log]) -> Clock:
-    clock = Clock()
-    clock.learn(reading.time for log in logs for reading in log.told if reading and reading.time)
-    return clock
+def _time_scale(logs: Sequence[Log]) -> TimeScale:
+    time_scale = TimeScale()
+    time_scale.observe(line.time for log in logs for line in log.first_lines if line and line.time)
+    return time_scale
 
 
 def _lines(data: bytes) -> Iterator[str]:
-    """The lines as ripgrep numbers them, without colours, each no longer than anyone reads."""
+    """Yield the lines as ripgrep numbers them, without colours, each no longer than anyone reads."""
     for number, raw in enumerate(BytesIO(data.removeprefix(b"\xef\xbb\xbf"))):
         if number % 1_000 == 0:
             from_thread.check_cancelled()
@@ -158,32 +182,32 @@ def _lines(data: bytes) -> Iterator[str]:
         yield clean(text) if "\x1b" in text else text
 
 
-def _lines_with_text(data: bytes) -> Iterator[str]:
+def _unindented_lines(data: bytes) -> Iterator[str]:
     return (line for line in _lines(data) if line and not line[0].isspace())
 
 
-def _entries(log: Log, clock: Clock) -> Iterator[Entry]:
-    """Each line that begins an entry is held until the next one does: only then it is known where its entry ends."""
-    held: Entry | None = None
+def _entries(log: Log, time_scale: TimeScale) -> Iterator[LogEntry]:
+    """Yield the entries of a log. An entry stays open until the next one begins: only then its end is known."""
+    open_entry: LogEntry | None = None
     last, tail = 0, ""
     time: datetime | None = None
     for number, text in enumerate(_lines(log.data), 1):
-        reading = None if not text or text[0].isspace() else read_line(text)
-        if held and reading is None and (not text or text[0].isspace() or time or log.has_entries_of_lines):
+        parsed = None if not text or text[0].isspace() else parse_line(text)
+        if open_entry and parsed is None and (not text or text[0].isspace() or time or log.has_entries_of_lines):
             if text.strip():
                 last, tail = number, tail if text[0].isspace() else text
             continue
         if not text.strip():
             continue
-        if held:
-            yield held if last == held.first else held._replace(last=last, tail=tail)
-        time = clock.settled(reading.time) if reading and reading.time else time
-        held, last, tail = _begun(log.path, number, text, reading, time), number, ""
-    if held:
-        yield held if last == held.first else held._replace(last=last, tail=tail)
+        if open_entry:
+            yield open_entry if last == open_entry.first else open_entry._replace(last=last, tail=tail)
+        time = time_scale.normalise(parsed.time) if parsed and parsed.time else time
+        open_entry, last, tail = _entry_at(log.path, number, text, parsed, time), number, ""
+    if open_entry:
+        yield open_entry if last == open_entry.first else open_entry._replace(last=last, tail=tail)
 
 
-def _begun(path: str, line: int, text: str, reading: Reading | None, time: datetime | None) -> Entry:
-    _, level, component, message = reading or Reading(None, "", "", text)
+def _entry_at(path: str, line: int, text: str, parsed: ParsedLine | None, time: datetime | None) -> LogEntry:
+    _, level, component, message = parsed or ParsedLine(None, "", "", text)
     component = component or PurePosixPath(path).name.split(".")[0] or path
-    return Entry(path, line, line, time, level or spoken_level(message), component, message, text, "")
+    return LogEntry(path, line, line, time, level or spoken_level(message), component, message, text, "")

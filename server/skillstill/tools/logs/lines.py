@@ -1,8 +1,8 @@
 """One line of a log: its time, level, component and message, in the formats that programs write most.
 
-Read are JSON and logfmt objects, access logs, klog, and whatever begins with a time: the level and the component are
-then looked for where log4j, Python, syslog, nginx, Spring and their like put them. All of it is a reading of text made
-for people: a message that begins like a level is taken for one.
+JSON and logfmt objects, access logs and klog are parsed, and every line that begins with a time: its level and its
+component are looked for at the places that log4j, Python, syslog, nginx and Spring use. The text was made for people,
+so a message that begins like a level is taken for one.
 """
 
 import json
@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from skillstill.tools.logs.times import from_epoch, stamp_of
+from skillstill.tools.logs.times import from_epoch, parse_time
 
 MAX_LINE = 2_000  # characters of a line that are read, and of JSON
 MAX_JSON = 200_000
@@ -30,7 +30,7 @@ _LETTERS = {"F": "CRITICAL", "E": "ERROR", "W": "WARN", "I": "INFO", "D": "DEBUG
 _SEVERITIES = ("CRITICAL", "CRITICAL", "CRITICAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")  # of syslog, by number
 _ANY = f"(?:{'|'.join(LEVELS)})"
 _END = r"(?=[\s:|\]>,-]|$)"
-# Possessive where two neighbours could share characters: what they made of a hostile line would be cubic.
+# Possessive if two neighbours could share characters: a hostile line would take cubic time.
 _LEAD = r"(?:\[[^\]]{1,60}\]|\{[^}]{1,60}\}|[\w.$/@+][\w.$/@+:-]{0,59}+)[\s|-]++"
 
 _PRIORITY = re.compile(r"<(\d{1,3})>(?:1 )?")
@@ -62,8 +62,8 @@ _TEXT_KEYS = ("msg", "message", "event")
 _ERROR_KEYS = ("error", "err", "exception", "exc_info")
 
 
-class Reading(NamedTuple):
-    """What a line tells; empty where it does not. The time is as written, see `log_times`."""
+class ParsedLine(NamedTuple):
+    """The parts of a line, each empty if the line does not have it. The time is as it was written: see `times.py`."""
 
     time: datetime | None
     level: str
@@ -71,29 +71,31 @@ class Reading(NamedTuple):
     message: str
 
 
-def read_line(text: str) -> Reading | None:
-    """None where the line tells neither time nor level."""
+def parse_line(text: str) -> ParsedLine | None:
+    """Return the parts of a line, or None if it has neither time nor level."""
     if text.startswith("{"):
-        return _of_json(text)
+        return _parse_json(text)
     text = text[:MAX_LINE]
-    return _of_stamp(text) or _of_klog(text) or _of_access(text) or _of_pairs(text) or _of_level(text)
+    return (
+        _parse_stamped(text) or _parse_klog(text) or _parse_access(text) or _parse_logfmt(text) or _parse_leveled(text)
+    )
 
 
 def spoken_level(message: str) -> str:
-    """The level that a message begins with: `error: no route`."""
-    found = _SPOKEN.match(message)
-    return LEVELS[(found["bare"] or found["lower"]).upper()] if found else ""
+    """Return the level that a message begins with, as in `error: no route`, or ""."""
+    match = _SPOKEN.match(message)
+    return LEVELS[(match["bare"] or match["lower"]).upper()] if match else ""
 
 
 def is_object(text: str) -> bool:
-    """Whether the line is made of keys and values."""
+    """Return whether the line is made of keys and values."""
     return text.startswith("{") or _PAIR.match(text) is not None
 
 
-def _of_stamp(text: str) -> Reading | None:
+def _parse_stamped(text: str) -> ParsedLine | None:
     priority = _PRIORITY.match(text)
     start = priority.end() if priority else 0
-    read = _stamped(text, start)
+    read = _split_time(text, start)
     if read is None:
         return None
     time, rest = read
@@ -103,31 +105,31 @@ def _of_stamp(text: str) -> Reading | None:
     else:
         system = _SYSLOG.match(rest)
         if system and not (text[start : start + 1].isupper() or system["process"] or system["name"] == "kernel"):
-            system = None  # a word before a colon is the name of a program only where syslog is sure
+            system = None  # a word before a colon is the name of a program only if the line is surely syslog
     if system:
-        return Reading(time, severity or spoken_level(system["message"]), system["name"], system["message"])
-    level, component, message = _told(rest)
-    return Reading(time, level, component, message)
+        return ParsedLine(time, severity or spoken_level(system["message"]), system["name"], system["message"])
+    level, component, message = _split_level(rest)
+    return ParsedLine(time, level, component, message)
 
 
-def _stamped(text: str, start: int) -> tuple[datetime, str] | None:
-    """The time that stands there, in brackets or not, and what comes after it."""
-    read = stamp_of(text, start + text.startswith("[", start))
+def _split_time(text: str, start: int) -> tuple[datetime, str] | None:
+    """Return the time at that place, in brackets or not, and what comes after it."""
+    read = parse_time(text, start + text.startswith("[", start))
     if read is None:
         return None
     time, end = read
     return time, text[end + text.startswith("]", end) :]
 
 
-def _told(rest: str) -> tuple[str, str, str]:
-    """Level, component and message of what comes after a time."""
-    found = _LEVELED.match(rest)
-    after = _AFTER.match(rest, found.end() if found else 0)
+def _split_level(rest: str) -> tuple[str, str, str]:
+    """Return the level, the component and the message of what comes after a time."""
+    match = _LEVELED.match(rest)
+    after = _AFTER.match(rest, match.end() if match else 0)
     assert after
     box, name, message = after.groups()
-    if not found:
+    if not match:
         return "", _component(box), rest[after.start("name" if name else "message") if box else 0 :].strip(" \t|:-")
-    first, lead, following, module, boxed, bare = found.groups()
+    first, lead, following, module, boxed, bare = match.groups()
     if name and not (box or _is_name(name)):
         name, message = None, rest[after.start("name") :]
     named = name or _component(module) or _component(following) or _component(lead) or _component(box)
@@ -136,69 +138,69 @@ def _told(rest: str) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=1_000)
 def _component(text: str | None) -> str:
-    """The name in brackets or not; empty where it is a process, a zone or an address."""
+    """Return the name, in brackets or not; empty if it is a process, a zone or an address."""
     bare = (text or "").strip("[]{}|- \t")
     return bare if re.match(r"[A-Za-z_]", bare) and not re.match(r"(?:UTC|GMT|pid|tid|client)\b", bare) else ""
 
 
 @lru_cache(maxsize=1_000)
 def _is_name(word: str) -> bool:
-    """Whether a word before a colon is a component's rather than the beginning of a sentence or an exception."""
+    """Return whether a word before a colon is a component, not the beginning of a sentence or an exception."""
     if re.search(r"(?:Error|Exception|Warning)$", word):
         return False
     return word[0].islower() or "." in word or re.search(r"[a-z][A-Z]", word) is not None
 
 
-def _of_klog(text: str) -> Reading | None:
-    found = _KLOG.match(text)
-    read = stamp_of(f"{found[2]}-{found[3]} {found[4]}") if found else None
-    if found is None or read is None:
+def _parse_klog(text: str) -> ParsedLine | None:
+    match = _KLOG.match(text)
+    read = parse_time(f"{match[2]}-{match[3]} {match[4]}") if match else None
+    if match is None or read is None:
         return None
-    return Reading(read[0], _LETTERS[found[1]], found[5].removesuffix(".go"), found[6])
+    return ParsedLine(read[0], _LETTERS[match[1]], match[5].removesuffix(".go"), match[6])
 
 
-def _of_access(text: str) -> Reading | None:
-    found = _ACCESS.match(text)
-    read = stamp_of(found["time"]) if found else None
-    if found is None or read is None:
+def _parse_access(text: str) -> ParsedLine | None:
+    match = _ACCESS.match(text)
+    read = parse_time(match["time"]) if match else None
+    if match is None or read is None:
         return None
-    method, _, address = found["request"].removesuffix(" HTTP/1.1").partition(" ")
+    method, _, address = match["request"].removesuffix(" HTTP/1.1").partition(" ")
     path = re.split(r"[? ]", address, maxsplit=1)[0]
-    level = {"5": "ERROR", "4": "WARN"}.get(found["status"][0], "INFO")
-    return Reading(read[0], level, "/".join(path.split("/")[:2]), f"{method} {path} {found['status']}")
+    level = {"5": "ERROR", "4": "WARN"}.get(match["status"][0], "INFO")
+    return ParsedLine(read[0], level, "/".join(path.split("/")[:2]), f"{method} {path} {match['status']}")
 
 
-def _of_json(text: str) -> Reading | None:
+def _parse_json(text: str) -> ParsedLine | None:
     try:
         value = json.loads(text[:MAX_JSON])
     except (ValueError, RecursionError):
         return None
-    return _of_keys(value) if isinstance(value, dict) else None
+    return _from_keys(value) if isinstance(value, dict) else None
 
 
-def _of_pairs(text: str) -> Reading | None:
+def _parse_logfmt(text: str) -> ParsedLine | None:
     if not _PAIR.match(text):
         return None
     pairs = {key: value.strip('"').replace('\\"', '"') for key, value in _PAIR.findall(text)}
-    return _of_keys(pairs)
+    return _from_keys(pairs)
 
 
-def _of_keys(value: Mapping[str, Any]) -> Reading | None:
-    time, level = _time(_first(value, _TIME_KEYS)), _level(_first(value, _LEVEL_KEYS))
+def _from_keys(value: Mapping[str, Any]) -> ParsedLine | None:
+    time, level = _time_from(_first_value(value, _TIME_KEYS)), _level_from(_first_value(value, _LEVEL_KEYS))
     if time is None and not level:
         return None
-    error = _first(value, _ERROR_KEYS)
-    words = [str(_first(value, _TEXT_KEYS) or ""), error if isinstance(error, str) else ""]
-    return Reading(time, level, str(_first(value, _NAME_KEYS) or "")[:60], ": ".join(filter(None, words)))
+    error = _first_value(value, _ERROR_KEYS)
+    words = [str(_first_value(value, _TEXT_KEYS) or ""), error if isinstance(error, str) else ""]
+    return ParsedLine(time, level, str(_first_value(value, _NAME_KEYS) or "")[:60], ": ".join(filter(None, words)))
 
 
-def _first(value: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+def _first_value(value: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     return next((value[key] for key in keys if key in value), None)
 
 
-def _time(value: Any) -> datetime | None:
+def _time_from(value: Any) -> datetime | None:
     if isinstance(value, str):
-        read = stamp_of(value)
+        read = parse_time(value)
         if read or not re.fullmatch(r"\d{9,19}(?:\.\d+)?", value):
             return read[0] if read else None
         value = float(value)
@@ -208,20 +210,20 @@ def _time(value: Any) -> datetime | None:
         return None
 
 
-def _level(value: Any) -> str:
+def _level_from(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and value % 10 == 0 and 0 < value <= 60:
         return ("DEBUG", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")[value // 10 - 1]  # of bunyan and pino
     return LEVELS.get(value.upper(), "") if isinstance(value, str) else ""
 
 
-def _of_level(text: str) -> Reading | None:
-    found = _ONLY_LEVEL.match(text)
-    if found is None:
+def _parse_leveled(text: str) -> ParsedLine | None:
+    match = _ONLY_LEVEL.match(text)
+    if match is None:
         return None
-    level, rest = found["boxed"] or found["bare"], text[found.end() :]
-    if read := _stamped(rest.lstrip(), 0):
-        return Reading(read[0], *_told(f" {level} {read[1]}"))
-    return Reading(None, LEVELS[level.upper()], found["name"] or "", rest)
+    level, rest = match["boxed"] or match["bare"], text[match.end() :]
+    if read := _split_time(rest.lstrip(), 0):
+        return ParsedLine(read[0], *_split_level(f" {level} {read[1]}"))
+    return ParsedLine(None, LEVELS[level.upper()], match["name"] or "", rest)
 
 
 _REQUEST = re.compile(r"[A-Z]{3,7} \S+ \d{3}")
@@ -236,7 +238,7 @@ _VARYING = re.compile(
 
 
 def template(message: str) -> str:
-    """The message with a `*` for each number, id, address, path and quoted value: what its siblings share."""
+    """Return the message with a `*` for each number, id, address, path and quoted value."""
     message = message[:MAX_MESSAGE]
     if _REQUEST.fullmatch(message):
         head, _, status = message.rpartition(" ")

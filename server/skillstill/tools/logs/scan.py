@@ -1,4 +1,4 @@
-"""Choosing entries of logs by level, time and pattern, and counting what was chosen among how many."""
+"""One pass over logs: entries are chosen by level, time, pattern and ids, and counted."""
 
 import re
 from collections import Counter
@@ -13,9 +13,9 @@ from anyio import to_thread
 from skillstill.errors import Refusal
 from skillstill.tools.kit.pattern_variants import lacking, readings, respelled
 from skillstill.tools.kit.ripgrep import BadPattern, matching_numbers
-from skillstill.tools.logs.files import Entry, Logs, logs_under
-from skillstill.tools.logs.ids import entry_at, tie
-from skillstill.tools.logs.times import Bound, said, said_range
+from skillstill.tools.logs.files import LogEntry, Logs, logs_under
+from skillstill.tools.logs.ids import entry_at, related_pattern
+from skillstill.tools.logs.times import TimeBound, format_range, format_time
 from skillstill.workspace import Workspace
 
 Gathered = TypeVar("Gathered")
@@ -27,8 +27,8 @@ LEVELS_OF = {name: frozenset({name.upper()}) for name in ("critical", "warn", "i
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What was asked for, as the tools' arguments say it."""
+class Criteria:
+    """Which entries are asked for, as the tools' arguments say it."""
 
     path: str
     level: str
@@ -38,7 +38,7 @@ class Wanted:
     related: str = ""
 
     def __str__(self) -> str:
-        """In words that come after a number: `ERROR or CRITICAL entries match 'x' since 10:00`."""
+        """Return the words that come after a number: `ERROR or CRITICAL entries match 'x' since 10:00`."""
         levels = " or ".join(sorted(LEVELS_OF[self.level], reverse=True)) if self.level else ""
         matched = any((self.level, self.pattern, self.since, self.until))
         words = [levels, "entries", f"related to {self.related}" if self.related else "", "match" if matched else ""]
@@ -47,21 +47,27 @@ class Wanted:
         return " ".join(filter(None, words))
 
     @property
-    def is_choice(self) -> bool:
+    def is_selective(self) -> bool:
+        """Return whether anything but the path limits the entries."""
         return any((self.level, self.pattern, self.since, self.until, self.related))
 
 
 @dataclass(slots=True)
-class Extent:
-    """How many entries, in which files, from when to when."""
+class EntryCount:
+    """The number of entries by file, their first and last time, and which of the files have levels and times at all."""
 
     files: Counter[str] = field(default_factory=Counter)
+    with_levels: set[str] = field(default_factory=set)
+    with_times: set[str] = field(default_factory=set)
     first: datetime | None = None
     last: datetime | None = None
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         self.files[entry.path] += 1
+        if entry.level:
+            self.with_levels.add(entry.path)
         if entry.time:
+            self.with_times.add(entry.path)
             self.first = entry.time if self.first is None or entry.time < self.first else self.first
             self.last = entry.time if self.last is None or entry.time > self.last else self.last
 
@@ -70,65 +76,65 @@ class Extent:
         return self.files.total()
 
     def __str__(self) -> str:
-        """`3 files, 2026-03-01 10:00:02 to 10:41:10`."""
-        times = f", {said_range(self.first, self.last)}" if self.first and self.last else ""
+        """Return `3 files, 2026-03-01 10:00:02 to 10:41:10`."""
+        times = f", {format_range(self.first, self.last)}" if self.first and self.last else ""
         return f"{len(self.files)} files{times}"
 
 
 @dataclass(slots=True)
-class Scan:
-    """One pass over the logs: all entries are counted, those that are chosen are counted and passed on."""
+class LogScan:
+    """One pass over the logs. All entries are counted; those that meet the criteria are counted and yielded."""
 
     logs: Logs
-    wanted: Wanted
+    criteria: Criteria
     numbers: Numbers | None
-    since: Bound | None = None
-    until: Bound | None = None
-    tied: re.Pattern[str] | None = None
-    everything: Extent = field(default_factory=Extent)
-    chosen: Extent = field(default_factory=Extent)
+    since: TimeBound | None = None
+    until: TimeBound | None = None
+    related_ids: re.Pattern[str] | None = None
+    everything: EntryCount = field(default_factory=EntryCount)
+    chosen: EntryCount = field(default_factory=EntryCount)
 
-    def entries(self) -> Iterator[Entry]:
-        if not self.wanted.is_choice:
+    def entries(self) -> Iterator[LogEntry]:
+        if not self.criteria.is_selective:
             self.chosen = self.everything
-        levels = LEVELS_OF.get(self.wanted.level)
+        levels = LEVELS_OF.get(self.criteria.level)
         for entry in self.logs.entries():
             self.everything.add(entry)
             if levels and entry.level not in levels:
                 continue
-            if (self.since or self.until) and not _within(entry.time, self.since, self.until):
+            if (self.since or self.until) and not _is_within(entry.time, self.since, self.until):
                 continue
-            if self.tied and not self.tied.search(entry.text):
+            if self.related_ids and not self.related_ids.search(entry.text):
                 continue
-            if self.numbers is not None and not _touches(entry, self.numbers):
+            if self.numbers is not None and not _has_line_in(entry, self.numbers):
                 continue
-            if self.wanted.is_choice:
+            if self.criteria.is_selective:
                 self.chosen.add(entry)
             yield entry
 
 
-async def scanned(
-    workspace: Workspace, wanted: Wanted, gather: Callable[[Iterable[Entry]], Gathered]
-) -> tuple[Scan, Gathered, str]:
-    """What was gathered from the first reading of the pattern that chooses any entry, and a remark on that reading.
+async def scan_logs(
+    workspace: Workspace, criteria: Criteria, gather: Callable[[Iterable[LogEntry]], Gathered]
+) -> tuple[LogScan, Gathered, str]:
+    """Return the scan with the first reading of the pattern that finds an entry, what was gathered, and a remark.
 
-    Where none does, the remark is on what could not be read.
+    The remark is on that reading; if no reading finds an entry, on what could not be read.
     """
-    logs = await logs_under(workspace, wanted.path)
-    since, until = await to_thread.run_sync(_window, wanted, logs)
+    logs = await logs_under(workspace, criteria.path)
+    since, until = await to_thread.run_sync(_time_bounds, criteria, logs)
     if since and until and since.daily == until.daily and since.first > until.first:
-        raise Refusal(f"since {wanted.since} is after until {wanted.until}: exchange them")
-    tied = await to_thread.run_sync(tie, wanted.related, logs) if wanted.related else None
-    async for numbers, remark in _readings(workspace, wanted.pattern, logs):
-        scan = Scan(logs, wanted, numbers, since, until, tied)
+        raise Refusal(f"since {criteria.since} is after until {criteria.until}: exchange them")
+    related_ids = await to_thread.run_sync(related_pattern, criteria.related, logs) if criteria.related else None
+    async for numbers, remark in _line_numbers(workspace, criteria.pattern, logs):
+        scan = LogScan(logs, criteria, numbers, since, until, related_ids)
         gathered = await to_thread.run_sync(gather, scan.entries())
         if scan.chosen.total:
             return scan, gathered, remark
     return scan, gathered, remark
 
 
-async def _readings(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIterator[tuple[Numbers | None, str]]:
-    """The lines that match in each reading of the pattern; last, that none does, and what could not be read."""
+async def _line_numbers(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIterator[tuple[Numbers | None, str]]:
+    """Yield the lines that match each reading of the pattern; last, no line, and what could not be read."""
     if not pattern:
         yield None, ""
         return
@@ -147,32 +153,32 @@ async def _readings(workspace: Workspace, pattern: str, logs: Logs) -> AsyncIter
     yield {}, unread
 
 
-def _window(wanted: Wanted, logs: Logs) -> tuple[Bound | None, Bound | None]:
-    """Raises Refusal, with a time that these logs have."""
-    return _bound("since", wanted.since, logs), _bound("until", wanted.until, logs)
+def _time_bounds(criteria: Criteria, logs: Logs) -> tuple[TimeBound | None, TimeBound | None]:
+    """Return both ends of the window. Raise Refusal, with a time of these logs as an example, if one is no time."""
+    return _time_bound("since", criteria.since, logs), _time_bound("until", criteria.until, logs)
 
 
-def _bound(name: str, text: str, logs: Logs) -> Bound | None:
+def _time_bound(name: str, text: str, logs: Logs) -> TimeBound | None:
     if not text:
         return None
-    if bound := _of_entry(text, logs) or Bound.of(text, logs.clock):
+    if bound := _bound_at_entry(text, logs) or TimeBound.of(text, logs.time_scale):
         return bound
-    example = logs.clock.example
-    like = said(logs.clock.settled(example)) if example else "2026-03-01 10:00:02"
+    example = logs.time_scale.example
+    like = format_time(logs.time_scale.normalise(example)) if example else "2026-03-01 10:00:02"
     raise Refusal(f"{name}: {text!r} is no time: give one like {like[-8:-3]}" + (f" or {like}" if like[8:] else ""))
 
 
-def _of_entry(text: str, logs: Logs) -> Bound | None:
-    """The time of the entry that stands at `path:line`. None where the text names none that has a time."""
+def _bound_at_entry(text: str, logs: Logs) -> TimeBound | None:
+    """Return the time of the entry at `path:line`, or None if the text names no entry with a time."""
     entry = entry_at(text, logs)
-    return Bound.at(entry.time) if entry and entry.time else None
+    return TimeBound.at(entry.time) if entry and entry.time else None
 
 
-def _within(time: datetime | None, since: Bound | None, until: Bound | None) -> bool:
+def _is_within(time: datetime | None, since: TimeBound | None, until: TimeBound | None) -> bool:
     return time is not None and not (since and not since.has_begun(time)) and not (until and until.is_over(time))
 
 
-def _touches(entry: Entry, numbers: Numbers) -> bool:
+def _has_line_in(entry: LogEntry, numbers: Numbers) -> bool:
     inside = numbers.get(entry.path, ())
     if entry.first == entry.last:
         return entry.first in inside

@@ -1,9 +1,9 @@
-"""In which function an exception was raised: what a stack trace says, in whichever order its language tells it."""
+"""The function in which an exception was raised, by its stack trace, in whichever order its language writes it."""
 
 import re
 from collections.abc import Sequence
 
-from skillstill.tools.logs.lines import read_line
+from skillstill.tools.logs.lines import parse_line
 
 LONGEST = 400  # lines on either side that may belong to one trace
 WIDEST = 1_000  # characters of a line that are looked at
@@ -18,18 +18,18 @@ OTHER = re.compile(r"\s+at \S")
 NAMED = re.compile(r"\s+at (?:async |new )*(?:[^\s(]*[./])?([\w$<>]+)(?:\[[^\]\s]*\])?(?: \[as \w+\])? ?\(")
 
 
-def raised_in(lines: Sequence[str], line: int) -> tuple[int, str] | None:
-    """The line and the name of that function, by the trace around a line (numbered from 1).
+def innermost_call(lines: Sequence[str], line: int) -> tuple[int, str] | None:
+    """Return the line and the name of the innermost call of the trace around a line (numbered from 1).
 
-    None without a trace, and where the innermost call is told in a form that is not known.
+    Return None if there is no trace, or if the innermost call has an unknown form.
     """
     near = range(max(1, line - LONGEST), min(len(lines), line + LONGEST) + 1)
     if not any(PYTHON.match(lines[number - 1]) or OTHER.match(lines[number - 1]) for number in near):
         return None
-    begin = next((number for number in range(line, near.start - 1, -1) if _begins(lines, number)), near.start)
-    end = next((number for number in range(line + 1, near.stop) if _begins(lines, number)), near.stop)
+    begin = next((number for number in range(line, near.start - 1, -1) if _begins_anew(lines, number)), near.start)
+    end = next((number for number in range(line + 1, near.stop) if _begins_anew(lines, number)), near.stop)
     trace = range(begin, end)
-    python = [(number, found[1]) for number in trace if (found := PYTHON.match(lines[number - 1]))]
+    python = [(number, match[1]) for number in trace if (match := PYTHON.match(lines[number - 1]))]
     return _of_python(lines, trace, python) if python else _of_others(lines, trace)
 
 
@@ -43,19 +43,19 @@ def _of_others(lines: Sequence[str], trace: range) -> tuple[int, str] | None:
         return None  # prose that says `at noon (or later)`
     begin = max((number for number in trace if CAUSE.match(lines[number - 1])), default=trace.start)
     first = next((number for number in trace if number >= begin and OTHER.match(lines[number - 1])), 0)
-    found = NAMED.match(lines[first - 1][:WIDEST]) if first else None
-    return (first, found[1]) if found else None
+    match = NAMED.match(lines[first - 1][:WIDEST]) if first else None
+    return (first, match[1]) if match else None
 
 
-def _begins(lines: Sequence[str], number: int) -> bool:
-    """Whether a line begins an entry of a log, a trace of its own, or something else altogether."""
+def _begins_anew(lines: Sequence[str], number: int) -> bool:
+    """Return whether a line begins an entry of a log, a trace of its own, or something else altogether."""
     text = lines[number - 1][:WIDEST]
     if HEAD.match(text):
-        before = next((one for one in reversed(lines[max(0, number - 3) : number - 1]) if one.strip()), "")
+        before = next((above for above in reversed(lines[max(0, number - 3) : number - 1]) if above.strip()), "")
         return not (CHAINED.match(before) or _is_entry(before))
     goes_on = not text.strip() or text[0].isspace() or CHAINED.match(text) or CAUSE.match(text) or RAISED.match(text)
     return _is_entry(text) or not goes_on
 
 
 def _is_entry(text: str) -> bool:
-    return bool(text) and not text[0].isspace() and read_line(text[:WIDEST]) is not None
+    return bool(text) and not text[0].isspace() and parse_line(text[:WIDEST]) is not None

@@ -1,8 +1,8 @@
-"""Times of logs: reading the one a line begins with, and saying times briefly.
+"""Times of logs: how they are parsed, compared and shown.
 
-A time is first read as it stands, with its zone where it has one; `Clock` then puts the times of several files on one
-scale. What a log leaves open is taken from the others, else marked by a year that no log is from. A log without years
-that runs over New Year's Eve is not put right.
+A time is first parsed as it is written, with its zone if it has one. `TimeScale` then puts the times of several files
+on one scale. A date that a log leaves out is taken from the other logs, else marked by a year that no log is from. A
+log without years that runs over New Year's Eve is not corrected.
 """
 
 import json
@@ -30,36 +30,36 @@ _SAID = re.compile(r"(?:\d{4}-\d\d-\d\d[T ])?(?<!\d)\d?\d:[0-5]\d(?::[0-6]\d)?(?
 
 
 def said_times(said: str) -> Mapping[str, str]:
-    """Of a Lark grammar, the times that were said. Empty where none was: nothing else is one."""
+    """Return the terminal of a Lark grammar for the times in the context; empty if there is none."""
     return {"TIME": " | ".join(json.dumps(time) for time in sorted({*_SAID.findall(said)}))}
 
 
-def stamp_of(text: str, start: int = 0) -> tuple[datetime, int] | None:
-    """The time that stands there and where it ends."""
-    found = _STAMP.match(text, start)
+def parse_time(text: str, start: int = 0) -> tuple[datetime, int] | None:
+    """Return the time at that place and where it ends, or None if there is none."""
+    match = _STAMP.match(text, start)
     with suppress(ValueError):  # the 31st of June, or 25:00
-        return (_moment(found), found.end()) if found else None
+        return (_moment(match), match.end()) if match else None
     return None
 
 
-def _moment(found: re.Match[str]) -> datetime:
-    if date := found["date"]:
-        zone = (found["zone"] or "").strip().replace("UTC", "Z")
-        moment = datetime.fromisoformat(f"{_year_first(date)} {found['clock'] or '00:00'}{zone}")
-        after_noon = (found["half"] or "").strip().upper() == "PM"
-        return moment.replace(hour=moment.hour % 12 + 12 * after_noon) if found["half"] else moment
-    if found["month"]:
-        year, month, day = int(found["year"] or NO_YEAR), MONTHS[found["month"]], int(found["day"])
-        return datetime.fromisoformat(f"{year}-{month:02}-{day:02} {found['of']}")
-    if web := found["web"]:
+def _moment(match: re.Match[str]) -> datetime:
+    if date := match["date"]:
+        zone = (match["zone"] or "").strip().replace("UTC", "Z")
+        moment = datetime.fromisoformat(f"{_year_first(date)} {match['clock'] or '00:00'}{zone}")
+        after_noon = (match["half"] or "").strip().upper() == "PM"
+        return moment.replace(hour=moment.hour % 12 + 12 * after_noon) if match["half"] else moment
+    if match["month"]:
+        year, month, day = int(match["year"] or NO_YEAR), MONTHS[match["month"]], int(match["day"])
+        return datetime.fromisoformat(f"{year}-{month:02}-{day:02} {match['of']}")
+    if web := match["web"]:
         return datetime.fromisoformat(f"{web[7:11]}-{MONTHS[web[3:6]]:02}-{web[:2]} {web[12:].replace(' ', '')}")
-    if found["short"]:
-        return datetime.fromisoformat(f"{NO_YEAR}-{found['short']} {found['at']}")
-    return datetime.fromisoformat(f"{NO_DATE}-01-01 {found['only']}")
+    if match["short"]:
+        return datetime.fromisoformat(f"{NO_YEAR}-{match['short']} {match['at']}")
+    return datetime.fromisoformat(f"{NO_DATE}-01-01 {match['only']}")
 
 
 def _year_first(date: str) -> str:
-    """`2024-03-01`, also where America writes `03/01/24`: no log is from 2003."""
+    """Return `2024-03-01`, also for the American `03/01/24`: no log is from 2003."""
     first, second, third = re.split("[-/]", date)
     if date[2] == "/" and first <= "12" < third:
         return f"20{third}-{first}-{second}"
@@ -67,21 +67,22 @@ def _year_first(date: str) -> str:
 
 
 @dataclass(slots=True)
-class Clock:
-    """One scale for all the logs of a call: the zone and the day of the first that tell theirs."""
+class TimeScale:
+    """One scale for all the logs of a call: the zone and the day of the first times that have one."""
 
     zone: tzinfo | None = None
     day: datetime | None = None
     example: datetime | None = None
 
-    def learn(self, moments: Iterable[datetime]) -> None:
+    def observe(self, moments: Iterable[datetime]) -> None:
+        """Take the zone and the day from these times if they are not known yet."""
         for moment in moments:
             self.zone = self.zone or moment.tzinfo
             self.day = self.day or (moment if moment.year not in (NO_YEAR, NO_DATE) else None)
             self.example = self.example or moment
 
-    def settled(self, moment: datetime) -> datetime:
-        """The time without a zone: as a clock in `zone` shows it. Never in that of this machine."""
+    def normalise(self, moment: datetime) -> datetime:
+        """Return the time without its zone, as a clock in `zone` shows it. The zone of this machine plays no part."""
         if moment.tzinfo is not None:
             self.zone = self.zone or moment.tzinfo
             return moment.astimezone(self.zone).replace(tzinfo=None)
@@ -95,28 +96,28 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """An end of a window: a whole time, or a time of day on any day. It lasts as long as its smallest named unit."""
+class TimeBound:
+    """One end of a window: a date and time, or a time on any day. It lasts as long as its smallest named unit."""
 
     first: datetime
     lasts: timedelta
     daily: bool
 
     @classmethod
-    def of(cls, text: str, clock: Clock) -> "Bound | None":
-        """None where the text is no time."""
+    def of(cls, text: str, clock: TimeScale) -> "TimeBound | None":
+        """Return the bound that a text names, or None if it is no time."""
         text = text.strip()
-        read = stamp_of(text)
+        read = parse_time(text)
         if read is None or text[read[1] :].strip():
             return None
         colons = re.sub(r"[+-]\d\d:?\d\d$|^\d\d/\w{3}/\d{4}:", "", text).count(":")
         lasts = [timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)][min(colons, 2)]
         if read[0].year == NO_DATE:
             return cls(read[0], lasts, daily=True)
-        return cls(clock.settled(read[0]), lasts, daily=False)
+        return cls(clock.normalise(read[0]), lasts, daily=False)
 
     @classmethod
-    def at(cls, moment: datetime) -> "Bound":
+    def at(cls, moment: datetime) -> "TimeBound":
         return cls(moment, timedelta.resolution, daily=False)
 
     def has_begun(self, moment: datetime) -> bool:
@@ -130,25 +131,29 @@ class Bound:
 
 
 def from_epoch(seconds: float) -> datetime:
-    """Seconds, or what so large a number must be: milli-, micro- or nanoseconds. Raises ValueError or OverflowError."""
+    """Return the time of seconds, or of milli-, micro- or nanoseconds if the number is that large.
+
+    Raise ValueError or OverflowError if it is too large for any.
+    """
     scale = next((scale for scale in (1, 1e3, 1e6, 1e9) if abs(seconds) < 1e11 * scale), 1)
     return datetime.fromtimestamp(seconds / scale, UTC)
 
 
-def said(moment: datetime) -> str:
-    """The time to the second, without what the log leaves open."""
+def format_time(moment: datetime) -> str:
+    """Return the time to the second, without what the log leaves out."""
     return moment.strftime({NO_YEAR: "%m-%d %H:%M:%S", NO_DATE: "%H:%M:%S"}.get(moment.year, "%Y-%m-%d %H:%M:%S"))
 
 
-def said_range(first: datetime, last: datetime) -> str:
-    """`2026-03-01 10:00:02 to 10:41:10`."""
-    if said(first) == said(last):
-        return said(first)
-    return f"{said(first)} to {last.time().isoformat('seconds') if first.date() == last.date() else said(last)}"
+def format_range(first: datetime, last: datetime) -> str:
+    """Return `2026-03-01 10:00:02 to 10:41:10`."""
+    if format_time(first) == format_time(last):
+        return format_time(first)
+    end = last.time().isoformat("seconds") if first.date() == last.date() else format_time(last)
+    return f"{format_time(first)} to {end}"
 
 
-def said_group(moment: datetime, form: str, days: set[datetime]) -> str:
-    """The time of a group, with its day only where there are several."""
+def format_group_time(moment: datetime, form: str, days: set[datetime]) -> str:
+    """Return the time of a group, with its day only if there are several days."""
     whole = len(days) > 1 and moment.year != NO_DATE
     return moment.strftime(f"%m-%d {form}" if whole else form)
 

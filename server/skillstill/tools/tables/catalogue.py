@@ -1,4 +1,4 @@
-"""Which tables the files of a workspace hold, and under which names a query finds them."""
+"""The tables that the files of a workspace hold, and the names under which a query finds them."""
 
 import os
 import re
@@ -42,7 +42,7 @@ QUOTED = re.compile(rf"({_OTHERS}|\b(?:from|join)\s*+{_TEXT})|{_TEXT}", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`name` is that in queries, `inner` that in the file. Only tables of SQLite files know their columns already."""
+    """A table by its name in queries (`name`) and in its file (`inner`). Only tables of SQLite files have `columns`."""
 
     name: str
     path: str
@@ -55,29 +55,30 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
-    """All tables, by path and name. `remarks` tell of files that cannot be used, or not as they are."""
+class TableCatalogue:
+    """All tables, by path and name. `remarks` say which files cannot be used, or are being changed."""
 
     tables: tuple[Table, ...]
     remarks: tuple[str, ...]
 
-    def mentioned(self, query: str) -> list[Table]:
-        """The tables whose names stand in the query, not in a text of it."""
+    def tables_in(self, query: str) -> list[Table]:
+        """Return the tables whose names stand in the query outside of its texts."""
         bare = _without_texts(query)
         return [table for table in self.tables if _has_word(bare, table.name)]
 
-    def with_columns(self, columns: Mapping[Table, tuple[str, ...]]) -> "Catalogue":
-        """The same, knowing the columns of CSV files too."""
-        return replace(self, tables=tuple(replace(one, columns=columns.get(one, one.columns)) for one in self.tables))
+    def with_columns(self, columns: Mapping[Table, tuple[str, ...]]) -> "TableCatalogue":
+        """Return the catalogue with the columns of CSV files, too."""
+        tables = (replace(table, columns=columns.get(table, table.columns)) for table in self.tables)
+        return replace(self, tables=tuple(tables))
 
-    def ambiguous(self, query: str) -> set[str]:
-        """The names in the query that several files give to tables of theirs."""
+    def shared_names_in(self, query: str) -> set[str]:
+        """Return the names in the query that tables of several files have."""
         shared = {table.inner for table in self.tables} - {table.name for table in self.tables}
         return {name for name in shared if _has_word(_without_texts(query), name)}
 
 
-def catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[], None]) -> Catalogue:
-    """The tables of these files. `check` is called for each, and may raise."""
+def read_catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[], None]) -> TableCatalogue:
+    """Return the tables of these files. `check` is called for each file and may raise."""
     tables: list[Table] = []
     remarks: list[str] = []
     for path in files:
@@ -85,24 +86,24 @@ def catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[], No
             continue
         check()
         try:
-            tables += _tables(workspace, path, check)
-            remarks += _unsaved(workspace, path)
+            tables += _tables_of_file(workspace, path, check)
+            remarks += _journal_remarks(workspace, path)
         except Refusal as refusal:
             check()  # whose own refusal is no remark on a file
             remarks.append(str(refusal))
         except (OSError, sqlite3.Error) as error:
             check()
             remarks.append(f"{path} cannot be read: {getattr(error, 'strerror', error)}")
-    return Catalogue(tuple(_with_names(tables)), tuple(remarks))
+    return TableCatalogue(tuple(_name_uniquely(tables)), tuple(remarks))
 
 
 def uri(real: Path) -> str:
-    """The file for SQLite: to read only, and as if nobody ever wrote it, so that no file is made beside it."""
+    """Return the file's address for SQLite: read-only and immutable, so that no file is made beside it."""
     return f"file:{quote(os.fsencode(real))}?mode=ro&immutable=1"
 
 
 def name_in_query(name: str) -> str:
-    """The name as a query must write it."""
+    """Return the name as a query must write it."""
     plain = re.fullmatch(r"[^\W\d]\w*", name) and not KEYWORD.fullmatch(name)
     return name if plain else quoted_name(name)
 
@@ -115,7 +116,7 @@ def as_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _tables(workspace: Workspace, path: str, check: Callable[[], None]) -> Iterable[Table]:
+def _tables_of_file(workspace: Workspace, path: str, check: Callable[[], None]) -> Iterable[Table]:
     real = workspace.resolve(path)
     if path.lower().endswith(DELIMITED):
         own = _identifier(PurePosixPath(path).stem)
@@ -128,17 +129,17 @@ def _tables(workspace: Workspace, path: str, check: Callable[[], None]) -> Itera
         connection.text_factory = as_text
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SCHEMA)
         connection.set_progress_handler(check, STEPS)
-        return [*_tables_of(connection, path, check)]
+        return [*_tables_of_database(connection, path, check)]
 
 
-def _tables_of(connection: sqlite3.Connection, path: str, check: Callable[[], None]) -> Iterator[Table]:
+def _tables_of_database(connection: sqlite3.Connection, path: str, check: Callable[[], None]) -> Iterator[Table]:
     if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
         raise Refusal(f"{path} stores its text as UTF-16: it cannot be queried")
     connection.execute("PRAGMA trusted_schema = OFF")
     schema = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-    found = [name for (name,) in schema if isinstance(name, str)]
-    shadows = _shadows(connection)
-    for name in found:
+    names = [name for (name,) in schema if isinstance(name, str)]
+    shadows = _shadow_tables(connection)
+    for name in names:
         if name.startswith("sqlite_") or name in shadows:
             continue  # SQLite's own, and what an index for full text keeps behind its table
         check()  # views of views take SQLite up to half a second each
@@ -149,8 +150,8 @@ def _tables_of(connection: sqlite3.Connection, path: str, check: Callable[[], No
         yield Table(name, path, name, columns)
 
 
-def _shadows(connection: sqlite3.Connection) -> set[str]:
-    """The tables in which virtual ones keep what they hold. Among very many views nobody looks for them.
+def _shadow_tables(connection: sqlite3.Connection) -> set[str]:
+    """Return the tables in which virtual tables keep their rows; none if there are more than MAX_VIEWS views.
 
     SQLite opens all views to list the tables, in one go that cannot be interrupted.
     """
@@ -162,9 +163,9 @@ def _shadows(connection: sqlite3.Connection) -> set[str]:
 
 
 def columns_of(connection: sqlite3.Connection, place: str, name: str) -> list[tuple[Any, ...]]:
-    """What `PRAGMA table_info` tells of each column, those that are computed too. Raises sqlite3's errors."""
-    told = connection.execute(f"PRAGMA {place}.table_xinfo({quoted_name(name)})")
-    return [row for row in told if row[6] != HIDDEN]
+    """Return the rows of `PRAGMA table_info`, computed columns included. Raise what sqlite3 raises."""
+    rows = connection.execute(f"PRAGMA {place}.table_xinfo({quoted_name(name)})")
+    return [row for row in rows if row[6] != HIDDEN]
 
 
 def _has_magic(real: Path) -> bool:
@@ -173,34 +174,34 @@ def _has_magic(real: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def _unsaved(workspace: Workspace, path: str) -> Iterable[str]:
+def _journal_remarks(workspace: Workspace, path: str) -> Iterable[str]:
     for journal in (f"{path}-wal", f"{path}-journal"):
         beside = workspace.root / journal
         if path.lower().endswith(DATABASES) and beside.is_file() and beside.stat().st_size:
             yield f"{path} is being changed: what {PurePosixPath(journal).name} holds is not seen"
 
 
-def _with_names(tables: Sequence[Table]) -> list[Table]:
-    """The tables with names that differ, in any case: their own, where no other table has it."""
+def _name_uniquely(tables: Sequence[Table]) -> list[Table]:
+    """Return the tables with names that differ in any case: a table's own name if no other table has it."""
     own = Counter(table.inner.lower() for table in tables)
     taken = set(own)
     named: list[Table] = []
     for table in tables:
         name = table.inner
         if own[name.lower()] > 1:
-            name = _free(_identifier(f"{_origin(table.path)}_{name}"), taken)
+            name = _free_name(_identifier(f"{_qualifier(table.path)}_{name}"), taken)
             taken.add(name.lower())
         named.append(replace(table, name=name))
     return named
 
 
-def _origin(path: str) -> str:
-    """What tells a table from its namesakes: its file; for a file that is the table, its folder."""
+def _qualifier(path: str) -> str:
+    """Return what tells a table from its namesakes: its file, or its folder if the file is the table."""
     place = PurePosixPath(path)
     return place.stem if path.lower().endswith(DATABASES) else place.parent.name or place.suffix[1:]
 
 
-def _free(wanted: str, taken: set[str]) -> str:
+def _free_name(wanted: str, taken: set[str]) -> str:
     name, number = wanted, 2
     while name.lower() in taken:
         name, number = f"{wanted}_{number}", number + 1
@@ -208,13 +209,13 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 def _identifier(text: str) -> str:
-    """The text as a name that needs no quotes, but where it is a keyword."""
+    """Return the text as a name that needs no quotes unless it is a keyword."""
     name = re.sub(r"\W+", "_", clean(text)).strip("_") or "data"
     return f"t_{name}" if re.match(r"\d|sqlite_", name, re.IGNORECASE) else name
 
 
 def _without_texts(query: str) -> str:
-    return QUOTED.sub(lambda found: found[1] or "''", query)
+    return QUOTED.sub(lambda match: match[1] or "''", query)
 
 
 def _has_word(text: str, word: str) -> bool:

@@ -1,15 +1,15 @@
-"""One connection to read tables of several files with: nothing is written, nobody waits long, little memory is used.
+"""One connection that reads the tables of several files: it writes nothing, and its time and memory are limited.
 
-SQLite looks for an interruption between the rows of a query, not inside one call of a function. The functions whose one
-call could take long are denied, and those that take a part of a second are counted.
+SQLite looks for an interruption between the rows of a query, not inside one call of a function. So functions whose one
+call could take long are denied, and calls that take a part of a second are counted.
 
-Not held back: SQLite parses untrusted files in this process, and views that are nested to its own limit take it half a
-second; a file that another process writes meanwhile may be read torn, and what a journal beside it holds is not seen.
+What this does not hold back: SQLite parses untrusted files in this process. Views that are nested to its own limit take
+it half a second. A file that another process writes meanwhile may be read torn, and its journal is not seen.
 """
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Timer
@@ -21,8 +21,7 @@ from anyio import from_thread
 from skillstill.errors import Refusal
 from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
 from skillstill.tools.tables.dates import add_dates
-from skillstill.tools.tables.delimited import Delimited, delimited
-from skillstill.tools.tables.trims import add_trims
+from skillstill.tools.tables.delimited import Delimited, parse_delimited
 from skillstill.workspace import Workspace
 
 SECONDS = 5.0  # of the queries of one call
@@ -37,6 +36,7 @@ WIDEST = 100  # columns of a result, which Python holds row by row
 HEAP = 512_000_000  # bytes that SQLite may hold in this process, all calls together
 DENIED = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 ENDLESS = {"printf", "format", "json_patch"}  # one call works for seconds, on what no limit of length holds back
+TRIMS: Mapping[str, Callable[[str, str], str]] = {"trim": str.strip, "ltrim": str.lstrip, "rtrim": str.rstrip}
 SLOW = {"replace", "instr", "like", "glob", "trim", "ltrim", "rtrim"}  # a tenth of a second on the longest values
 MAX_SLOW = 40  # calls of these that a query and its views may write: together they end within some seconds
 MAX_TRIMMED = 100  # characters that `trim` may look for: with as many as a value may hold, it takes 12 seconds
@@ -56,8 +56,8 @@ LIMITS = {
 }
 
 
-class Clock:
-    """What time is left. `check` and `watching` are for worker threads, `stop` for the event loop."""
+class Deadline:
+    """The time that is left. `check` and `interruptible` are for worker threads, `stop` for the event loop."""
 
     def __init__(self, seconds: float = LOADING, late: str = "reading the files took too long: use others") -> None:
         self._end = monotonic() + seconds
@@ -71,8 +71,8 @@ class Clock:
             raise Refusal(self._late)
 
     @contextmanager
-    def watching(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """Let `stop` interrupt this connection, too."""
+    def interruptible(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Let `stop` interrupt this connection while the context lasts."""
         self._connections.append(connection)
         try:
             yield
@@ -80,7 +80,7 @@ class Clock:
             self._connections.remove(connection)
 
     @contextmanager
-    def ending(self, connection: sqlite3.Connection) -> Iterator[None]:
+    def enforced(self, connection: sqlite3.Connection) -> Iterator[None]:
         """Interrupt the connection once no time is left. Raise as `check` if none is left already."""
         self.check()
         timer = Timer(self._end - monotonic(), _interrupt, (connection,))
@@ -99,7 +99,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as it was declared, or found out; `refers` is the `table.column` that a foreign key names."""
+    """A column with its declared or inferred type. `refers` is the `table.column` that its foreign key names."""
 
     name: str
     type: str
@@ -108,34 +108,39 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The names of a result's columns and its first rows; `count` of all, at most one more than are counted."""
+class QueryRows:
+    """The columns and first rows of a result, and the number of all rows, counted to COUNTED + 1 at most."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     count: int
 
+    @property
+    def is_nothing(self) -> bool:
+        """Return whether there is no row, or only a count of nothing."""
+        return self.count <= 1 and all(cell in (None, 0) for row in self.rows for cell in row)
+
 
 @dataclass(slots=True)
 class Database:
-    """Some tables and their columns.
+    """Some tables and their columns, behind one connection.
 
-    `places`: what a query can call each, whatever else has its name. `reads`: tables and columns, in lower case, that
-    were queried.
+    `places` are names that a query can use for each table, whatever else has its name. `reads` are the tables and
+    columns that were queried, in lower case.
     """
 
     connection: sqlite3.Connection
     columns: Mapping[Table, Sequence[Column]]
     places: Mapping[Table, str]
-    clock: Clock
+    deadline: Deadline
     reads: set[tuple[str, str]] = field(default_factory=set)
     slow: int = 0  # calls of slow functions in the present query
 
-    def ask(self, query: str, parameters: Sequence[Any] = (), kept: int = 10) -> Answer:
-        """The answer to one SELECT. Raises sqlite3's errors, Refusal where it takes too much."""
+    def ask(self, query: str, parameters: Sequence[Any] = (), kept: int = 10) -> QueryRows:
+        """Return the rows of one SELECT. Raise what sqlite3 raises, and Refusal if it takes too long or too much."""
         rows: list[tuple[Any, ...]] = []
         count = self.slow = 0
-        with _bounded(self.clock), self.clock.ending(self.connection):
+        with _as_refusals(self.deadline), self.deadline.enforced(self.connection):
             cursor = self.connection.execute(query, parameters)
             if len(cursor.description or ()) > WIDEST:
                 raise sqlite3.OperationalError("too many columns in result")  # in SQLite's words
@@ -145,23 +150,23 @@ class Database:
                     rows.append(tuple(f"<{len(cell)} bytes>" if isinstance(cell, bytes) else cell for cell in row))
                 if count > COUNTED:
                     break
-            return Answer(tuple(name for name, *_ in cursor.description or ()), tuple(rows), count)
+            return QueryRows(tuple(name for name, *_ in cursor.description or ()), tuple(rows), count)
 
     @property
     def names(self) -> dict[Table, tuple[str, ...]]:
-        """The columns' names."""
+        """Return the names of each table's columns."""
         return {table: tuple(column.name for column in columns) for table, columns in self.columns.items()}
 
-    def forget_but(self, query: str) -> None:
-        """Of the columns that were read, only those that the query names count from here on; the tables all do."""
+    def keep_reads_in(self, query: str) -> None:
+        """Forget the columns that were read but are not named in the query. Their tables stay."""
         words = {word.lower() for word in re.findall(r"\w+", query)}
         self.reads = {(table, column if {*re.findall(r"\w+", column)} <= words else "") for table, column in self.reads}
 
     def guard(self) -> None:
-        """From here on only SELECT runs, within limits."""
+        """Allow only SELECT from here on, within the limits."""
         set_limits(self.connection, LIMITS)
         self.connection.set_authorizer(self._authorize)
-        self.connection.set_progress_handler(self.clock.check, STEPS)
+        self.connection.set_progress_handler(self.deadline.check, STEPS)
 
     def _authorize(self, action: int, first: str | None, second: str | None, place: str | None, by: str | None) -> int:
         allowed = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
@@ -180,30 +185,61 @@ class Database:
 
 
 @contextmanager
-def opened(
-    workspace: Workspace, tables: Sequence[Table], ambiguous: Iterable[str], loading: Clock
+def open_database(
+    workspace: Workspace, tables: Sequence[Table], ambiguous: Iterable[str], loading: Deadline
 ) -> Iterator[Database]:
-    """A database of these tables, guarded. A query finds no table under the ambiguous names. Raises Refusal."""
-    with closing(_connected()) as connection, loading.watching(connection):
-        columns, places = filled(connection, workspace, tables, ambiguous, loading)
-        clock = Clock(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
+    """Open a guarded database of these tables, in which ambiguous names fail. Raise Refusal if one cannot be read."""
+    with closing(_connect()) as connection, loading.interruptible(connection):
+        columns, places = attach_tables(connection, workspace, tables, ambiguous, loading)
+        deadline = Deadline(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
         add_dates(connection)
-        add_trims(connection, MAX_TRIMMED)
-        database = Database(connection, columns, places, clock)
+        _limit_trims(connection)
+        database = Database(connection, columns, places, deadline)
         database.guard()
         yield database
 
 
-def _connected() -> sqlite3.Connection:
+def _limit_trims(connection: sqlite3.Connection) -> None:
+    """Replace `trim`, `ltrim` and `rtrim` by functions that look for at most MAX_TRIMMED characters.
+
+    SQLite's own compare each character of the text with each of those, in one call that cannot be interrupted.
+    """
+    for name, strip in TRIMS.items():
+        connection.create_function(name, 2, _limited_trim(strip), deterministic=True)
+
+
+def _limited_trim(strip: Callable[[str, str], str]) -> Callable[[object, object], str | None]:
+    def trim(value: object, characters: object) -> str | None:
+        if value is None or characters is None:
+            return None
+        wanted = _cast_to_text(characters)
+        if len(wanted) > MAX_TRIMMED:
+            raise ValueError(f"at most {MAX_TRIMMED} characters can be trimmed")
+        return strip(_cast_to_text(value), wanted)
+
+    return trim
+
+
+def _cast_to_text(value: object) -> str:
+    """Return the value as SQLite casts it to text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float):
+        text = f"{value:.15g}"
+        return text if set(text) & set(".en") else f"{text}.0"
+    return str(value)
+
+
+def _connect() -> sqlite3.Connection:
     # Interrupted from other threads, used by one at a time.
     connection = sqlite3.connect("file::memory:", uri=True, isolation_level=None)
     set_limits(connection, SCHEMA_LIMITS)
     return connection
 
 
-def survey(workspace: Workspace, table: Table, loading: Clock) -> Delimited:
-    """What a CSV file holds. Raises Refusal."""
-    return delimited(workspace.read(table.path, MAX_DELIMITED), table.path, loading.check)
+def read_delimited(workspace: Workspace, table: Table, loading: Deadline) -> Delimited:
+    """Return the content of a CSV file. Raise Refusal if it cannot be read."""
+    return parse_delimited(workspace.read(table.path, MAX_DELIMITED), table.path, loading.check)
 
 
 def set_limits(connection: sqlite3.Connection, limits: Mapping[int, int]) -> None:
@@ -217,41 +253,45 @@ def _interrupt(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _bounded(clock: Clock) -> Iterator[None]:
+def _as_refusals(deadline: Deadline) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError:
-        clock.check()  # its exception in the progress handler has only interrupted SQLite
+        deadline.check()  # its exception in the progress handler has only interrupted SQLite
         raise
     except MemoryError:
         raise Refusal("that needs too much memory: ask for fewer or shorter rows") from None
 
 
-def filled(
+def attach_tables(
     connection: sqlite3.Connection,
     workspace: Workspace,
     tables: Sequence[Table],
     ambiguous: Iterable[str],
-    clock: Clock,
+    deadline: Deadline,
 ) -> tuple[Mapping[Table, Sequence[Column]], Mapping[Table, str]]:
-    """Put the tables behind the connection. Return the columns of each, and what it is called there."""
+    """Put the tables behind the connection. Return the columns and the full name of each."""
     try:
-        with _bounded(clock):
-            clock.check()
+        with _as_refusals(deadline):
+            deadline.check()
             connection.text_factory = _as_text
-            connection.set_progress_handler(clock.check, STEPS)
+            connection.set_progress_handler(deadline.check, STEPS)
             for setting in ("trusted_schema = OFF", "temp_store = MEMORY", f"hard_heap_limit = {HEAP}"):
                 connection.execute(f"PRAGMA {setting}").close()
-            places = _attached(connection, workspace, tables) | _loaded(connection, workspace, tables, clock)
-            _give_names(connection, places, ambiguous)
-            columns = {table: _columns(connection, place, table, clock) for table, place in places.items()}
+            places = _attach_databases(connection, workspace, tables) | _load_delimited(
+                connection, workspace, tables, deadline
+            )
+            _create_names(connection, places, ambiguous)
+            columns = {table: _columns(connection, place, table, deadline) for table, place in places.items()}
             return columns, {table: f"{place}.{quoted_name(_inner(table))}" for table, place in places.items()}
     except sqlite3.Error as error:
         names = ", ".join(table.name for table in tables)
         raise Refusal(f"{names} cannot be read: {error}") from error
 
 
-def _attached(connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table]) -> dict[Table, str]:
+def _attach_databases(
+    connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table]
+) -> dict[Table, str]:
     paths = [*dict.fromkeys(table.path for table in tables if not table.is_delimited)]
     if len(paths) > MAX_FILES:
         raise Refusal(f"these tables are in {len(paths)} SQLite files, at most {MAX_FILES} are read: name fewer tables")
@@ -260,15 +300,15 @@ def _attached(connection: sqlite3.Connection, workspace: Workspace, tables: Sequ
     return {table: f"file{paths.index(table.path)}" for table in tables if not table.is_delimited}
 
 
-def _loaded(
-    connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table], loading: Clock
+def _load_delimited(
+    connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table], loading: Deadline
 ) -> dict[Table, str]:
     texts = [table for table in tables if table.is_delimited]
     size = sum(workspace.resolve(table.path).stat().st_size for table in texts)
     if size > MAX_DELIMITED:
         raise Refusal(f"these CSV files have {size:,} bytes, at most {MAX_DELIMITED:,} are read: name fewer tables")
     for table in texts:
-        _load(connection, table, survey(workspace, table, loading))
+        _load(connection, table, read_delimited(workspace, table, loading))
     return dict.fromkeys(texts, "main")
 
 
@@ -284,25 +324,25 @@ def _load(connection: sqlite3.Connection, table: Table, text: Delimited) -> None
     connection.execute("COMMIT")
 
 
-def _give_names(connection: sqlite3.Connection, places: Mapping[Table, str], ambiguous: Iterable[str]) -> None:
+def _create_names(connection: sqlite3.Connection, places: Mapping[Table, str], ambiguous: Iterable[str]) -> None:
     for table, place in places.items():
         if table.name != table.inner and not table.is_delimited:
             body = f"SELECT * FROM {place}.{quoted_name(table.inner)}"  # noqa: S608
             connection.execute(f"CREATE TEMP VIEW {quoted_name(table.name)} AS {body}")
-    # A view of itself: an error for who reads it, before SQLite takes the table of any file.
+    # A view of itself fails when it is read, before SQLite takes the table of any file.
     for name in {quoted_name(name.lower()) for name in ambiguous}:
         connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM temp.{name}")  # noqa: S608
 
 
-def _columns(connection: sqlite3.Connection, place: str, table: Table, clock: Clock) -> list[Column]:
-    """None where it rests on what is not there, as a view of a table that is gone."""
+def _columns(connection: sqlite3.Connection, place: str, table: Table, deadline: Deadline) -> list[Column]:
+    """Return a table's columns; none if it is a view of what is gone."""
     name = _inner(table)
     foreign = connection.execute(f"PRAGMA {place}.foreign_key_list({quoted_name(name)})")
     refers = {row[3]: f"{row[2]}.{row[4]}" if row[4] else row[2] for row in foreign}
     try:
         own = columns_of(connection, place, name)
     except sqlite3.OperationalError:
-        clock.check()  # its exception in the progress handler has only interrupted SQLite
+        deadline.check()  # its exception in the progress handler has only interrupted SQLite
         return []
     return [Column(row[1], row[2], row[5] > 0, refers.get(row[1], "")) for row in own]
 

@@ -1,4 +1,4 @@
-"""Parts of a date for SQL, however the date is written: `year(x)`, `month(x)`, `day(x)`, NULL where nobody can tell."""
+"""The SQL functions `year(x)`, `month(x)` and `day(x)`, for dates in any notation; NULL if the part is unclear."""
 
 import re
 import sqlite3
@@ -23,38 +23,38 @@ UNKNOWN: Date = (None, None, None)
 
 
 def add_dates(connection: sqlite3.Connection) -> None:
-    """Let queries of this connection call them."""
+    """Let queries of this connection call the functions."""
     for place, name in enumerate(("year", "month", "day")):
         connection.create_function(name, 1, _part(place), deterministic=True)
 
 
 def date_of(text: str) -> Date:
-    """Year, month and day. `03/04/2024` is March to some and April to others: then only the year is told."""
-    if found := YEAR_FIRST.match(text):
-        return _checked(found[1], found[3], found[4])
-    if found := NAMED.match(text):
-        return _checked(found[4], _month(found[2]), found[1] or found[3])
-    if found := SHORT.match(text):
-        century = "19" if int(found[3]) >= PIVOT else "20"
-        return _checked(century + found[3], _month(found[2]), found[1])
-    if found := COMPACT.fullmatch(text):
-        return _checked(found[1], found[2] or found[3], found[4])
-    if not (found := YEAR_LAST.match(text)):
+    """Return year, month and day. Of `03/04/2024`, which is March to some and April to others, return only the year."""
+    if match := YEAR_FIRST.match(text):
+        return _valid_date(match[1], match[3], match[4])
+    if match := NAMED.match(text):
+        return _valid_date(match[4], _month(match[2]), match[1] or match[3])
+    if match := SHORT.match(text):
+        century = "19" if int(match[3]) >= PIVOT else "20"
+        return _valid_date(century + match[3], _month(match[2]), match[1])
+    if match := COMPACT.fullmatch(text):
+        return _valid_date(match[1], match[2] or match[3], match[4])
+    if not (match := YEAR_LAST.match(text)):
         return UNKNOWN
-    first, second, year = found[1], found[3], found[4]
-    if found[2] == "." or int(first) > len(MONTHS) or int(first) == int(second):
-        return _checked(year, second, first)
-    return _checked(year, first, second) if int(second) > len(MONTHS) else (int(year), None, None)
+    first, second, year = match[1], match[3], match[4]
+    if match[2] == "." or int(first) > len(MONTHS) or int(first) == int(second):
+        return _valid_date(year, second, first)
+    return _valid_date(year, first, second) if int(second) > len(MONTHS) else (int(year), None, None)
 
 
 def _month(name: str) -> str:
     return str(MONTHS.get(name.capitalize(), 0))
 
 
-def _checked(year: str, month: str | None, day: str | None) -> Date:
-    """Month and day as far as they are told."""
-    told = int(year), int(month) if month else None, int(day) if day else None
-    return told if told[1] in (None, *MONTHS.values()) and told[2] in (None, *range(1, 32)) else UNKNOWN
+def _valid_date(year: str, month: str | None, day: str | None) -> Date:
+    """Return the date as far as it is known, UNKNOWN if month or day cannot be."""
+    date = int(year), int(month) if month else None, int(day) if day else None
+    return date if date[1] in (None, *MONTHS.values()) and date[2] in (None, *range(1, 32)) else UNKNOWN
 
 
 def _part(place: int) -> Callable[[Any], int | None]:

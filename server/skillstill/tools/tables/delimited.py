@@ -1,4 +1,4 @@
-"""CSV and TSV texts as typed rows: delimiter, header and column types are found out, the same on every Python.
+"""CSV and TSV texts as typed rows: delimiter, header and column types are inferred, the same on every Python.
 
 (`csv.Sniffer` guesses differently from version to version, and takes quote characters and letters for delimiters.)
 """
@@ -14,7 +14,7 @@ from itertools import islice, zip_longest
 from skillstill.errors import Refusal
 from skillstill.util.text import clean
 
-SAMPLE = 64_000  # characters that the delimiter and the header are found in
+SAMPLE = 64_000  # characters from which the delimiter and the header are inferred
 CHUNK = 5_000  # rows that are looked at in one go, and between two looks at the clock
 MAX_COLUMNS = 500
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
@@ -29,11 +29,12 @@ PATTERNS = {
     "REAL": re.compile(rf"(?:(?:(?:{INTEGER}|-?(?=\.))(?:{FRACTION})? *+)?\0)*+"),
     "TEXT": re.compile(""),
 }
+KINDS = tuple(PATTERNS)
 
 
 @dataclass(frozen=True, slots=True)
 class Delimited:
-    """A text as a table; `rows` reads it anew, each row as wide as the header, None for an empty cell."""
+    """A text as a table."""
 
     text: str
     delimiter: str
@@ -43,23 +44,24 @@ class Delimited:
     count: int
 
     def rows(self) -> Iterator[list[str | None]]:
+        """Parse the text again and yield its rows, each as wide as the header, None for an empty cell."""
         width = len(self.names)
         for row in islice(_records(self.text, self.delimiter), int(self.has_header), None):
             yield [*(cell or None for cell in row), *[None] * (width - len(row))]
 
 
-def delimited(data: bytes, name: str, check: Callable[[], None]) -> Delimited:
-    """The table that the bytes hold. `check` is called now and then, and may raise. Raises Refusal."""
-    text = _decoded(data)
+def parse_delimited(data: bytes, name: str, check: Callable[[], None]) -> Delimited:
+    """Return the table in the bytes. `check` is called now and then and may raise. Raise Refusal if it is no table."""
+    text = _decode(data)
     delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(text[:SAMPLE])
     try:
-        return _surveyed(text, delimiter, check)
+        return _parse(text, delimiter, check)
     except csv.Error as error:
         raise Refusal(f"{name} is no readable CSV: {error}") from error
 
 
-def _decoded(data: bytes) -> str:
-    """As UTF-8; where nothing is but ASCII and what cannot be UTF-8, as spreadsheets of Western Windows write it."""
+def _decode(data: bytes) -> str:
+    """Return the text of UTF-8, or of Windows-1252 if all that is not ASCII is invalid as UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -67,7 +69,7 @@ def _decoded(data: bytes) -> str:
         return data.decode("cp1252", "replace") if text.replace("\ufffd", "").isascii() else text
 
 
-def _surveyed(text: str, delimiter: str, check: Callable[[], None]) -> Delimited:
+def _parse(text: str, delimiter: str, check: Callable[[], None]) -> Delimited:
     sample = [*islice(_records(text, delimiter), 100)]
     has_header = bool(sample) and _is_header(sample[0], sample[1:])
     types: list[str] = []
@@ -80,14 +82,15 @@ def _surveyed(text: str, delimiter: str, check: Callable[[], None]) -> Delimited
         for index, cells in enumerate(zip_longest(*chunk, fillvalue="")):
             joined = "\0".join(cells) + "\0"
             types += ["INTEGER"] * (index == len(types))
-            types[index] = next(kind for kind in PATTERNS if _at_least(kind, types[index]) and _fits(kind, joined))
+            wider = KINDS[KINDS.index(types[index]) :]
+            types[index] = next(kind for kind in wider if _fits(kind, joined))
             filled |= {index} if joined.strip("\0") else set()
     header = sample[0] if has_header else []
     width = max(len(types), len(header))
     if width > MAX_COLUMNS:
         raise Refusal(f"it has {width} columns, at most {MAX_COLUMNS} are read")
     kinds = tuple(kind if index in filled else "TEXT" for index, kind in enumerate([*types, *["TEXT"] * width][:width]))
-    return Delimited(text, delimiter, has_header, _unique(header, width), kinds, count)
+    return Delimited(text, delimiter, has_header, _unique_names(header, width), kinds, count)
 
 
 def _records(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -96,7 +99,7 @@ def _records(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _delimiter(sample: str) -> str:
-    """The one that gives most rows the same number of cells, more cells first where several do."""
+    """Return the delimiter that gives most rows the same number of cells; of several, the one that gives more cells."""
     return max(",;\t|", key=lambda delimiter: _evenness(sample, delimiter))
 
 
@@ -109,7 +112,7 @@ def _evenness(sample: str, delimiter: str) -> tuple[int, int]:
 
 
 def _is_header(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
-    """Whether the cells are words, or words and years, of which none stands again in its column."""
+    """Return whether the cells are words, or words and years, and none stands again in its column."""
     words = [cell.strip() for cell in first if cell.strip()]
     numbers = [word for word in words if NUMBER.fullmatch(word)]
     if len(numbers) == len(words) or (numbers and not _heads_years(first, others)):
@@ -119,15 +122,15 @@ def _is_header(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
 
 
 def _heads_years(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
-    """Whether the numbers are years in order, two or more, and what stands below them is not: a column for each."""
+    """Return whether the numbers are two or more years in order, with other values below: a column for each year."""
     years = {index: cell.strip() for index, cell in enumerate(first) if NUMBER.fullmatch(cell.strip())}
-    told = [*years.values()]
+    in_row = [*years.values()]
     below = [cell.strip() for row in others for index, cell in enumerate(row) if index in years]
-    in_order = len(told) > 1 and sorted({*told}) in (told, told[::-1])
-    return in_order and all(map(YEAR.fullmatch, told)) and not all(map(YEAR.fullmatch, below))
+    in_order = len(in_row) > 1 and sorted({*in_row}) in (in_row, in_row[::-1])
+    return in_order and all(map(YEAR.fullmatch, in_row)) and not all(map(YEAR.fullmatch, below))
 
 
-def _unique(header: Sequence[str], width: int) -> tuple[str, ...]:
+def _unique_names(header: Sequence[str], width: int) -> tuple[str, ...]:
     names: list[str] = []
     for index in range(width):
         wanted = " ".join(clean(header[index]).split()) if index < len(header) else ""
@@ -137,11 +140,6 @@ def _unique(header: Sequence[str], width: int) -> tuple[str, ...]:
             name, number = f"{wanted}_{number}", number + 1
         names.append(name)
     return tuple(names)
-
-
-def _at_least(kind: str, known: str) -> bool:
-    order = [*PATTERNS]
-    return order.index(kind) >= order.index(known)
 
 
 def _fits(kind: str, joined: str) -> bool:

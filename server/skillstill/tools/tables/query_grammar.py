@@ -1,9 +1,8 @@
-"""What a query may be made of once the tables have been shown: SQL that SQLite can read, each name where it belongs.
+"""The grammar of a query once the tables have been shown: SQL that SQLite can read, each name at its place.
 
-Of a small model's queries that SQLite refused, nearly all named a column that another table has, or none; the others
-were no SQL (docs/experiments.md). So a taught model is held to expressions over the columns of one table, and of those
-that it refers to: `sql` joins them by itself (`tools/joining.py`). Behind a join that is written, any table's columns
-may stand, with their table's name.
+A query's expressions are made of the columns of one table and of those that it refers to, which `sql` joins by itself
+(`joins.py`). Behind a written join any table's columns may stand, with their table's name. Why: see "tables 6: a query
+that cannot name what is not there" in docs/experiments.md.
 """
 
 import json
@@ -58,7 +57,7 @@ SIGNS = {
 
 
 def query_rules(said: str) -> Mapping[str, str]:
-    """Rules of a Lark grammar, the first for one SELECT over the tables that were shown; none where not all were."""
+    """Return the rules of a Lark grammar for one SELECT over the tables that were shown; none if not all were."""
     shown = SHOWN.findall(said)
     tables = {name: re.findall(NAME, columns) for name, columns in shown}
     counts = [int(count) for count in TOLD.findall(said)]
@@ -85,21 +84,21 @@ def query_rules(said: str) -> Mapping[str, str]:
 
 
 def _about(number: int, table: str, tables: Mapping[str, Sequence[str]]) -> Mapping[str, str]:
-    """The rules of the queries from one table, alone or joined with others by words.
+    """Return the rules of the queries from one table, alone or joined with others.
 
-    Its columns are one terminal: of many alternatives of rules the parser soon has more than it bears.
+    Its columns are one terminal, because many alternatives of rules are too much for the parser.
     """
     name = json.dumps(table)
     joins = '(JOIN TABLE (USING "(" ANYBODYS ")" | ON OWNED SIGN OWNED))+'
     return {
-        f"COLUMN_{number}": _any(map(json.dumps, _known(table, tables))),
+        f"COLUMN_{number}": _any(map(json.dumps, _columns_for(table, tables))),
         **_select(f"alone_{number}", f"COLUMN_{number}", f"FROM {name}"),
         **_select(f"joined_{number}", f"(COLUMN_{number} | OWNED)", f"FROM {name} {joins}"),
     }
 
 
 def _select(rule: str, column: str, source: str) -> Mapping[str, str]:
-    """One SELECT, its expressions without an aggregate (`plain`) and with one."""
+    """Return the rules of one SELECT: its expressions without an aggregate (`plain`) and with one (`whole`)."""
     plain, whole = f"plain_{rule}", f"whole_{rule}"
     shared = f'{column} | constant | "(" query ")"'
     counted = f'AGGREGATE "(" ("*" | DISTINCT? {plain}) ")"'
@@ -116,25 +115,25 @@ def _expression(value: str) -> str:
     return f"NOT? ({value}) ((SIGN | OPERATOR) NOT? ({value}) | within | EMPTY | BETWEEN constant AND constant)*"
 
 
-def _known(table: str, tables: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """A table's columns, also with its name, and those that only one has that it refers to by its first."""
+def _columns_for(table: str, tables: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a table's columns, also with its name, and those of tables that it refers to if no other table has them."""
     own = tables[table]
     others = Counter(column for name, columns in tables.items() if name != table for column in columns)
     keys = [columns[0] for name, columns in tables.items() if name != table and TELLING.search(columns[0])]
     linked = [columns for name, columns in tables.items() if name != table and columns[0] in {*keys} & {*own}]
     yield from own
     yield from (f"{table}.{column}" for column in own)
-    yield from (one for columns in linked for one in columns if one not in own and others[one] == 1)
+    yield from (column for columns in linked for column in columns if column not in own and others[column] == 1)
 
 
 def _text(said: str) -> str:
-    """A text in single quotes whose words were said."""
+    """Return a pattern of texts in single quotes whose words were said."""
     words, other = "|".join(sorted({*SAID.findall(said)})), r"([^A-Za-z_'\n]|'')"
     return rf"'{other}*(({words}){other}+)*({words})?'"
 
 
 def _words(words: Iterable[str]) -> str:
-    """In small letters or in capitals."""
+    """Return the alternatives of these words, each in small letters or in capitals."""
     return _any(json.dumps(case) for word in words for case in (word, word.upper()))
 
 

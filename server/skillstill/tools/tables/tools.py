@@ -13,23 +13,39 @@ from skillstill.errors import Refusal
 from skillstill.tools.kit.listing import left_out, rows
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result, tool
-from skillstill.tools.tables.catalogue import Catalogue, Table, catalogue, name_in_query, quoted_name
-from skillstill.tools.tables.database import COUNTED, MAX_QUERY, Answer, Clock, Column, Database, opened, survey
-from skillstill.tools.tables.hints import explained, known_table, near_misses, taken_as_text
-from skillstill.tools.tables.joins import Reference, as_queried, joinable, lacking, reference, widened
+from skillstill.tools.tables.catalogue import Table, TableCatalogue, name_in_query, quoted_name, read_catalogue
+from skillstill.tools.tables.database import (
+    COUNTED,
+    MAX_QUERY,
+    Column,
+    Database,
+    Deadline,
+    QueryRows,
+    open_database,
+    read_delimited,
+)
+from skillstill.tools.tables.hints import explain_failure, find_table, near_misses, quoted_text_hints
+from skillstill.tools.tables.joins import (
+    LookupJoin,
+    can_be_widened,
+    find_join,
+    limit_to_query,
+    missing_column,
+    widen_query,
+)
 from skillstill.tools.tables.query_grammar import KEYWORDS, query_rules
 from skillstill.types import Copied, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
 SHOWN = 10  # rows of a result
-DETAILED = 12  # tables of an overview that are told with their columns; of more only the names
-NAMED = 60  # tables whose names are told
-COLUMNS = 20  # columns of a table that are told with their values
-DISTINCT = 8  # values of a column that are told one and all
+DETAILED = 12  # tables of an overview that are shown with their columns; of more only the names
+NAMED = 60  # tables whose names are shown
+COLUMNS = 20  # columns of a table that are shown with their values
+DISTINCT = 8  # values of a column that are all shown
 SAMPLES = 3  # values of a column that has more
 VALUE = 40  # characters of a value among others
-LOOKED_AT = 100_000  # rows that a table's values are told from: a second or two for a wide one
+LOOKED_AT = 100_000  # rows from which a table's values are taken: a second or two for a wide one
 FAILURES = (sqlite3.Error, sqlite3.Warning, ValueError)  # of a query, as SQLite and Python raise them
 DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"  # for GLOB
 
@@ -39,7 +55,7 @@ async def describe(
 ) -> Result:
     """Show the tables of all SQLite and CSV files; with `table`: its columns, their types and values."""
     files = await visible_files(workspace)
-    return await _stoppable(_described, workspace, files, table.strip())
+    return await _stoppable(_describe, workspace, files, table.strip())
 
 
 async def sql(
@@ -57,63 +73,65 @@ async def sql(
     if not re.match(r"\s*(?:select|with|values)\b", query, re.IGNORECASE):
         raise Refusal("give one SELECT (or WITH … SELECT): files are only read; to see tables and columns use describe")
     files = await visible_files(workspace)
-    return await _stoppable(_queried, workspace, files, query)
+    return await _stoppable(_query, workspace, files, query)
 
 
 async def _stoppable(
-    work: Callable[[Workspace, Sequence[str], str, Clock], Result],
+    work: Callable[[Workspace, Sequence[str], str, Deadline], Result],
     workspace: Workspace,
     files: Sequence[str],
     text: str,
 ) -> Result:
-    """What the work returns, in a thread. If the call is cancelled nobody waits for the thread: SQLite is stopped."""
-    loading = Clock()
+    """Return what the work returns, in a thread. If the call is cancelled SQLite is stopped without waiting for it."""
+    loading = Deadline()
     try:
         return await to_thread.run_sync(work, workspace, files, text, loading, abandon_on_cancel=True)
     finally:
         loading.stop()
 
 
-def _described(workspace: Workspace, files: Sequence[str], name: str, loading: Clock) -> Result:
-    known = catalogue(workspace, files, loading.check)
+def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: Deadline) -> Result:
+    catalogue = read_catalogue(workspace, files, loading.check)
     if name:
-        return _of_table(workspace, known, known_table(known, name), loading)
-    if not known.tables and not known.remarks:
+        return _describe_table(workspace, catalogue, find_table(catalogue, name), loading)
+    if not catalogue.tables and not catalogue.remarks:
         return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),))
-    told = _in_detail if len(known.tables) <= DETAILED else _by_name
-    head = f"{len(known.tables)} tables in {len({table.path for table in known.tables})} files"
-    return Result((Line(head), *told(workspace, known.tables, loading), *map(Line, known.remarks)))
+    lines_of = _table_lines if len(catalogue.tables) <= DETAILED else _name_lines
+    head = f"{len(catalogue.tables)} tables in {len({table.path for table in catalogue.tables})} files"
+    return Result((Line(head), *lines_of(workspace, catalogue.tables, loading), *map(Line, catalogue.remarks)))
 
 
-def _in_detail(workspace: Workspace, tables: Sequence[Table], loading: Clock) -> Iterator[Line]:
+def _table_lines(workspace: Workspace, tables: Sequence[Table], loading: Deadline) -> Iterator[Line]:
     for path in dict.fromkeys(table.path for table in tables):
         here = [table for table in tables if table.path == path]
         alone = f"{path}: " if len(here) == 1 else "  "
         if len(here) > 1:
             yield Line(f"{path}:", (Span(path=path),))
-        for table, count, columns in _sizes(workspace, here, loading):
+        for table, count, columns in _counted_tables(workspace, here, loading):
             head = f"{alone}{name_in_query(table.name)}, {count} rows"
             names = ", ".join(map(name_in_query, columns))
             yield Line(shorten(f"{head}: {names}" if names else head, ROW), (Span(path=path),))
 
 
-def _by_name(workspace: Workspace, tables: Sequence[Table], loading: Clock) -> Iterator[Line]:
+def _name_lines(workspace: Workspace, tables: Sequence[Table], loading: Deadline) -> Iterator[Line]:
     for path in dict.fromkeys(table.path for table in tables[:NAMED]):
         yield Line(f"{path}:", (Span(path=path),))
         yield from rows(
-            [(name_in_query(one.name), Span(path=path)) for one in tables[:NAMED] if one.path == path], "  "
+            [(name_in_query(table.name), Span(path=path)) for table in tables[:NAMED] if table.path == path], "  "
         )
     yield from left_out([table.path for table in tables[NAMED:]])
 
 
-def _sizes(workspace: Workspace, tables: Sequence[Table], loading: Clock) -> Iterator[tuple[Table, str, Sequence[str]]]:
-    """Each of a file's tables with its number of rows (`?` where that can't be told) and its columns."""
+def _counted_tables(
+    workspace: Workspace, tables: Sequence[Table], loading: Deadline
+) -> Iterator[tuple[Table, str, Sequence[str]]]:
+    """Yield each of a file's tables with its number of rows (`?` if that is unknown) and its columns."""
     try:
         if tables[0].is_delimited:
-            text = survey(workspace, tables[0], loading)
+            text = read_delimited(workspace, tables[0], loading)
             yield tables[0], str(text.count), text.names
             return
-        with opened(workspace, tables, (), loading) as database:
+        with open_database(workspace, tables, (), loading) as database:
             for table in tables:
                 yield table, _count(database, table), table.columns
     except Refusal:
@@ -127,8 +145,8 @@ def _count(database: Database, table: Table) -> str:
         return "?"
 
 
-def _of_table(workspace: Workspace, known: Catalogue, table: Table, loading: Clock) -> Result:
-    with opened(workspace, [table], (), loading) as database:
+def _describe_table(workspace: Workspace, catalogue: TableCatalogue, table: Table, loading: Deadline) -> Result:
+    with open_database(workspace, [table], (), loading) as database:
         count = _count(database, table)
         columns = database.columns[table]
         if not columns:
@@ -136,25 +154,25 @@ def _of_table(workspace: Workspace, known: Catalogue, table: Table, loading: Clo
         head = f"{name_in_query(table.name)} in {table.path}: {count} rows"
         if count.isdigit() and int(count) > LOOKED_AT:
             head += f"; values of the first {LOOKED_AT}"
-        body = [Line(_column(database, table, column)) for column in columns[:COLUMNS]]
+        body = [Line(_column_line(database, table, column)) for column in columns[:COLUMNS]]
         rest = rows([(name_in_query(column.name), Span(path=table.path)) for column in columns[COLUMNS:]], "also ")
-        return Result((Line(head, (Span(path=table.path),)), *body, *rest, *_remarks(known, [table.path])))
+        return Result((Line(head, (Span(path=table.path),)), *body, *rest, *_remarks(catalogue, [table.path])))
 
 
-def _column(database: Database, table: Table, column: Column) -> str:
+def _column_line(database: Database, table: Table, column: Column) -> str:
     target = f" -> {column.refers}" if column.refers else ""
     kind = f"{name_in_query(column.name)} {column.type}".rstrip()
     name = quoted_name(column.name)
     source = f"(SELECT {name} AS v FROM {quoted_name(table.name)} LIMIT {LOOKED_AT})"  # noqa: S608
     try:
-        return shorten(f"{kind}{_facts(database, source, target, is_key=column.is_key)}", ROW)
+        return shorten(f"{kind}{_value_summary(database, source, target, is_key=column.is_key)}", ROW)
     except sqlite3.Error as error:
         return f"{kind}{target}: {error}"
     except Refusal:  # no time is left
         return f"{kind}{target}"
 
 
-def _facts(database: Database, source: str, target: str, *, is_key: bool) -> str:
+def _value_summary(database: Database, source: str, target: str, *, is_key: bool) -> str:
     about = f"SELECT count(DISTINCT v), sum(v IS NULL), min(v), max(v), sum(v NOT GLOB ?) FROM {source}"  # noqa: S608
     distinct, empty, low, high, undated = database.ask(about, (DATE,)).rows[0]
     dated = isinstance(low, str) and undated == 0
@@ -170,53 +188,59 @@ def _facts(database: Database, source: str, target: str, *, is_key: bool) -> str
     return f"{head}{': ' if few else ', such as '}{', '.join(_literal(value) for (value,) in values)}"
 
 
-def _queried(workspace: Workspace, files: Sequence[str], query: str, loading: Clock) -> Result:
-    known = catalogue(workspace, files, loading.check)
-    with opened(workspace, known.mentioned(query), known.ambiguous(query), loading) as database:
+def _query(workspace: Workspace, files: Sequence[str], query: str, loading: Deadline) -> Result:
+    catalogue = read_catalogue(workspace, files, loading.check)
+    with open_database(workspace, catalogue.tables_in(query), catalogue.shared_names_in(query), loading) as database:
         try:
-            return _shown(known, database, query, database.ask(query, kept=SHOWN))
+            return _query_result(catalogue, database, query, database.ask(query, kept=SHOWN))
         except FAILURES as error:
-            failed, refusal = error, explained(error, known, database)
-            if not (lacking(error) and joinable(query) and len(known.tables) <= DETAILED):
+            failed, refusal = error, explain_failure(error, catalogue, database)
+            if not (missing_column(error) and can_be_widened(query) and len(catalogue.tables) <= DETAILED):
                 raise refusal from error
     with ExitStack() as stack:
         try:
-            wider = stack.enter_context(opened(workspace, known.tables, known.ambiguous(query), loading))
+            wider = stack.enter_context(
+                open_database(workspace, catalogue.tables, catalogue.shared_names_in(query), loading)
+            )
         except Refusal:  # of tables that the query does not name
             raise refusal from None
-        return _joined(known, wider, query, database, failed)
+        return _query_widened(catalogue, wider, query, database, failed)
 
 
-def _joined(known: Catalogue, database: Database, query: str, alone: Database, error: Exception) -> Result:
-    """What the query shows once its tables, which `alone` lacked a column, have those of what they refer to."""
-    queried, references = known.mentioned(query), list[Reference]()
-    while one := reference(lacking(error), queried, references, database):
-        references.append(one)
+def _query_widened(
+    catalogue: TableCatalogue, database: Database, query: str, alone: Database, error: Exception
+) -> Result:
+    """Return the rows of a query whose tables lacked a column, once those that they refer to are joined."""
+    queried, joins = catalogue.tables_in(query), list[LookupJoin]()
+    while join := find_join(missing_column(error), queried, joins, database):
+        joins.append(join)
         try:
-            answer = database.ask(widened(query, references, database), kept=SHOWN)
+            answer = database.ask(widen_query(query, joins, database), kept=SHOWN)
         except FAILURES as another:
             error = another
         else:
-            database.forget_but(query)
-            told = [Line(one) for one in dict.fromkeys(one.told for one in references)]
-            return _shown(known, as_queried(queried, references, database), query, answer, told)
-    raise explained(error, known.with_columns(database.names), alone) from error
+            database.keep_reads_in(query)
+            remarks = [*map(Line, dict.fromkeys(join.remark for join in joins))]
+            return _query_result(catalogue, limit_to_query(queried, joins, database), query, answer, remarks)
+    raise explain_failure(error, catalogue.with_columns(database.names), alone) from error
 
 
-def _shown(known: Catalogue, database: Database, query: str, answer: Answer, told: Sequence[Line] = ()) -> Result:
-    read = {table for table, _ in database.reads}
-    paths = [*dict.fromkeys(one.path for one in database.columns if {one.name.lower(), one.inner.lower()} & read)]
+def _query_result(
+    catalogue: TableCatalogue, database: Database, query: str, answer: QueryRows, joined_lines: Sequence[Line] = ()
+) -> Result:
+    read = {name for name, _ in database.reads}
+    tables = (table for table in database.columns if {table.name.lower(), table.inner.lower()} & read)
+    paths = [*dict.fromkeys(table.path for table in tables)]
     count = f"more than {COUNTED}" if answer.count > COUNTED else str(answer.count)
     names = f": {' | '.join(answer.columns)}" if answer.count else ""
     head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
     body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
-    rest = [Line(_rest(answer.count))] if answer.count > SHOWN else []
-    hints = (*taken_as_text(database, query, answer), *near_misses(database, query, answer))
-    return Result((head, *body, *rest, *told, *hints, *_remarks(known, paths)))
-
-
-def _rest(count: int) -> str:
-    return f"… more than {COUNTED - SHOWN} more rows" if count > COUNTED else f"… {count - SHOWN} more rows"
+    rest = f"more than {COUNTED - SHOWN}" if answer.count > COUNTED else str(answer.count - SHOWN)
+    more = [Line(f"… {rest} more rows")] if answer.count > SHOWN else []
+    hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
+    remarks = _remarks(catalogue, paths)
+    missed = remarks[0].text if remarks and answer.is_nothing else ""
+    return Result((head, *body, *more, *joined_lines, *hints, *remarks), missed)
 
 
 def _row(row: Sequence[Any], width: int) -> str:
@@ -232,13 +256,13 @@ def _cell(value: Any) -> str:
 
 
 def _literal(value: Any) -> str:
-    """The value as a query must write it."""
+    """Return the value as a query must write it."""
     text = shorten(_cell(value), VALUE)
     return "'" + text.replace("'", "''") + "'" if isinstance(value, str) else text
 
 
-def _remarks(known: Catalogue, paths: Iterable[str]) -> list[Line]:
-    return [Line(remark) for remark in known.remarks if remark.startswith(tuple(f"{path} " for path in paths))]
+def _remarks(catalogue: TableCatalogue, paths: Iterable[str]) -> list[Line]:
+    return [Line(remark) for remark in catalogue.remarks if remark.startswith(tuple(f"{path} " for path in paths))]
 
 
 TOOLS = (tool(describe), tool(sql))

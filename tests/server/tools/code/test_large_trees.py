@@ -64,3 +64,11 @@ async def test_a_description_says_that_files_were_left_out(tmp_path: Path, monke
     assert (await call("search", tmp_path, pattern=words)).missed == ""
     write(tmp_path, {"z.py": "def wait_before_attempt(): ...\n"})
     assert (await call("search", tmp_path, pattern=words)).missed == "only 2 of 3 sources were read"
+
+
+async def test_words_that_stand_in_every_description_find_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "def how_it_is(): ...\n", "b.py": "def retry(): ...\n"})
+    text = (await call("search", tmp_path, pattern="how is it that they do this")).text
+    assert text.endswith("and none of 2 definitions shares its words")
+    shown = await lines("search", tmp_path, pattern="how is it that they do a retry")
+    assert shown[1:] == ["b.py:1: def retry()"]

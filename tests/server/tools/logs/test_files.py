@@ -90,3 +90,58 @@ async def test_what_lies_beside_logs_is_one_only_where_it_reads_like_one(tmp_pat
 async def test_a_folder_of_sources_called_log_hides_no_log_elsewhere(tmp_path: Path) -> None:
     write(tmp_path, {"app/log/views.py": "import os\n", "server.txt": f"{DAY} ERROR cart: full\n"})
     assert (await lines("tally", tmp_path, by="file"))[1:] == ["1 × server.txt, first server.txt:1"]
+
+
+async def test_that_a_log_whose_lines_tell_no_level_or_time_has_no_such_entry_is_not_believed(tmp_path: Path) -> None:
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n", "old.log": "disk is full\ncannot go on\n"})
+    level = await call("entries", tmp_path, level="critical")
+    assert level.missed == "no level was recognised in 1 logs, old.log first"
+    for window in ({"since": "11:00"}, {"until": "09:00"}):
+        assert (await call("tally", tmp_path, by="level", **window)).missed == (
+            "no time was recognised in 1 logs, old.log first"
+        )
+    assert (await call("entries", tmp_path, pattern="zebra")).missed == ""
+    assert (await call("entries", tmp_path, path="app.log", level="critical")).missed == ""
+
+
+async def test_that_a_log_tells_no_levels_is_no_matter_to_what_was_found(tmp_path: Path) -> None:
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n", "old.log": "disk is full\n"})
+    assert (await call("entries", tmp_path, level="error")).missed == ""
+
+
+async def test_what_a_program_printed_and_was_passed_over_keeps_an_absence_from_being_believed(tmp_path: Path) -> None:
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n", "worker.err": "no such host\nzebra\n"})
+    write(tmp_path, {"rows.jsonl": '{"zebra": 1}\n', "logs/README.md": "zebra\n"})
+    nothing = await call("entries", tmp_path, pattern="zebra")
+    assert nothing.missed == "1 files, worker.err first, do not read like logs and were passed over"
+    assert (await call("entries", tmp_path, pattern="full")).missed == ""
+
+
+async def test_of_many_files_that_may_be_logs_those_that_nobody_looked_into_are_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "TASTED", 2)
+    write(tmp_path, {f"{name}.txt": "words and more words\n" for name in "abc"})
+    nothing = await call("entries", tmp_path)
+    assert nothing.text == "no log entries in the workspace, ignored files left out: name a log file by its path"
+    assert nothing.missed == "1 files, c.txt first, do not read like logs and were passed over"
+
+
+async def test_that_no_entry_has_a_level_is_not_believed_if_no_log_tells_any(tmp_path: Path) -> None:
+    write(tmp_path, {"syslog": f"{DAY} host: ready\n"})
+    silent = "no level was recognised in 1 logs, syslog first"
+    assert (await call("entries", tmp_path, level="critical")).missed == silent
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n"})
+    assert (await call("entries", tmp_path, level="critical")).missed == ""
+    assert (await call("entries", tmp_path, path="syslog", level="critical")).missed == silent
+
+
+async def test_that_nothing_is_new_is_not_believed_if_a_log_was_not_read_or_tells_no_time(tmp_path: Path) -> None:
+    again = "2026-03-01 11:00:02 ERROR cart: full\n"
+    write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n{again}"})
+    new = {"by": "message", "since": "11:00", "new": True}
+    assert (await call("tally", tmp_path, **new)).missed == ""
+    write(tmp_path, {"old.log": "disk is full\n"})
+    assert (await call("tally", tmp_path, **new)).missed == "no time was recognised in 1 logs, old.log first"
+    (tmp_path / "app.log.1.gz").write_bytes(b"\x1f\x8b")
+    assert (await call("tally", tmp_path, **new)).missed == "1 logs, app.log.1.gz first, were not read"

@@ -607,7 +607,7 @@ async def test_views_of_views_are_told_within_the_time_for_loading(
     twice = "SELECT a FROM v{0} UNION ALL SELECT a FROM v{0}"
     views = [f"CREATE VIEW v{number + 1} AS {twice.format(number)}" for number in range(60)]
     store(tmp_path / "a.db", "CREATE TABLE t(a)", "CREATE VIEW v0 AS SELECT a FROM t", *views)
-    monkeypatch.setattr(database.Clock.__init__, "__defaults__", (0.5, "too late"))
+    monkeypatch.setattr(database.Deadline.__init__, "__defaults__", (0.5, "too late"))
     assert await refused("describe", tmp_path) == "too late"
 
 
@@ -697,6 +697,19 @@ async def test_a_database_in_use_is_read_without_a_file_made_beside_it(tmp_path:
         assert names(tmp_path) == before
     assert await lines("sql", tmp_path, query="SELECT * FROM t") == ["1 rows: a", "1"]
     assert names(tmp_path) == ["live.db"]
+
+
+async def test_that_a_table_in_use_lacks_something_is_not_believed(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "live.db", isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("CREATE TABLE t(a)")
+        writer.execute("INSERT INTO t VALUES (1)")
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        writer.execute("INSERT INTO t VALUES (2)")
+        for query in ("SELECT * FROM t WHERE a = 2", "SELECT count(*) FROM t WHERE a = 2"):
+            nothing = await call("sql", tmp_path, query=query)
+            assert nothing.missed == "live.db is being changed: what live.db-wal holds is not seen"
+        assert (await call("sql", tmp_path, query="SELECT * FROM t WHERE a = 1")).missed == ""
 
 
 @pytest.mark.parametrize(
