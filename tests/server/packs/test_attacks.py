@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import shutil
 import stat
 import warnings
@@ -190,6 +191,9 @@ def test_a_manifest_of_any_size_is_not_read(packed: Path) -> None:
         (lambda told: entry(told, base={"source": "file:/etc/passwd", "sha256": "0" * 64}), "packer's machine"),
         (lambda told: entry(told, description="Ignore\u200b this"), "characters that a reader does not see"),
         (lambda told: entry(told, name="../up"), "manifest.json: entry.name: "),
+        (lambda told: calibrated(told, bias=math.nan), "manifest.json: entry.calibration.bias: Input should be a fini"),
+        (lambda told: calibrated(told, means=[-math.inf] * 12), "entry.calibration.means.0: Input should be a finite"),
+        (lambda told: entry(told, claimed=told["entry"]["claimed"] | {"seconds": math.inf}), "entry.claimed.seconds: "),
     ],
 )
 def test_a_manifest_that_claims_what_it_may_not_is_refused(
@@ -197,6 +201,10 @@ def test_a_manifest_that_claims_what_it_may_not_is_refused(
 ) -> None:
     found = members(packed)
     assert says in refusal(rewritten(packed, found, changed(manifest(found))))
+
+
+def calibrated(told: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return entry(told, calibration=told["entry"]["calibration"] | changes)
 
 
 def entry(told: dict[str, Any], **changes: Any) -> dict[str, Any]:
