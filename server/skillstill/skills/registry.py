@@ -16,7 +16,7 @@ from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import NAME, Skill, load_skill, mistake
 from skillstill.skills.trust import OWN, PINS, pack_around, trusted
 from skillstill.types import Frozen, ModelFile
-from skillstill.util.storage import ALL_READ, data_folder, write_atomically
+from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_atomically
 from skillstill.util.text import one_line
 
 FILE = "registry.json"
@@ -296,7 +296,8 @@ def _write(path: Path, text: str) -> None:
 
 def _parse(path: Path, kind: type[Parsed]) -> Parsed:
     try:
-        return kind.model_validate_json(path.read_text(encoding="utf-8-sig"))
+        with open(path, encoding="utf-8-sig", opener=open_regular) as file:
+            return kind.model_validate_json(file.read())
     except ValidationError as error:
         raise RegistryError(": ".join([str(path), *mistake(error)])) from error
     except (OSError, ValueError) as error:
