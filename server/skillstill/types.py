@@ -19,9 +19,9 @@ Status = Literal["answered", "escalate", "failed"]
 
 
 class Frozen(BaseModel):
-    """A value: immutable, and an unknown field is an error."""
+    """A value: immutable. An unknown field is an error, and so is a number that JSON cannot write."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
