@@ -217,6 +217,7 @@ class Receipt(Frozen):
     """One executed tool call. `sha256` is that of the result text which the model was given.
 
     empty      whether it looked for something and found nothing
+    overview   whether it names all that there is of a kind
     missed     why finding nothing proves nothing, else empty: no absence is believed of a run with such a call
     omitted    how many things the result leaves out
     """
@@ -230,6 +231,7 @@ class Receipt(Frozen):
     spans: tuple[Span, ...] = ()
     missed: str = ""
     empty: bool = False
+    overview: bool = False
     omitted: int = Field(default=0, ge=0)
     seconds: float
 

@@ -14,6 +14,8 @@ REFERENCE = re.compile(
     r"(?<![\w=])==?(?:r\d{1,3}|[A-Z]{1,2}(?::\d{1,9})?)(?![\w=])"
 )  # to a line or rows: one that is left in an answer leads nowhere
 DENIES = re.compile(r"\W*(?:there (?:is|are|was|were) (?:no|none|not|nothing)|no|none|nothing)\b", re.IGNORECASE)
+CITATION = re.compile(r"\([^()]*\br\d{1,3}\b[^()]*\)")
+WORD = re.compile(r"[^\W\d_]{3,}")
 CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
 
 
@@ -63,13 +65,13 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
     places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0] if _covered(place, good)]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
-    if DENIES.match(answer) and not places and (wrong := _why_not_absent(good, found)):
+    if DENIES.match(answer) and not places and (wrong := _why_not_absent(answer, good, found, shown)):
         return Verdict(problem=wrong)
     return Verdict(found) if found else Verdict(problem="it names no location and no receipt")
 
 
-def _why_not_absent(receipts: Sequence[Receipt], cited: Sequence[str]) -> str:
-    """Return what in the run speaks against an absence, or "" if a cited look found nothing and nothing does."""
+def _why_not_absent(answer: str, receipts: Sequence[Receipt], cited: Sequence[str], shown: Sequence[str]) -> str:
+    """Return what in the run speaks against an absence, or "" if a cited result bears it out and nothing does."""
     for receipt in receipts:
         if place := next((span for span in receipt.spans if span.first), None):
             return f"it says that there is none, but {receipt.id} shows {_quote(place)}"
@@ -77,8 +79,18 @@ def _why_not_absent(receipts: Sequence[Receipt], cited: Sequence[str]) -> str:
             return f"it says that there is none, but {receipt.missed}"
         if receipt.omitted:
             return f"it says that there is none, but {receipt.id} leaves {receipt.omitted} out"
-    is_borne_out = any(receipt.empty for receipt in receipts if receipt.id in cited)
-    return "" if is_borne_out else "it says that there is none, but no look at it found nothing"
+    resting = [receipt for receipt in receipts if receipt.id in cited]
+    is_unnamed = any(receipt.overview for receipt in resting) and _names_something_new(answer, shown)
+    if is_unnamed or any(receipt.empty for receipt in resting):
+        return ""
+    return "it says that there is none, but nothing that it rests on found nothing"
+
+
+def _names_something_new(answer: str, shown: Sequence[str]) -> bool:
+    """Return whether a word of what the answer denies stands in no result."""
+    denied = CITATION.sub(" ", DENIES.sub("", answer, count=1))
+    known = {word.casefold() for text in shown for word in WORD.findall(text)}
+    return any(word.casefold() not in known for word in WORD.findall(denied))
 
 
 def incomplete(answer: str, receipts: Sequence[Receipt]) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class Record:
             spans=result.spans,
             missed=result.missed,
             empty=result.empty,
+            overview=result.overview,
             omitted=result.omitted,
             seconds=round(seconds, 4),
         )

@@ -123,8 +123,16 @@ def test_an_absence_is_not_believed_while_any_result_of_the_run_speaks_against_i
 
 def test_an_absence_is_not_believed_if_no_cited_look_found_nothing() -> None:
     described = receipt("r2", Span(path="shop.db"))
-    assert judge("There is no owner Ann (r2).", [EMPTY, described], [], ROOT).problem.endswith("found nothing")
+    assert judge("There is no owner Ann (r2).", [EMPTY, described], [], ROOT).problem.endswith("rests on found nothing")
     assert judge("There is no owner Ann (r1, r2).", [EMPTY, described], [], ROOT).evidence == ("r1", "r2")
+
+
+def test_what_an_overview_does_not_name_is_not_there() -> None:
+    described = receipt("r1", overview=True)
+    shown = ["1 tables in 1 files\nshop.db: orders, 9 rows: order_id, paid TEXT, such as 'late'"]
+    assert judge("There is no colour (r1).", [described], shown, ROOT).evidence == ("r1",)
+    for answer in ("There is none (r1 found nothing).", "There is no paid (r1)."):
+        assert judge(answer, [described], shown, ROOT).problem.endswith("rests on found nothing")
 
 
 def test_places_are_evidence_in_one_order_whatever_the_hashes_of_their_names() -> None:

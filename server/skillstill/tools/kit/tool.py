@@ -38,7 +38,8 @@ class Line:
 class Result:
     """What a tool answers. Lines beyond the cap are dropped together with their spans, and counted.
 
-    empty      whether the tool looked for something and found nothing: only then an answer may say that there is none
+    empty      whether the tool looked for something and found nothing: then an answer may say that there is none
+    overview   whether it names all that there is of a kind: what it does not name, an answer may say, is not there
     missed     why finding nothing proves nothing: where the tool could not look, or where the word stands; else empty
     omitted    how many things, or lines, the result leaves out
     decision   of the model that chose among lines: what it was in two minds about
@@ -50,6 +51,7 @@ class Result:
     decision: Decision | None = None
     tokens: int = 0
     empty: bool = False
+    overview: bool = False
     omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)
     text: str = field(init=False)

@@ -35,6 +35,7 @@ class GoldenCall(Frozen):
     refusal: str | None = None
     missed: str = ""
     empty: bool = False
+    overview: bool = False
     omitted: int = 0
     spans: tuple[tuple[str, int, int], ...] = ()
 

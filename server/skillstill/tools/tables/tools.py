@@ -98,7 +98,9 @@ def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: De
         return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),), empty=True)
     lines_of = _table_lines if len(catalogue.tables) <= DETAILED else _name_lines
     head = f"{len(catalogue.tables)} tables in {len({table.path for table in catalogue.tables})} files"
-    return Result((Line(head), *lines_of(workspace, catalogue.tables, loading), *map(Line, catalogue.remarks)))
+    return Result(
+        (Line(head), *lines_of(workspace, catalogue.tables, loading), *map(Line, catalogue.remarks)), overview=True
+    )
 
 
 def _table_lines(workspace: Workspace, tables: Sequence[Table], loading: Deadline) -> Iterator[Line]:
@@ -156,7 +158,9 @@ def _describe_table(workspace: Workspace, catalogue: TableCatalogue, table: Tabl
             head += f"; values of the first {LOOKED_AT}"
         body = [Line(_column_line(database, table, column)) for column in columns[:COLUMNS]]
         rest = rows([(name_in_query(column.name), Span(path=table.path)) for column in columns[COLUMNS:]], "also ")
-        return Result((Line(head, (Span(path=table.path),)), *body, *rest, *_remarks(catalogue, [table.path])))
+        return Result(
+            (Line(head, (Span(path=table.path),)), *body, *rest, *_remarks(catalogue, [table.path])), overview=True
+        )
 
 
 def _column_line(database: Database, table: Table, column: Column) -> str:
