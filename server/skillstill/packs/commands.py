@@ -1,6 +1,7 @@
 """`skillstill pack`, `unpack`, `push` and `pull`: what a person types, and what is said back."""
 
 import json as json_module
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +11,19 @@ from skillstill.console.options import Json, RegistryFile
 from skillstill.util.text import clean
 
 if TYPE_CHECKING:
-    from skillstill.packs.unpacking import Unpacked
+    from collections.abc import Sequence
+
+    from skillstill.library.definition import Finding
+    from skillstill.packs.unpacking import Accept, Unpacked
     from skillstill.skills.registry import Listed
 
+SHOWN = 20  # suspicious passages
 Release = Annotated[str, typer.Argument(help="A released subagent, by the name that `skillstill list` shows.")]
 Repository = Annotated[str, typer.Argument(help="hub:OWNER/NAME on a model hub; HF_TOKEN holds the token.")]
 Licence = Annotated[str, typer.Option("--licence", help="Of the adapter, an SPDX identifier: it goes with the pack.")]
+Suspicious = Annotated[
+    bool, typer.Option("--accept-suspicious", help="Keep it if it holds hidden characters or speaks to a model.")
+]
 As = Annotated[str, typer.Option("--as", help="Another name for it here.")]
 
 
@@ -48,6 +56,7 @@ def unpack(
     remove: Annotated[
         bool, typer.Option("--remove", help="Take away what was unpacked under this name, its folder too.")
     ] = False,
+    accept_suspicious: Suspicious = False,
     json: Json = False,
 ) -> int:
     """Verify a pack and add it to your subagents. Nothing of it is executed, and its figures count as claims.
@@ -59,7 +68,7 @@ def unpack(
     if remove:
         folder = removing.remove(str(file))
         return _json({"folder": str(folder)}) if json else _say(f"removed {file}: {folder}")
-    return _unpacked(unpacking.unpack(file.expanduser(), as_), str(file), json)
+    return _unpacked(unpacking.unpack(file.expanduser(), as_, _consent(accept_suspicious, json)), str(file), json)
 
 
 def push(
@@ -83,15 +92,28 @@ def push(
     return _say(f"pushed; others type: skillstill pull {pushed}")
 
 
-def pull(repository: Repository, as_: As = "", json: Json = False) -> int:
+def pull(repository: Repository, as_: As = "", accept_suspicious: Suspicious = False, json: Json = False) -> int:
     """Fetch a release from a model hub, hub:OWNER/NAME or hub:OWNER/NAME@REVISION, and unpack it.
 
     Example: skillstill pull hub:somebody/explore@main --as their-explore
     """
     from skillstill.packs import hub
 
-    found, address = hub.pull(hub.Address.parse(repository), as_)
+    found, address = hub.pull(hub.Address.parse(repository), as_, _consent(accept_suspicious, json))
     return _unpacked(found, str(address), json)
+
+
+def _consent(accept: bool, json: bool) -> "Accept":
+    """Return what decides on suspicious texts: they are shown, then the flag says, or a person at a terminal."""
+
+    def decide(found: "Sequence[Finding]") -> bool:
+        if not json:
+            for one in found[:SHOWN]:
+                _say(f"suspicious: line {one.line}: {one.text}")
+        asked = not (accept or json) and sys.stdin.isatty() and sys.stdout.isatty()
+        return typer.confirm("Unpack it all the same?", default=False) if asked else accept
+
+    return decide
 
 
 def _release(name: str, registry: Path | None) -> "Listed":

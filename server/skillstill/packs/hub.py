@@ -17,7 +17,7 @@ from skillstill.models.hub import broken, hub_endpoint
 from skillstill.packs.card import model_card
 from skillstill.packs.manifest import MOST_BYTES
 from skillstill.packs.packing import SUFFIX, pack
-from skillstill.packs.unpacking import Unpacked, unpack
+from skillstill.packs.unpacking import Accept, Unpacked, refuse, unpack
 from skillstill.skills.registry import Listed
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ def push(listed: Listed, address: Address, *, adapter_licence: str = "", public:
             return Address(address.repository, _committed(api, address, file, readme, public=public))
 
 
-def pull(address: Address, name: str = "") -> tuple[Unpacked, Address]:
+def pull(address: Address, name: str = "", accept: Accept = refuse) -> tuple[Unpacked, Address]:
     """What `unpack` makes of the pack that lies there, and the commit it came from. Raises PackError, UsageError."""
     with TemporaryDirectory() as folder:
         with _asking(address) as api:
             file, commit = _fetched(api, address, Path(folder))
-        return unpack(file, name), Address(address.repository, commit)
+        return unpack(file, name, accept), Address(address.repository, commit)
 
 
 def _committed(api: "HfApi", address: Address, file: Path, readme: str, *, public: bool) -> str:

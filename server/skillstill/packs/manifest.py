@@ -91,7 +91,7 @@ class Manifest(Frozen):
     @classmethod
     def releasable(cls, entry: Entry) -> Entry:
         """Nothing that only its packer can know or find."""
-        if entry.state != "released" or entry.measured or entry.before:
+        if entry.state != "released" or entry.measured or entry.before or entry.accepted:
             raise ValueError("expected a released entry whose figures are claims, and nothing before it")
         if not re.fullmatch(rf"{SKILLS}/[a-z0-9-]+", entry.skill):
             raise ValueError(f"expected the skill in {SKILLS}/")

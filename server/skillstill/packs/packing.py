@@ -153,6 +153,7 @@ def _manifest(listed: Listed, skill: Skill, contents: Mapping[str, Content], ada
         "measured": None,
         "claimed": (entry.measured or entry.claimed),
         "before": None,
+        "accepted": None,
     }
     try:
         return Manifest(

@@ -10,13 +10,15 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError, SkillError, UsageError
+from skillstill.library.definition import Finding
+from skillstill.library.reading.suspicion import suspicions
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Archive, read_archive
 from skillstill.packs.fitting import check_lora
@@ -30,6 +32,7 @@ from skillstill.types import ModelFile
 from skillstill.util.storage import data_folder
 
 ASIDE = ".unpacking-"
+Accept = Callable[[Sequence[Finding]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,16 @@ class Unpacked:
         return brings_tools(self.folder / self.manifest.entry.skill)
 
 
-def unpack(file: Path, name: str = "") -> Unpacked:
-    """Verify all of a pack, then place it in the user's data folder and register it there, under another `name` if so.
+def refuse(_: Sequence[Finding]) -> bool:
+    """Accept nothing suspicious."""
+    return False
 
-    Raises PackError, which says which member or what does not fit; UsageError where the name is taken or is none.
+
+def unpack(file: Path, name: str = "", accept: Accept = refuse) -> Unpacked:
+    """Verify all of a pack, then place it in the user's data folder and register it there, under `name` if given.
+
+    `accept` is asked if its texts hold hidden characters or speak to a model. Raise PackError, which says which member
+    or what does not fit, UsageError if the name is taken or is none.
     """
     with read_archive(file) as (manifest, archive), alone() as packs:
         chosen = _free_name(manifest, name, file)
@@ -63,11 +72,24 @@ def unpack(file: Path, name: str = "") -> Unpacked:
         try:
             _extract(manifest, archive, aside)
             missing = _check(file, manifest, aside)
-            return _placed(manifest, aside, packs / chosen, missing)
+            suspicious = find_suspicions(manifest, aside)
+            if suspicious and not accept(suspicious):
+                raise PackError(f"{file} was not unpacked, for it holds what is suspicious: {suspicious[0].text}; look "
+                                "at it, then add --accept-suspicious if you want it all the same")  # fmt: skip
+            return _placed(manifest, aside, packs / chosen, missing, accepted=bool(suspicious))
         except OSError as error:
             raise PackError(f"{packs} cannot be written: {error.strerror}; nothing was registered") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def find_suspicions(manifest: Manifest, folder: Path) -> tuple[Finding, ...]:
+    """Return what a person should read first of the texts that an orchestrator or a model is shown."""
+    entry = manifest.entry
+    found = [*suspicions("\n".join((entry.title, entry.description, entry.search_hint)), MANIFEST)]
+    for name in ("SKILL.md", "subagent.toml"):
+        found += suspicions((folder / entry.skill / name).read_text(encoding="utf-8-sig"), name)
+    return tuple(found)
 
 
 @contextmanager
@@ -154,7 +176,7 @@ def _base(base: ModelFile) -> tuple[Path | None, str]:
         return None, str(error)
 
 
-def _placed(manifest: Manifest, aside: Path, folder: Path, missing: str) -> Unpacked:
+def _placed(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> Unpacked:
     """Registered last. Raises OSError and RegistryError, and nothing counts."""
     if folder.exists():  # no entry has this name: it was left by somebody who was killed, or taken out by hand
         shutil.rmtree(folder)
@@ -164,6 +186,7 @@ def _placed(manifest: Manifest, aside: Path, folder: Path, missing: str) -> Unpa
     entry = manifest.entry.model_copy(
         update={
             "name": folder.name,
+            "accepted": accepted or None,
             "skill": f"{inside}/{manifest.entry.skill}",
             "adapter": ModelFile(source=f"beside:{inside}/{ADAPTER}", sha256=_adapter_hash(manifest)),
         }

@@ -1,5 +1,6 @@
 """`find_subagent`: which subagent does a task, and which imported definition one could be made of."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
@@ -8,6 +9,7 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
+from skillstill.server.wire import is_servable
 from skillstill.skills.registry import FEW, Registry
 from skillstill.types import PROMPT_CHARACTERS, Frozen, lean_schema
 from skillstill.util.storage import LIBRARY_FILE, library_folder
@@ -80,7 +82,8 @@ class Finder:
         task = _task(arguments)
         # Twice as many: what is suspicious does not get into an orchestrator's context.
         found = await to_thread.run_sync(find, task, self.registry, Catalogue(), 2 * SHOWN)
-        candidates = _candidates(found)
+        servable = {one.entry.name for one in self.registry.entries() if is_servable(one)}
+        candidates = _candidates(found, servable)
         return CallToolResult(
             content=[TextContent(type="text", text=candidates.model_dump_json())],
             structured_content=candidates.model_dump(mode="json"),
@@ -112,10 +115,11 @@ def _task(arguments: dict[str, Any]) -> str:
         raise UsageError(f"expected one `task` of 1 to {PROMPT_CHARACTERS} characters, and nothing else") from error
 
 
-def _candidates(found: "Found") -> Candidates:
+def _candidates(found: "Found", servable: Collection[str]) -> Candidates:
+    subagents = [one for one in found.subagents if one.name in servable]
     harmless = [one for one in found.definitions if not one.suspicious]
     return Candidates(
-        subagents=tuple(map(_subagent, found.subagents[:SHOWN])), library=tuple(map(_definition, harmless[:SHOWN]))
+        subagents=tuple(map(_subagent, subagents[:SHOWN])), library=tuple(map(_definition, harmless[:SHOWN]))
     )
 
 

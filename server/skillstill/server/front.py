@@ -137,7 +137,7 @@ class Calls:
         self.finder = finder
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        entries = [listed.entry for listed in self.runtime.registry.entries()]
+        entries = [listed.entry for listed in self.runtime.registry.entries() if wire.is_servable(listed)]
         always = len(entries) <= FEW
         found = [finding.tool()] if self.finder.offered() else []
         return ListToolsResult(tools=[*found, *(wire.tool(entry, always=always) for entry in entries)])
@@ -146,7 +146,10 @@ class Calls:
         try:
             if params.name == finding.NAME and self.finder.offered():
                 return await self.finder.call(params.arguments or {})
-            self.runtime.registry.entry(params.name)
+            if not wire.is_servable(self.runtime.registry.entry(params.name)):
+                raise UnknownName(
+                    f"{params.name} is not served: its pack's texts are suspicious and nobody accepted them"
+                )
             trace = await self._run(context, params.name, wire.request(params.arguments or {}))
         except UnknownName as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error

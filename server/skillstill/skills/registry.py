@@ -62,6 +62,7 @@ class Entry(Frozen):
     provenance_hash  by `contract`: what the goals and the skill were then
     claimed          what the pack that it came in says of it: nobody has measured it here
     calibration      turns what is seen of a run into the probability that its answer is right
+    accepted         the user has read what is suspicious in the pack that it came in, and wants it all the same
     before           the hash of the entry that stood here before, kept by `releases`
     """
 
@@ -79,6 +80,7 @@ class Entry(Frozen):
     goals_hash: str | None = Field(default=None, pattern=SHA256)
     provenance_hash: str | None = Field(default=None, pattern=SHA256)
     calibration: Calibration | None = None
+    accepted: Literal[True] | None = None
     before: str | None = Field(default=None, pattern=SHA256)
 
     @field_validator("skill")

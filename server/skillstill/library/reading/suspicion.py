@@ -8,7 +8,7 @@ theirs, other languages than English, pictures, and what a script does. That not
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from skillstill.library.definition import Finding
 from skillstill.util.text import UNSEEN, one_line
@@ -50,6 +50,16 @@ _PASSAGES = {
     "speaks in a chat template's own tokens": r"<\|(?:im_start|im_end|system)\|>|<<SYS>>|\[/INST\]",
 }
 _PATTERNS = {what: re.compile(pattern, re.IGNORECASE) for what, pattern in _PASSAGES.items()}
+# Of a text whose words are spelled out letter by letter: where one ends nobody can tell.
+_RUN_TOGETHER = {
+    what: re.compile(pattern.replace(r"\s+", r"\s*"), re.IGNORECASE) for what, pattern in _PASSAGES.items()
+}
+_SPELLED = re.compile(r"(?<!\w)\w(?:[ \t.*_-]\w(?!\w)){3,}")
+# Cyrillic and Greek letters that look like Latin ones, which NFKC leaves apart.
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u04bb\u0501\u03bf\u03b1\u03b9\u03bd",
+    "aeopcyxisjhdoaiv",
+)
 
 
 def suspicions(text: str, where: str = "") -> tuple[Finding, ...]:
@@ -115,9 +125,16 @@ def _name(character: str) -> str:
 
 
 def _passages(text: str) -> Iterator[Finding]:
-    """Of the text as a model reads it: without the hidden characters that would break a word in two."""
-    plain = _HIDDEN.sub("", text)
-    for what, pattern in _PATTERNS.items():
+    """Of the text as a model reads it: no hidden character, odd letter or space breaks a word."""
+    plain = unicodedata.normalize("NFKC", _HIDDEN.sub("", text)).translate(_LOOKALIKES)
+    joined, count = _SPELLED.subn(lambda match: re.sub(r"[ \t.*_-]", "", match[0]), plain)
+    yield from _matches(plain, _PATTERNS)
+    if count and not any(pattern.search(plain) for pattern in _PATTERNS.values()):
+        yield from _matches(joined, _RUN_TOGETHER)
+
+
+def _matches(plain: str, patterns: Mapping[str, re.Pattern[str]]) -> Iterator[Finding]:
+    for what, pattern in patterns.items():
         if match := pattern.search(plain):
             start = plain.rfind("\n", 0, match.start()) + 1
             passage = plain[max(start, match.start() - 40) : match.end() + 40]
