@@ -263,6 +263,11 @@ def test_a_licence_that_forbids_derived_works_is_missing_whatever_the_verdict(tm
     assert not any("a licence" in sentence for sentence in assessed(allowed, tmp_path).missing)
 
 
+def test_a_text_without_a_licence_may_be_ones_own(tmp_path: Path) -> None:
+    missing = assessed(FINDER, tmp_path).missing
+    assert "a licence that allows derived works, unless the text is your own: found none" in missing
+
+
 def test_a_person_reads_the_verdict_its_reasons_and_what_is_missing(tmp_path: Path, typed: Typed) -> None:
     (file := tmp_path / "finder.md").write_text(FINDER, encoding="utf-8")
     done = typed("assess", str(file))

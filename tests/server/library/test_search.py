@@ -166,6 +166,20 @@ def test_released_subagents_come_before_others_and_only_where_they_fit(catalogue
     assert not find("prepare the income tax declaration", registry, catalogue, 5).subagents
 
 
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        ("find what failed in these logs", "logs"),
+        ("which functions of this repository call the parser", "explore"),
+        ("the average price in a spreadsheet", "tables"),
+    ],
+)
+def test_one_telling_word_of_a_sentence_is_enough_to_find_a_subagent(
+    catalogue: Catalogue, words_alone: None, task: str, name: str
+) -> None:
+    assert [one.name for one in find(task, Registry(), catalogue, 5).subagents][:1] == [name]
+
+
 @pytest.mark.parametrize("task", ["", "  ", "?!", "_"])
 def test_a_task_without_words_is_wrong_usage(catalogue: Catalogue, task: str) -> None:
     with pytest.raises(UsageError, match="a few words"):

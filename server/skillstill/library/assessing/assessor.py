@@ -140,7 +140,14 @@ def _missing(definition: Definition, verdict: Verdict, tools: Cover, found: Sequ
     if verdict != "verifiable":
         yield MISSING[verdict]
     if definition.licence.derived_works != "allowed" and verdict != "compile to a script":
-        yield f"a licence that allows derived works: found {definition.licence.name or 'none'}"
+        yield _missing_licence(definition.licence.name)
+
+
+def _missing_licence(name: str) -> str:
+    """Return what is asked for: nobody needs a licence for a text of their own, and such a text names none."""
+    if name:
+        return f"a licence that allows derived works: found {name}"
+    return "a licence that allows derived works, unless the text is your own: found none"
 
 
 def _missing_for_goals(definition: Definition, tools: Cover, found: Sequence[Seen]) -> Iterator[str]:

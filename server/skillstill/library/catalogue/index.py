@@ -3,6 +3,7 @@
 Reciprocal-rank fusion needs no scores that can be compared, so neither ranking has to be calibrated.
 """
 
+import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -93,6 +94,17 @@ def shared_words(database: sqlite3.Connection, question: str, numbers: Sequence[
         for (number,) in database.execute(sql, (f'"{word}"', *numbers)):
             found[number].append(word)
     return found
+
+
+def word_weights(database: sqlite3.Connection, question: str) -> dict[str, float]:
+    """Return how much each word of the question tells: more if few passages have it, nothing if none has it.
+
+    A word that no passage has cannot speak for one of them, nor against it.
+    """
+    (total,) = database.execute("select count(*) from words").fetchone()
+    sql = "select count(*) from words where words match ?"
+    counts = {word: int(database.execute(sql, (f'"{word}"',)).fetchone()[0]) for word in words(question)}
+    return {word: math.log(1 + total / count) if count else 0.0 for word, count in counts.items()}
 
 
 def fused(*rankings: Sequence[int]) -> list[int]:

@@ -1,5 +1,7 @@
 """What there is for a task: subagents that can be called now, then what in the library one could be made of."""
 
+from collections.abc import Mapping
+
 from skillstill.errors import UsageError
 from skillstill.library.assessing import Verdict, assess
 from skillstill.library.catalogue import Catalogue, database, index
@@ -66,15 +68,23 @@ def find(task: str, registry: Registry, catalogue: Catalogue, limit: int) -> Fou
 
 
 def _subagents(entries: list[Entry], task: str) -> list[FoundSubagent]:
-    """Those that fit, released ones first. They stand before all else, so they must be CLOSE or have half its words."""
+    """Return those that fit, released ones first.
+
+    They stand before all else, so they must be CLOSE, or have half of what the task's words weigh among them.
+    """
     with database.in_memory() as connection:
         index.put(connection, [(number, _passage(entry)) for number, entry in enumerate(entries)], encoder())
         matrix = index.matrix(connection)
         order = ranked(connection, matrix, task)
+        weights = index.word_weights(connection, task)
         found = list(zip(order, shared(connection, matrix, task, order), strict=True))
-    enough = len(words(task)) / 2
-    fitting = [(entries[at], why) for at, why in found if why.nearness > CLOSE or len(why.words) >= enough]
+    enough = sum(weights.values()) / 2
+    fitting = [(entries[at], why) for at, why in found if why.nearness > CLOSE or _weight(why, weights) >= enough > 0]
     return sorted((_subagent(entry, why) for entry, why in fitting), key=lambda one: not one.released)
+
+
+def _weight(shared: Shared, weights: Mapping[str, float]) -> float:
+    return sum(weights[word] for word in shared.words)
 
 
 def _passage(entry: Entry) -> Passage:
