@@ -14,7 +14,7 @@ from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
-from skillstill.chat.references import AT, Pointers
+from skillstill.chat.references import AT, References
 from skillstill.types import Copied, DialectName, Message, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
@@ -135,8 +135,8 @@ class Values:
 
     def __init__(self, said: Sequence[Message]) -> None:
         self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
-        pointers = Pointers.of(said)
-        self._letters, self._whole = list(pointers.lines), pointers.whole
+        references = References.of(said)
+        self._letters, self._whole = list(references.lines), references.whole
         self._terminals: dict[str, str] = {}
 
     @property
