@@ -5,13 +5,13 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
 from skillstill.tools.kit.redaction import redacted
-from skillstill.types import Copied, Decision, Likelihoods, Reader, Span, ToolSchema, lean_schema
+from skillstill.types import Copied, Decision, Grammar, Grammars, Likelihoods, Reader, Span, ToolSchema, lean_schema
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
@@ -23,6 +23,9 @@ LIKELY = 5  # lines of a choice that are shown
 LEAST = 3.0
 LIKELIEST = "likeliest"  # a choice among lines, as a decision of the run
 MAX_RESULT = 1_800  # characters of a whole result: some 500 tokens, the window of `read` at its widest
+
+
+Mark = TypeVar("Mark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +184,15 @@ def tool(function: Function) -> Tool:
         name=function.__name__,
         description=" ".join((inspect.getdoc(function) or "").split()),
         parameters=lean_schema(model),
-        copied={
-            name: mark for name, one in model.model_fields.items() for mark in one.metadata if isinstance(mark, Copied)
-        },
+        copied=_marks(model, Copied),
+        grammars=Grammars(_marks(model, Grammar)),
     )
     return Tool(schema, function, model)
+
+
+def _marks(model: type[BaseModel], kind: type[Mark]) -> dict[str, Mark]:
+    """Return the arguments' marks of this kind by name."""
+    return {name: mark for name, one in model.model_fields.items() for mark in one.metadata if isinstance(mark, kind)}
 
 
 def _problem(function: Function, parameters: Sequence[inspect.Parameter]) -> str:

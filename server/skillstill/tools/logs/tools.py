@@ -21,7 +21,7 @@ from skillstill.tools.logs.pattern_grammar import said_patterns
 from skillstill.tools.logs.rows import WIDTH, entry_line, kind_line, kind_text, span_of
 from skillstill.tools.logs.scan import Criteria, LogScan, scan_logs
 from skillstill.tools.logs.times import format_group_time, midnight, said_times
-from skillstill.types import Copied, Span
+from skillstill.types import Copied, Grammar, Span
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
@@ -42,14 +42,16 @@ def _level(value: object) -> object:
 
 
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
-Pattern = Annotated[str, Field(max_length=120, description="text or regular expression"), Copied(by=said_patterns)]
+Pattern = Annotated[
+    str, Field(max_length=120, description="text or regular expression"), Copied(), Grammar(said_patterns)
+]
 WHEN = "time such as 10:00 or 2026-03-01 10:00:02, or that of an entry, as path:line"
-Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(by=said_times)]
+Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(), Grammar(said_times)]
 Like = Annotated[
     str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
 ]
 Until = Annotated[
-    str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied(by=said_times)
+    str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied(), Grammar(said_times)
 ]
 Related = Annotated[
     str, Field(max_length=160, description="an entry, as path:line: only those that share an id with it"), Copied()
