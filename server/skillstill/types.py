@@ -19,9 +19,9 @@ Status = Literal["answered", "escalate", "failed"]
 
 
 class Frozen(BaseModel):
-    """A value: immutable, and an unknown field is an error."""
+    """A value: immutable. An unknown field is an error, and so is a number that JSON cannot write."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
@@ -243,7 +243,9 @@ class Span(Frozen):
 class Receipt(Frozen):
     """One executed tool call. `sha256` is that of the result text which the model was given.
 
-    `missed`: where the tool could not look; an absence that only this call bears out is not believed.
+    empty      whether it looked for something and found nothing
+    missed     why finding nothing proves nothing, else empty: no absence is believed of a run with such a call
+    omitted    how many things the result leaves out
     """
 
     id: str
@@ -254,6 +256,8 @@ class Receipt(Frozen):
     excerpt: str
     spans: tuple[Span, ...] = ()
     missed: str = ""
+    empty: bool = False
+    omitted: int = Field(default=0, ge=0)
     seconds: float
 
 

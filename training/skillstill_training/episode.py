@@ -8,6 +8,7 @@ from typing import Protocol
 
 from skillstill.errors import PlanError
 from skillstill.run import loop
+from skillstill.run.finish import finish
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Model, Trace
 from skillstill.workspace import Workspace
@@ -51,7 +52,12 @@ async def execute(goal: Goal, family: Family, skill: Skill, root: Path, hand: Ha
     trace = await solve(goal, skill, PlannedModel(family.plan(goal, hand), hand), root, "constructed")
     if trace.report.status == "failed":
         raise PlanError(trace.report.answer)
-    return trace, judge(goal.check, Attempt.of_trace(trace))
+    return trace, judged(goal, trace)
+
+
+def judged(goal: Goal, trace: Trace) -> Judgement:
+    """Return what the goal's check says of the run as its caller reads it: finished as `Runtime` finishes it."""
+    return judge(goal.check, Attempt.of_trace(finish(trace)))
 
 
 def hand_for(goal: Goal, seed: int, rates: dict[str, float] | None = None) -> Hand:

@@ -38,4 +38,4 @@ def _recorded(call: GoldenCall) -> Result:
         raise Refusal(call.refusal or "")
     text, *others = call.result.split("\n")
     spans = tuple(Span(path=path, first=first, last=last) for path, first, last in call.spans)
-    return Result((Line(text, spans), *map(Line, others)), call.missed)
+    return Result((Line(text, spans, call.omitted), *map(Line, others)), call.missed, empty=call.empty)

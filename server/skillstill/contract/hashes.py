@@ -16,6 +16,7 @@ from skillstill.tools.kit.tool import LEAST, LIKELY
 from skillstill.tools.kit.toolset import GOLDENS
 from skillstill.types import ModelFile
 
+UNMEASURED = {"releases", "design.toml"}
 SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
 
 
@@ -55,6 +56,6 @@ def provenance_hash(skill_folder: Path, goals_hash: str) -> str:
 
 
 def _is_source(name: Path) -> bool:
-    """Not what was released, nor anybody's cache."""
+    """Return whether it is a source: not what was released, what lends the skill to others, nor anybody's cache."""
     cached = any(part.startswith((".", "__")) for part in name.parts[:-1])
-    return name.suffix in SOURCES and name.parts[0] != "releases" and not cached
+    return name.suffix in SOURCES and name.parts[0] not in UNMEASURED and not cached

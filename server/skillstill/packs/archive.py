@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from skillstill.errors import PackError
 from skillstill.packs.manifest import MANIFEST, MOST_BYTES, MOST_MANIFEST, MOST_MEMBERS, Manifest, Member
 from skillstill.skills.skill import mistake
+from skillstill.util.storage import open_regular
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of a zip's calendar
 REGULAR = stat.S_IFREG | 0o644
@@ -47,7 +48,7 @@ def write_archive(file: IO[bytes], manifest: Manifest, contents: Mapping[str, Co
 def read_archive(file: Path) -> Iterator[tuple[Manifest, "Archive"]]:
     """The manifest and what it lists, judged before any member is read. Raises PackError."""
     try:
-        content = file.open("rb")
+        content = open(file, "rb", opener=open_regular)  # noqa: SIM115 - Path.open takes no opener
     except OSError as error:
         raise PackError(f"{file} cannot be read: {error.strerror}") from error
     with content:

@@ -35,7 +35,7 @@ KNOWN = {"apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "cc-by-4.0", "cc-b
 class _Seen(BaseModel):
     """Of a scorecard, what a card tells. What else stands there is another version's business."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
 
 class Interval(_Seen):

@@ -5,18 +5,18 @@ from pathlib import Path
 
 from skillstill.errors import PackError, UsageError
 from skillstill.packs.unpacking import ASIDE, alone
-from skillstill.skills.registry import Document, read_registry, user_registry, write_registry
+from skillstill.skills.registry import remove_entry, skill_paths, user_registry
 from skillstill.skills.trust import distrust, pack_around
 
 
 def remove(name: str) -> Path:
-    """The folder that is gone now, and with it the user's entry of this name and the trust in it.
+    """Remove the user's entry of this name, the trust in it and its folder, which is returned.
 
-    Raises UsageError where no pack brought such a subagent; PackError and RegistryError where it cannot be taken away.
+    Raise UsageError if no pack brought such a subagent, PackError or RegistryError if it cannot be taken away.
     """
     with alone() as packs:
-        folder, left = _found(name)
-        write_registry(user_registry(), left)
+        folder = _pack_of(name)
+        remove_entry(user_registry(), name)
         distrust(folder)
         try:
             aside = folder.rename(packs / f"{ASIDE}{folder.name}")
@@ -28,12 +28,11 @@ def remove(name: str) -> Path:
     return folder
 
 
-def _found(name: str) -> tuple[Path, Document]:
-    """The pack's folder, and the registry without it."""
+def _pack_of(name: str) -> Path:
+    """Return the folder of the pack that brought this entry, even if the entry cannot be read any more."""
     registry = user_registry()
-    entries = read_registry(registry).entries if registry.exists() else ()
-    folders = (pack_around(registry.parent / entry.skill) for entry in entries if entry.name == name)
-    folder = next(folders, None)
+    folders = map(pack_around, skill_paths(registry, name) if registry.exists() else ())
+    folder = next(filter(None, folders), None)
     if folder is None:
         raise UsageError(f"no pack brought a subagent {name[:64]!r}: `skillstill list` shows where each one comes from")
-    return folder, Document(entries=tuple(entry for entry in entries if entry.name != name))
+    return folder

@@ -1,7 +1,7 @@
 """No claim without a receipt: what an answer quotes must have been shown by a tool of the same run."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from skillstill.types import Receipt, Span
@@ -10,7 +10,10 @@ BEFORE = r"(?<![A-Za-z0-9_/.@+-])"  # where a path can begin; a letter of anothe
 LINES = r":(\d{1,9})(?:-(\d{1,9}))?(?::\d+)?(?!\d)"  # a line or a range, and perhaps a column
 LOCATION = re.compile(rf"{BEFORE}((?:~?/|\.{{1,2}}/)?[\w.@+/-]*\w){LINES}")
 RECEIPT = re.compile(r"(?<![\w/.=-])r\d{1,3}(?![\w/-]|\.\w)")
-DANGLING = re.compile(r"(?<![\w=])==?r\d{1,3}(?![\w=])")  # a pointer (chat.pointing) at rows that no result has
+REFERENCE = re.compile(
+    r"(?<![\w=])==?(?:r\d{1,3}|[A-Z]{1,2}(?::\d{1,9})?)(?![\w=])"
+)  # to a line or rows: one that is left in an answer leads nowhere
+DENIES = re.compile(r"\W*(?:there (?:is|are|was|were) (?:no|none|not|nothing)|no|none|nothing)\b", re.IGNORECASE)
 CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
 
 
@@ -46,13 +49,13 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
     Evidence is each quoted `path:line` that a receipt covers, and each receipt that is named; without either, the
     receipt of each quoted path. A quoted location that no receipt covers, and that stands in no result either (as
     `host:8080` might), is an invention, and spoils the whole answer; so does a receipt that does not exist, and an
-    absence of which the tool itself says that it could not look everywhere.
+    absence that the results do not bear out.
     """
     good = [receipt for receipt in receipts if not receipt.refused]
     if not good:
         return Verdict(problem="it was given without a successful tool call")
-    if dangling := DANGLING.search(answer):
-        return Verdict(problem=f"it points at {dangling[0]}, which has no rows", subject=dangling[0])
+    if any(not _stands_as_word(one, shown) for one in REFERENCE.findall(answer)):
+        return Verdict(problem="it refers to lines that no result has")
     if wrong := invented(answer, good, shown, root):
         return Verdict(problem=f"it names {wrong}, which no tool has shown", subject=wrong)
     if wrong := _uncited(answer, receipts, shown):
@@ -60,10 +63,35 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
     places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0] if _covered(place, good)]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
-    resting = [receipt for receipt in good if receipt.id in found]
-    if resting and not places and all(receipt.missed for receipt in resting):
-        return Verdict(problem=f"{resting[0].id} found nothing, but {resting[0].missed}")
+    if DENIES.match(answer) and not places and (wrong := _why_not_absent(good, found)):
+        return Verdict(problem=wrong)
     return Verdict(found) if found else Verdict(problem="it names no location and no receipt")
+
+
+def _why_not_absent(receipts: Sequence[Receipt], cited: Sequence[str]) -> str:
+    """Return what in the run speaks against an absence, or "" if a cited look found nothing and nothing does."""
+    for receipt in receipts:
+        if place := next((span for span in receipt.spans if span.first), None):
+            return f"it says that there is none, but {receipt.id} shows {_quote(place)}"
+        if receipt.missed:
+            return f"it says that there is none, but {receipt.missed}"
+        if receipt.omitted:
+            return f"it says that there is none, but {receipt.id} leaves {receipt.omitted} out"
+    is_borne_out = any(receipt.empty for receipt in receipts if receipt.id in cited)
+    return "" if is_borne_out else "it says that there is none, but no look at it found nothing"
+
+
+def incomplete(answer: str, receipts: Sequence[Receipt]) -> tuple[str, ...]:
+    """Return a note for each result of which the answer tells several places as if they were all."""
+    told = {(place.path, place.first) for place in _known(answer, receipts, "")[0]}
+    notes = (_note(receipt, told) for receipt in receipts if receipt.omitted)
+    return tuple(note for note in notes if note)
+
+
+def _note(receipt: Receipt, told: Collection[tuple[str, int]]) -> str:
+    shown = {(span.path, span.first) for span in receipt.spans if span.first}
+    some, every = len(shown & {*told}), len(shown) + receipt.omitted
+    return f"({some} of {every} that {receipt.id} found.)" if some > 1 else ""
 
 
 def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> str:
@@ -99,7 +127,8 @@ def _known(text: str, receipts: Sequence[Receipt], root: str) -> tuple[list[Span
     """The quoted places in files that a tool has named, whatever characters their paths have; the text without them."""
     places: list[Span] = []
     rest = _spelled(text)
-    for path in sorted({span.path for receipt in receipts for span in receipt.spans}, key=len, reverse=True):
+    paths = {span.path for receipt in receipts for span in receipt.spans}
+    for path in sorted(paths, key=lambda path: (-len(path), path)):  # in one order in every process
         prefix = f"(?:\\./|{re.escape(root)}/)?" if root else r"(?:\./)?"
         quote = re.compile(f"{BEFORE}{prefix}{re.escape(path)}{LINES}")
         places += [_span(path, *lines) for lines in quote.findall(rest)]
@@ -129,6 +158,10 @@ def _quote(place: Span) -> str:
 
 def _looks_like_path(text: str) -> bool:
     return "/" in text or re.search(r"\.[A-Za-z]\w*$", text) is not None
+
+
+def _stands_as_word(text: str, shown: Iterable[str]) -> bool:
+    return any(re.search(rf"(?<![\w=]){re.escape(text)}(?![\w=])", one) for one in shown)
 
 
 def _stands_in(text: str, shown: Iterable[str]) -> bool:

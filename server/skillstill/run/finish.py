@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete
 from skillstill.run.neutral import neutral
 from skillstill.skills.calibration import Calibration, features
 from skillstill.types import Receipt, Report, Trace
@@ -17,7 +18,7 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
     own = features(trace)
-    report = neutralized(with_sources(trace.report, trace.receipts))
+    report = neutralized(with_notes(with_sources(trace.report, trace.receipts), trace.receipts))
     if calibration is None:
         return trace.model_copy(update={"report": report})
     confidence = calibration.confidence(own)
@@ -33,6 +34,12 @@ def neutralized(report: Report) -> Report:
     return report.model_copy(update={"answer": neutral(report.answer), **said})
 
 
+def with_notes(report: Report, receipts: Sequence[Receipt]) -> Report:
+    """Return the report with a note if the answer tells only a part of what a result found."""
+    notes = incomplete(report.answer, receipts) if report.status == "answered" else ()
+    return report.model_copy(update={"notes": (*report.notes, *notes)})
+
+
 def with_sources(report: Report, receipts: Sequence[Receipt]) -> Report:
     """Return the report with the call behind each receipt that its answer rests on.
 
@@ -41,5 +48,14 @@ def with_sources(report: Report, receipts: Sequence[Receipt]) -> Report:
     if report.status != "answered":
         return report
     named = [one for one in receipts if one.id in report.evidence]
-    sources = tuple(f"{one.id}: {call_text(one.tool, one.arguments, CALL_CHARACTERS)}" for one in named)
-    return report.model_copy(update={"sources": sources})
+    return report.model_copy(update={"sources": tuple(f"{one.id}: {plain_call(one)}" for one in named)})
+
+
+def plain_call(receipt: Receipt) -> str:
+    """Return the call as its caller reads it, without arguments that only the run understands: `=C`, `r2`."""
+    understood = {name: value for name, value in receipt.arguments.items() if not _is_reference(value)}
+    return call_text(receipt.tool, understood, CALL_CHARACTERS)
+
+
+def _is_reference(value: object) -> bool:
+    return isinstance(value, str) and any(one.fullmatch(value.strip()) for one in (REFERENCE, RECEIPT))

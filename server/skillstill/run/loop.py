@@ -14,6 +14,7 @@ import anyio
 
 from skillstill.errors import ContextFull, Refusal, SkillstillError
 from skillstill.run import evidence
+from skillstill.run.finish import plain_call
 from skillstill.run.record import Record
 from skillstill.skills.skill import Skill
 from skillstill.tools import Result, Tool
@@ -223,9 +224,10 @@ class _Run:
 
     def escalate(self, reason: Reason) -> Report:
         """Return the hand-over: why, what was tried, the run to look up and the last places that were shown."""
-        calls = [call_text(one.tool, one.arguments) for one in self.record.receipts]
+        calls = [plain_call(one) for one in self.record.receipts]
         tried = shorten("; ".join(calls), 400) if calls else "nothing"
         why = f"the model's answer is withheld: {reason.text}" if reason.kind is ReasonKind.WITHHELD else reason.text
+        why = evidence.REFERENCE.sub("…", why)
         text = f"escalate: {shorten(why, 300)}. Tried: {tried}. Run {self.brief.run}."
         return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts), reason=reason)
 

@@ -44,6 +44,8 @@ class Record:
             excerpt=shorten(result.text, EXCERPT),
             spans=result.spans,
             missed=result.missed,
+            empty=result.empty,
+            omitted=result.omitted,
             seconds=round(seconds, 4),
         )
         self.receipts.append(receipt)

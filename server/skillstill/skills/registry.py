@@ -1,21 +1,23 @@
 """registry.json: which subagents there are. Several registries merge; each entry remembers where it came from."""
 
+import json
 import logging
 import os
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import NAME, Skill, load_skill, mistake
-from skillstill.skills.trust import OWN, PINS, trusted
+from skillstill.skills.trust import OWN, PINS, pack_around, trusted
 from skillstill.types import Frozen, ModelFile
-from skillstill.util.storage import ALL_READ, data_folder, write_atomically
+from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_atomically
+from skillstill.util.text import one_line
 
 FILE = "registry.json"
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
@@ -23,6 +25,7 @@ PROJECT_FOLDER = OWN
 SHA256 = r"^[0-9a-f]{64}$"
 FEW = 5  # subagents; of more than these, a client should load only what it searches for
 WATCHED = 2_000  # files of a project's own folder that are looked at for changes
+Parsed = TypeVar("Parsed", bound=Frozen)
 log = logging.getLogger(__name__)
 
 
@@ -121,6 +124,21 @@ class Document(Frozen):
         return entries
 
 
+class _RawDocument(Frozen):
+    """The whole file, its entries not looked at yet."""
+
+    version: Literal[1] = 1
+    entries: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenEntry:
+    """An entry that cannot be read: its name, or its number if it has none, and what is wrong with it."""
+
+    name: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """An entry, its model files placed, and the registry file it was found in."""
@@ -146,7 +164,9 @@ class Registry:
         self.named = tuple(dict.fromkeys(given))
         self.project = project
         self.ignored: dict[Path, str] = {}
-        self._good = {path: read_registry(path) for path in self.named}
+        self._good: dict[Path, Document] = {}
+        for path in self.named:
+            self._read(path)
 
     def entries(self) -> Sequence[Listed]:
         """All entries by name, as the files stand now. A file that became unreadable keeps its last good state."""
@@ -201,36 +221,100 @@ class Registry:
     def _current(self, path: Path) -> Document:
         """Read anew each time: the file is small, and its time stamp misses a change within one tick of the clock."""
         try:
-            self._good[path] = read_registry(path)
-            self.ignored.pop(path, None)
+            self._read(path)
         except RegistryError as error:
             if path in self._good or not isinstance(error.__cause__, FileNotFoundError):
-                self._ignore(path, str(error))
+                kept = "keeping its last good state" if path in self._good else "going on without it"
+                self._ignore(path, str(error), kept)
         return self._good.get(path, Document())
 
-    def _ignore(self, path: Path, reason: str) -> None:
+    def _read(self, path: Path) -> None:
+        """Take the entries of a file that can be read, and tell of the others. Raise RegistryError if none can."""
+        document, broken = read_entries(path)
+        self._good[path] = document
+        if broken:
+            self._ignore(path, f"{path}: {'; '.join(_advice(path, one) for one in broken)}", "the others count")
+        else:
+            self.ignored.pop(path, None)
+
+    def _ignore(self, path: Path, reason: str, kept: str) -> None:
         if self.ignored.get(path) != reason:
-            kept = "keeping its last good state" if path in self._good else "going on without it"
             log.warning("%s; %s", reason, kept)
             self.ignored[path] = reason
 
 
 def read_registry(path: Path) -> Document:
-    """Raises RegistryError: which file, which field, what was expected."""
+    """Return the whole registry. Raise RegistryError if any of it is wrong: file, field, what was expected."""
+    return _parse(path, Document)
+
+
+def read_entries(path: Path) -> tuple[Document, tuple[BrokenEntry, ...]]:
+    """Return the entries that can be read, and why the others cannot. Raise RegistryError if the file cannot."""
+    found: dict[str, Entry] = {}
+    broken: list[BrokenEntry] = []
+    for number, raw in enumerate(_parse(path, _RawDocument).entries):
+        try:
+            entry = Entry.model_validate(raw)
+        except ValidationError as error:
+            broken.append(BrokenEntry(_name_of(raw) or f"number {number + 1}", ": ".join(mistake(error))))
+            continue
+        if found.setdefault(entry.name, entry) is not entry:
+            broken.append(BrokenEntry(entry.name, "expected each name once, the first one counts"))
+    return Document(entries=tuple(found.values())), tuple(broken)
+
+
+def remove_entry(path: Path, name: str) -> None:
+    """Take the entry of this name out of a registry, readable or not; the others stay. Raise RegistryError."""
+    left = [raw for raw in _parse(path, _RawDocument).entries if _name_of(raw) != name]
+    _write(path, json.dumps({"version": 1, "entries": left}, indent=2, ensure_ascii=False))
+
+
+def skill_paths(path: Path, name: str) -> Sequence[Path]:
+    """Return where the entries of this name have their skills, even if an entry is broken. Raise RegistryError."""
+    named = (raw for raw in _parse(path, _RawDocument).entries if _name_of(raw) == name)
+    return [path.parent / skill for raw in named if isinstance(skill := raw.get("skill"), str) and "\0" not in skill]
+
+
+def write_registry(path: Path, document: Document) -> None:
+    """Write all or nothing, and only what can be read back. Raise RegistryError, the old file kept."""
+    text = document.model_dump_json(indent=2, exclude_none=True)
     try:
-        return Document.model_validate_json(path.read_text(encoding="utf-8-sig"))
+        Document.model_validate_json(text)
+    except ValidationError as error:
+        raise RegistryError(
+            f"{path} would not be readable: {': '.join(mistake(error))}; nothing was changed"
+        ) from error
+    _write(path, text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_atomically(path, f"{text}\n", mode=ALL_READ)
+    except OSError as error:
+        raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _parse(path: Path, kind: type[Parsed]) -> Parsed:
+    try:
+        with open(path, encoding="utf-8-sig", opener=open_regular) as file:
+            return kind.model_validate_json(file.read())
     except ValidationError as error:
         raise RegistryError(": ".join([str(path), *mistake(error)])) from error
     except (OSError, ValueError) as error:
         raise RegistryError(f"{path} cannot be read as a registry: {error}") from error
 
 
-def write_registry(path: Path, document: Document) -> None:
-    """All or nothing: a reader sees the old file or the new one. Raises RegistryError."""
-    try:
-        write_atomically(path, document.model_dump_json(indent=2, exclude_none=True) + "\n", mode=ALL_READ)
-    except OSError as error:
-        raise RegistryError(f"{path} cannot be written: {error.strerror}") from error
+def _name_of(raw: Any) -> str:
+    name = raw.get("name") if isinstance(raw, dict) else ""
+    return name[:64] if isinstance(name, str) else ""
+
+
+def _advice(path: Path, broken: BrokenEntry) -> str:
+    """Say what is wrong with an entry, and what to type if a pack brought it."""
+    said = f"entry {one_line(broken.name, 64)}: {broken.reason}"
+    if any(map(pack_around, skill_paths(path, broken.name))):
+        return f"{said}; type `skillstill unpack --remove {shlex.quote(broken.name)}`"
+    return f"{said}; mend it there"
 
 
 def _stamp(file: Path) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -34,6 +35,15 @@ def cache_folder() -> Path:
 def config_folder() -> Path:
     """Return the folder of what the user wrote: the configuration file."""
     return user_config_path("skillstill")
+
+
+def open_regular(file: str, flags: int) -> int:
+    """Open a file, as the `opener` of `open`. Raise OSError if it is not regular: a pipe waits, a device never ends."""
+    descriptor = os.open(file, flags | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", file)
+    return descriptor
 
 
 def write_atomically(file: Path, content: str | bytes, *, mode: int = OWNER_ONLY) -> None:

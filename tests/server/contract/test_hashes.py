@@ -181,8 +181,9 @@ def test_goals_and_the_texts_of_a_skill_are_its_provenance(tmp_path: Path) -> No
     assert len(set(hashes)) == len(hashes)
 
 
-def test_caches_and_releases_are_not(tmp_path: Path) -> None:
+def test_caches_releases_and_what_lends_the_skill_are_not(tmp_path: Path) -> None:
     skill = write(tmp_path, {"SKILL.md": "", "goals.py": ""})
     before = provenance_hash(skill, "1")
     write(skill, {"releases/1.json": "", "__pycache__/goals.py": "", ".mypy_cache/a.json": "", "adapter.gguf": ""})
+    write(skill, {"design.toml": "tools = []"})
     assert provenance_hash(skill, "1") == before

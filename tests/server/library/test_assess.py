@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillstill import cli
 from skillstill.library.assessing import VERDICTS, Assessment, assess
+from skillstill.library.assessing.cover import lenders
 from skillstill.library.assessing.signals import signals
 from skillstill.library.definition import Definition, Origin
 from skillstill.library.scanning import scan
 from skillstill.tools import TOOLS
 
-from tests.scenes import ROOT
+from tests.scenes import ROOT, write
 
 FINDER = """\
 ---
@@ -227,6 +228,20 @@ def test_the_nearest_of_our_skills_and_the_tools_of_ours_that_do_it(
     found = assessed(text, tmp_path)
     assert (found.archetype, found.tools.ours) == (archetype, ours)
     assert set(found.tools.ours) <= set(TOOLS)
+
+
+def test_a_bundled_skill_is_lent_as_soon_as_its_folder_says_what_it_is_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"skills/gears/design.toml": "material = 'definition|call'\ntools = ['list']\n"})
+    monkeypatch.setattr("skillstill.library.assessing.cover.bundled", lambda: tmp_path)
+    lenders.cache_clear()
+    try:
+        found = assessed(FINDER, tmp_path)
+    finally:
+        lenders.cache_clear()
+    assert found.archetype == "gears"
+    assert "list" in found.tools.ours
 
 
 def test_tools_that_we_do_not_have_are_missing(tmp_path: Path) -> None:

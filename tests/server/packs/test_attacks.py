@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import math
+import os
+import re
 import shutil
 import stat
 import warnings
@@ -190,6 +193,9 @@ def test_a_manifest_of_any_size_is_not_read(packed: Path) -> None:
         (lambda told: entry(told, base={"source": "file:/etc/passwd", "sha256": "0" * 64}), "packer's machine"),
         (lambda told: entry(told, description="Ignore\u200b this"), "characters that a reader does not see"),
         (lambda told: entry(told, name="../up"), "manifest.json: entry.name: "),
+        (lambda told: calibrated(told, bias=math.nan), "manifest.json: entry.calibration.bias: Input should be a fini"),
+        (lambda told: calibrated(told, means=[-math.inf] * 12), "entry.calibration.means.0: Input should be a finite"),
+        (lambda told: entry(told, claimed=told["entry"]["claimed"] | {"seconds": math.inf}), "entry.claimed.seconds: "),
     ],
 )
 def test_a_manifest_that_claims_what_it_may_not_is_refused(
@@ -197,6 +203,10 @@ def test_a_manifest_that_claims_what_it_may_not_is_refused(
 ) -> None:
     found = members(packed)
     assert says in refusal(rewritten(packed, found, changed(manifest(found))))
+
+
+def calibrated(told: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return entry(told, calibration=told["entry"]["calibration"] | changes)
 
 
 def entry(told: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -209,6 +219,17 @@ def entry(told: dict[str, Any], **changes: Any) -> dict[str, Any]:
         ("adapter.gguf", b"GGUF", "adapter.gguf cannot be read as GGUF"),
         ("skill/settings/subagent.toml", b"tools = 1", "subagent.toml: "),
         ("skill/settings/SKILL.md", b"no front matter", "SKILL.md: frontmatter: "),
+        (
+            "skill/settings/SKILL.md",
+            b"---\na: " + b"[" * 15_000 + b"\n---\n",
+            "expected at most 200 brackets, got 15,000",
+        ),
+        ("skill/settings/SKILL.md", b"---\na: " + b"[" * 100_000 + b"\n---\n", "at most 20,000 characters, got 100,0"),
+        ("skill/settings/SKILL.md", b"---\n" + b"- " * 9_000 + b"\n---\n", "SKILL.md: frontmatter: is nested too"),
+        ("skill/settings/SKILL.md", b"x" * 1_000_001, "SKILL.md: file: expected at most 1,000,000 characters"),
+        ("skill/settings/subagent.toml", b"a = " + b"[" * 15_000, "expected at most 200 brackets, got 15,000"),
+        ("skill/settings/subagent.toml", b"a = " + b"{a=" * 100_000, "at most 20,000 characters, got 300,004"),
+        ("skill/settings/subagent.toml", b"a." * 50_000 + b"a = 1", "at most 20,000 characters, got 100,005"),
         ("skill/settings/goals.py", b"FAMILIES = ()", "not the one that its figures were measured with"),
         ("scorecard.json", b"[" * 100_000, "scorecard.json is no scorecard"),
     ],
@@ -218,6 +239,28 @@ def test_a_member_that_is_not_what_it_should_be_is_named(packed: Path, path: str
     if path == "adapter.gguf":
         pack = agreeing(pack)
     assert says in refusal(pack)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "99999999", "-1"])
+@pytest.mark.parametrize("limit", ["seconds", "tokens", "context", "steps", "turn_tokens"])
+def test_a_limit_that_is_none_is_named(packed: Path, limit: str, value: str) -> None:
+    toml = next(content for info, content in members(packed) if info.filename.endswith("subagent.toml")).decode()
+    changed = re.sub(r"\[limits\]\n(?:\w+ = .*\n)*", f"[limits]\n{limit} = {value}\n", toml)
+    told = refusal(with_member(packed, "skill/settings/subagent.toml", changed.encode()))
+    assert f"subagent.toml: limits.{limit}: Input should be " in told
+
+
+@pytest.mark.parametrize("brackets", [b"[", b'{"a":'])
+def test_a_manifest_of_nested_brackets_is_one_sentence(packed: Path, brackets: bytes) -> None:
+    found = members(packed)
+    found[0] = (found[0][0], brackets * 100_000)
+    assert "manifest.json: file: Invalid JSON: recursion limit exceeded" in refusal(rewritten(packed, found))
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (Path("/dev/zero"), tmp_path / "pipe", tmp_path):
+        assert f"{place} cannot be read: " in refusal(place)
 
 
 def agreeing(pack: Path) -> Path:

@@ -139,6 +139,27 @@ def test_it_is_taken_away_with_its_folder_and_the_trust_in_it(packed: Path, skil
     assert json.loads(skillstill("unpack", "settings", "--remove", "--json").out) == {"folder": str(folder)}
 
 
+def test_a_pack_whose_entry_is_broken_hides_no_other_and_can_be_taken_away(
+    packed: Path, skillstill: Skillstill
+) -> None:
+    skillstill("unpack", packed)
+    skillstill("unpack", packed, "--as", "settings-2")
+    stored = json.loads(user_registry().read_text("utf-8"))
+    stored["entries"][0]["calibration"]["bias"] = float("nan")
+    user_registry().write_text(json.dumps(stored), encoding="utf-8")
+    said = skillstill("list")
+    assert said.code == 0
+    assert "settings-2  released" in said.out
+    assert "settings  released" not in said.out
+    check = next(line for line in skillstill("doctor").out.splitlines() if "entry settings: " in line)
+    assert "calibration.bias: Input should be a finite number, got nan; " in check
+    assert "type `skillstill unpack --remove settings`" in check
+    assert skillstill("unpack", packed, "--as", "third").code == 1, "nothing is written over what cannot be read"
+    assert skillstill("unpack", "--remove", "settings").code == 0
+    assert [entry.name for entry in read_registry(user_registry()).entries] == ["settings-2"]
+    assert not (data_folder() / "packs" / "settings").exists()
+
+
 @pytest.mark.parametrize("name", ["explore", "mine", "nobody", "../packs", "settings.skillstill"])
 def test_only_what_a_pack_brought_is_taken_away(packed: Path, skillstill: Skillstill, name: str) -> None:
     skillstill("unpack", packed)

@@ -46,7 +46,6 @@ RECEIPTS = [
         ("Makefile:2", ("Makefile:2",)),
         ("At 12:30 on Python 3.11:00, http://example.com:443/x: r1", ("r1",)),
         ("It is served on localhost:8080 (r1).", ("r1",)),
-        ("Nothing is there (r1, r2 found nothing).", ("r1", "r2")),
         ("The file is shop/cart.py.", ("r1",)),
         ("The folder is `server`.", ("r1",)),
         ("shop/cart.py: line 18; at line 19 of shop/cart.py", ("shop/cart.py:18", "shop/cart.py:19")),
@@ -96,12 +95,39 @@ def test_without_a_successful_call_nothing_is_vouched_for() -> None:
     assert judge("shop/cart.py:1", [receipt("r1", refused=True)], [], ROOT).problem
 
 
-def test_that_nothing_was_found_is_not_believed_where_the_tool_could_not_look() -> None:
-    blind = [receipt("r1", missed="the word stands in queue.c, whose language is not parsed here")]
-    assert judge("There is none (r1 found nothing).", blind, [], ROOT).problem == (
-        "r1 found nothing, but the word stands in queue.c, whose language is not parsed here"
-    )
-    assert judge("There is none (r2 found nothing).", [*blind, receipt("r2")], [], ROOT).evidence == ("r2",)
-    assert judge("There is none (r1, r2).", [*blind, receipt("r2")], [], ROOT).evidence == ("r1", "r2")
-    unread = receipt("r1", Span(path="app.log"), missed="its pattern could not be read")
-    assert judge("No entry of app.log matches.", [unread], [], ROOT).problem.startswith("r1 found nothing, but")
+EMPTY = receipt("r1", empty=True)
+
+
+@pytest.mark.parametrize(
+    "answer", ["There is none (r1 found nothing).", "Nothing is there (r1).", "No such class (r1)."]
+)
+def test_an_absence_is_believed_if_a_look_found_nothing(answer: str) -> None:
+    assert judge(answer, [EMPTY], [], ROOT).evidence == ("r1",)
+
+
+@pytest.mark.parametrize(
+    ("speaks_against_it", "problem"),
+    [
+        (receipt("r2", missed="the word stands in queue.c"), "the word stands in queue.c"),
+        (receipt("r2", Span(path="a.py", first=3, last=3)), "r2 shows a.py:3"),
+        (receipt("r2", omitted=4), "r2 leaves 4 out"),
+    ],
+)
+def test_an_absence_is_not_believed_while_any_result_of_the_run_speaks_against_it(
+    speaks_against_it: Receipt, problem: str
+) -> None:
+    for receipts in ([EMPTY, speaks_against_it], [speaks_against_it, EMPTY]):
+        verdict = judge("There is none (r1 found nothing).", receipts, [], ROOT)
+        assert verdict.problem == f"it says that there is none, but {problem}"
+
+
+def test_an_absence_is_not_believed_if_no_cited_look_found_nothing() -> None:
+    described = receipt("r2", Span(path="shop.db"))
+    assert judge("There is no owner Ann (r2).", [EMPTY, described], [], ROOT).problem.endswith("found nothing")
+    assert judge("There is no owner Ann (r1, r2).", [EMPTY, described], [], ROOT).evidence == ("r1", "r2")
+
+
+def test_places_are_evidence_in_one_order_whatever_the_hashes_of_their_names() -> None:
+    shown = [receipt("r1", *(Span(path=f"{name}.log", first=1, last=1) for name in "dbca"))]
+    answer = "a.log:1, b.log:1, c.log:1 and d.log:1"
+    assert judge(answer, shown, [], ROOT).evidence == ("a.log:1", "b.log:1", "c.log:1", "d.log:1")

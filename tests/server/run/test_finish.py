@@ -81,3 +81,19 @@ def test_what_was_made_neutral_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize("part", ["![", "![a](", "<img ", "<|", "![[a]", "[a]:", "<img src="])
 def test_no_text_is_too_much_work(part: str) -> None:
     assert len(neutral(part * 2_000)) >= len(part) * 2_000
+
+
+async def test_an_answer_that_tells_some_of_many_says_of_how_many(scripted: Scripted, tmp_path: Path) -> None:
+    write(tmp_path / "w", {f"m{at:02}.py": "note = 1\n" for at in range(30)})
+    told = [f"m{at:02}.py:1" for at in range(30)]
+    some = (await scripted([LOOK, ", ".join(told[:3])]).run("explore", "Where are notes?", tmp_path / "w")).report
+    assert (some.status, some.notes) == ("answered", ("(3 of 30 that r1 found.)",))
+    one = (await scripted([LOOK, told[0]]).run("explore", "Where is the first note?", tmp_path / "w")).report
+    assert one.notes == (), "who asks for one is not asked to mind the others"
+
+
+async def test_no_reference_of_a_run_reaches_its_caller(scripted: Scripted, tmp_path: Path) -> None:
+    write(tmp_path / "w", {"a.md": "note\n"})
+    turns: list[Message | str | Exception] = [call("outline", target="r1"), LOOK, "escalate: =r2 has no rows"]
+    answer = (await scripted(turns).run("explore", "What is noted?", tmp_path / "w")).report.answer
+    assert "escalate: … has no rows. Tried: outline(); search(note)." in answer

@@ -64,10 +64,11 @@ async def test_a_run_begins_with_the_call_that_its_skill_declares(explore: Skill
     assert (trace.report.answer, trace.tally.turns) == (CLAIM, 3)
 
 
-@pytest.mark.parametrize("text", ["They are =r1.", "They are =r1 (r1).", "Rows (r1):\n==r1"])
-async def test_what_points_at_no_rows_is_withheld(explore: Skill, workspace: Workspace, text: str) -> None:
+@pytest.mark.parametrize("text", ["They are =r1.", "They are =r1 (r1).", "Rows (r1):\n==r1", "It is =QX (r1)."])
+async def test_an_answer_that_refers_to_no_line_is_withheld(explore: Skill, workspace: Workspace, text: str) -> None:
     trace = await solve(explore, workspace, [LOOK, text])
-    assert "withheld: it points at" in trace.report.answer
+    assert "withheld: it refers to lines that no result has" in trace.report.answer
+    assert "=r" not in trace.report.answer, "nobody outside the run knows what that is"
 
 
 async def test_a_place_is_told_once_and_other_lines_as_often_as_they_were(explore: Skill, workspace: Workspace) -> None:
@@ -120,7 +121,6 @@ async def test_a_claim_without_a_receipt_becomes_a_hand_off(
 @pytest.mark.parametrize(
     ("answer", "evidence"),
     [
-        ("Nothing like it is there (r1 found nothing).", ("r1",)),
         ("It is served on localhost:8080 and example.com:443, see notes.md:1.", ("notes.md:1",)),
         ("The file is notes.md.", ("r2",)),
         ("At 12:30 the answer was notes.md:1", ("notes.md:1",)),
@@ -133,6 +133,17 @@ async def test_evidence_is_what_the_answer_quotes(
     turns = [call("search", pattern="zebra"), call("search", pattern="served"), answer]
     report = (await solve(explore, workspace, turns)).report
     assert (report.status, report.evidence) == ("answered", evidence)
+
+
+async def test_an_absence_is_withheld_with_the_place_that_speaks_against_it(
+    explore: Skill, workspace: Workspace
+) -> None:
+    turns = [call("search", pattern="zebra"), LOOK, "There is none (r1 found nothing)."]
+    report = (await solve(explore, workspace, turns)).report
+    assert (report.status, report.evidence) == ("escalate", ("cart.py:3",))
+    assert "withheld: it says that there is none, but r2 shows cart.py:3" in report.answer
+    alone = (await solve(explore, workspace, [turns[0], turns[2]])).report
+    assert (alone.status, alone.evidence) == ("answered", ("r1",))
 
 
 async def test_a_hand_off_carries_what_was_found_and_tried(explore: Skill, workspace: Workspace) -> None:

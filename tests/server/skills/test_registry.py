@@ -14,6 +14,7 @@ from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.registry import (
     Document,
     Entry,
+    Measured,
     Registry,
     bundled,
     read_registry,
@@ -25,6 +26,7 @@ from skillstill.skills.trust import trust
 from tests.scenes import bundled_and
 
 HASH = "0" * 64
+INF = float("inf")
 
 
 def fields(name: str = "helper", **others: Any) -> dict[str, Any]:
@@ -123,6 +125,37 @@ def test_nonsense_in_the_user_s_folder_is_told_once_and_the_rest_stays(caplog: p
         )
     ]
     assert list(registry.ignored) == [user_registry()]
+
+
+def test_one_broken_entry_is_told_with_what_to_do_and_the_others_count(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = [fields(state="famous"), fields("good", title="Another"), {"name": 3}, "text"]
+    file = put(tmp_path / "registry.json", fields("good"), *broken)
+    registry = Registry(file)
+    assert names(registry) == names(registry) == bundled_and("good")
+    assert registry.entry("good").entry.title == "T"
+    (record,) = caplog.records
+    assert record.getMessage().startswith(
+        f"{file}: entry helper: state: Input should be 'untrained' or 'released', got 'famous'; mend it there; "
+        "entry good: expected each name once, the first one counts; mend it there; entry number 4: "
+    )
+    assert record.getMessage().endswith("; the others count")
+    put(file, fields())
+    assert names(registry) == bundled_and("helper")
+    assert registry.ignored == {}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"title": ""}, {"measured": Measured.model_construct(success=0.5, n=1, seconds=INF)}]
+)
+def test_what_could_not_be_read_again_replaces_nothing(tmp_path: Path, changes: dict[str, Any]) -> None:
+    file = put(tmp_path / "registry.json", fields())
+    before = file.read_bytes()
+    entry = read_registry(file).entries[0].model_copy(update=changes)
+    with pytest.raises(RegistryError, match="would not be readable: entries"):
+        write_registry(file, Document(entries=(entry,)))
+    assert file.read_bytes() == before
 
 
 def test_a_folder_in_place_of_the_user_s_registry_is_told(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,14 +1,12 @@
-"""Which goal families of the skill that it resembles a foreign skill is given: by `cues.toml`, each with its reason."""
+"""Which goal families of the skill that it resembles a foreign skill is given: by its `design.toml`, with reasons."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 from pydantic import Field, TypeAdapter
-from skillstill.library.assessing.cover import Archetype
+from skillstill.library.assessing.cover import Archetype, lenders
 from skillstill.library.assessing.sheet import Line, sheet
 from skillstill.library.definition import Definition
 from skillstill.types import Frozen
@@ -44,8 +42,7 @@ class Chosen(Frozen):
 @cache
 def table() -> Mapping[str, Mapping[str, Cue]]:
     """By archetype and family."""
-    text = (files(__package__) / "cues.toml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[str, dict[str, Cue]]).validate_python(tomllib.loads(text))
+    return {name: TypeAdapter(dict[str, Cue]).validate_python(one.families) for name, one in lenders().items()}
 
 
 def choose(definition: Definition, archetype: Archetype) -> tuple[Chosen, ...]:

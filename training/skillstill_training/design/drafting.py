@@ -6,6 +6,7 @@ from pathlib import Path
 
 from skillstill.errors import GateError, UsageError
 from skillstill.library.assessing import DECIDED_BY, MISSING, Assessment, assess
+from skillstill.library.assessing.cover import lenders
 from skillstill.library.definition import Definition
 from skillstill.library.reading.naming import slug
 from skillstill.skills.registry import bundled
@@ -22,7 +23,6 @@ from skillstill_training.workspaces import Source
 FIT = ("verifiable", "partly verifiable")
 LOOKING = ("list", "find", "search", "read")  # for a skill that resembles none of ours and names no tool
 REASONS = 3
-STEPS = {"explore": ("strip_docstrings",)}  # of foreign folders: what their families cannot do without
 NEAREST = "explore"  # whose base and limits a skill gets that resembles none
 
 
@@ -79,7 +79,8 @@ def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, 
         raise GateError(_refusal(assessment))
     lent = "" if assessment.archetype == "none" else assessment.archetype
     families = choose(definition, assessment.archetype)
-    if folders and lent not in STEPS:
+    steps = lenders()[lent].steps if lent else ()
+    if folders and not steps:
         families = ()  # they read notes that only generated workspaces have
     if not (lent or folders):
         raise UsageError(
@@ -87,7 +88,7 @@ def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, 
         )
     if not (families or taught):
         raise UsageError("no family of ours asks about such folders: let a model propose some (--teacher URL#MODEL)")
-    workspaces = declared(folders, STEPS.get(lent, ())) if folders else ()
+    workspaces = declared(folders, steps) if folders else ()
     return Design(name, definition, assessment, lent, families, workspaces)
 
 

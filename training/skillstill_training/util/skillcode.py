@@ -2,7 +2,13 @@
 
 from pathlib import Path
 
-NOT_CODE = {"sources.toml", "recipe.toml", "subagent.toml", "baseline.py"}  # what no goal and no step is made by
+NOT_CODE = {
+    "sources.toml",
+    "recipe.toml",
+    "subagent.toml",
+    "design.toml",
+    "baseline.py",
+}  # what no goal and no step is made by
 SUFFIXES = {".py", ".toml", ".json", ".txt"}
 
 

@@ -1,60 +1,56 @@
 """Which of our own tools would do what a skill's tools do for it, and which of our own skills it resembles."""
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pydantic import field_validator
 
 from skillstill.library.assessing.sheet import Sheet
-from skillstill.tools import TOOLS
+from skillstill.skills.registry import bundled
+from skillstill.tools import BUNDLED, TOOLS
 from skillstill.types import Frozen
 
-Archetype = Literal["explore", "logs", "tables", "none"]
+Archetype = str  # a bundled skill that brings a design.toml, or "none"
+DESIGN = "design.toml"
 ALIKE = 3  # lines that must speak of an archetype's material
-# Claude Code's tools, and the programs that a text tells a shell to run.
-OURS: Mapping[str, tuple[str, ...]] = {
-    "Read": ("read", "outline"),
-    "NotebookRead": ("read",),
-    "Grep": ("search",),
-    "Glob": ("find",),
-    "LS": ("list",),
-    "grep": ("search",),
-    "rg": ("search",),
-    "find": ("find",),
-    "ls": ("list",),
-    "tree": ("list",),
-    "cat": ("read",),
-    "head": ("read",),
-    "tail": ("read",),
-    "sed": ("read",),
-    "wc": ("tally",),
-    "sort": ("tally",),
-    "uniq": ("tally",),
-    "journalctl": ("entries", "tally"),
-    "sqlite3": ("describe", "sql"),
-    "duckdb": ("describe", "sql"),
-    "psql": ("describe", "sql"),
-    "mysql": ("describe", "sql"),
-}
 SMALL_TALK = {"TodoWrite", "TodoRead", "AskUserQuestion", "ExitPlanMode", "cd", "echo", "export", "mkdir"}
-NEEDED: Mapping[Archetype, tuple[str, ...]] = {"logs": ("tally", "entries"), "tables": ("describe", "sql")}
 _PROGRAM = re.compile(r"^\s*(?:[$>!]\s*)?([a-z][\w.-]*)(?=\s|$)")
-_MATERIAL: Mapping[Archetype, re.Pattern[str]] = {
-    "explore": re.compile(
-        r"\b(?:codebase|source code|code base|entry points?|call (?:chain|graph|path)s?|callers?|functions?|classes|"
-        r"modules?|definitions?|symbols?|imports?|repositor(?:y|ies)|execution path|stack traces?|root cause)\b",
-        re.IGNORECASE,
-    ),
-    "logs": re.compile(
-        r"\blogs\b|\blog (?:files?|lines?|entries|levels?|patterns?|quer\w+)\b|\b(?:incident|retries|timeouts?|"
-        r"error rates?|spikes?|anomal\w+|occurrences?)\b",
-        re.IGNORECASE,
-    ),
-    "tables": re.compile(
-        r"\bSQL\b|\b(?:tables?|columns?|rows?|joins?|group by|aggregat\w+|data ?sets?|csv|dataframes?|null rates?|"
-        r"schemas?|distributions?)\b",
-        re.IGNORECASE,
-    ),
-}
+
+
+class Lender(Frozen):
+    """How a bundled skill is lent, as its design.toml says: the material that it is for, and the tools it needs.
+
+    steps      what its families cannot do without in folders of the user's own
+    families   read by the training package, which chooses among them
+    """
+
+    material: re.Pattern[str]
+    tools: tuple[str, ...]
+    steps: tuple[str, ...] = ()
+    families: Mapping[str, Mapping[str, Any]] = {}
+
+    @field_validator("material")
+    @classmethod
+    def in_any_case(cls, material: re.Pattern[str]) -> re.Pattern[str]:
+        return re.compile(material.pattern, re.IGNORECASE)
+
+
+@cache
+def lenders() -> Mapping[Archetype, Lender]:
+    """Return the bundled skills that can be lent, by name."""
+    found = sorted((bundled() / "skills").glob(f"*/{DESIGN}"))
+    return {file.parent.name: Lender.model_validate(tomllib.loads(file.read_text("utf-8"))) for file in found}
+
+
+@cache
+def our_tools() -> Mapping[str, tuple[str, ...]]:
+    """Return those of our tools that do what another tool or program does, by its name."""
+    found = (files("skillstill.tools").joinpath(name, DESIGN).read_text("utf-8") for name in BUNDLED)
+    return {name: tuple(ours) for text in found for name, ours in tomllib.loads(text)["stands_for"].items()}
 
 
 class Cover(Frozen):
@@ -70,14 +66,14 @@ def cover(sheet: Sheet, archetype: Archetype) -> Cover:
     """Where nothing is declared or named, the tools of the archetype."""
     declared = sheet.definition.tools
     used = tuple(dict.fromkeys(declared or programs(sheet)))
-    wanted = {ours for tool in used for ours in OURS.get(tool, ())} | set(NEEDED.get(archetype, ()))
-    if archetype == "explore":
-        wanted |= {"list", "find", "search", "outline", "read"}
+    wanted = {ours for tool in used for ours in our_tools().get(tool, ())}
+    if archetype in lenders():
+        wanted |= {*lenders()[archetype].tools}
     return Cover(
         used=used,
         declared=bool(declared),
         ours=tuple(name for name in TOOLS if name in wanted),
-        uncovered=tuple(tool for tool in used if tool not in OURS and tool not in SMALL_TALK),
+        uncovered=tuple(tool for tool in used if tool not in our_tools() and tool not in SMALL_TALK),
     )
 
 
@@ -90,7 +86,7 @@ def programs(sheet: Sheet) -> Iterator[str]:
 
 def nearest_archetype(sheet: Sheet) -> Archetype:
     """The one whose material its description (counted thrice) and its text speak of most, if that is often."""
-    counts = {archetype: _mentions(sheet, pattern) for archetype, pattern in _MATERIAL.items()}
+    counts = {archetype: _mentions(sheet, lender.material) for archetype, lender in lenders().items()}
     best = max(counts, key=lambda archetype: counts[archetype])
     return best if counts[best] >= ALIKE else "none"
 

@@ -48,7 +48,7 @@ def search_by_description(workspace: Workspace, files: Sequence[str], descriptio
     if not ranked:
         none = f"no hits for {description!r}, and none of {len(symbol_of)} definitions shares its words"
         missed = f"only {READ} of {len(sources)} sources were read" if len(sources) > READ else ""
-        return Result((Line(none),), missed)
+        return Result((Line(none),), missed, empty=True)
     head = f"no hits; {min(SHOWN, len(ranked))} of {len(symbol_of)} definitions by these words, likeliest first"
     asked = {*stems(description)}
     return Result((Line(head), *(_text_line(workspace, text, symbol_of[text], asked) for text in ranked[:SHOWN])))

@@ -44,7 +44,7 @@ async def list(workspace: Workspace, path: FilePath = ".") -> Result:
     prefix = "" if folder == "." else folder + "/"
     inside = [file.removeprefix(prefix) for file in await visible_files(workspace, folder)]
     if not inside:
-        return Result((Line(f"{folder}: no files but ignored ones", (Span(path=folder),)),))
+        return Result((Line(f"{folder}: no files but ignored ones", (Span(path=folder),)),), empty=True)
     folders = Counter(file.split("/")[0] for file in inside if "/" in file)
     files = [file for file in inside if "/" not in file]
     names = [(quoted(f"{name}/") + f" ({count})", Span(path=prefix + name)) for name, count in sorted(folders.items())]
@@ -71,7 +71,8 @@ async def find(workspace: Workspace, glob: Annotated[str, Field(min_length=1, ma
     except BadPattern as error:
         raise Refusal(f"not a glob: {glob!r}; examples: *.py, src/**/test_*.py, *.{{ts,tsx}}") from error
     if not paths:
-        return Result((Line(f"no file matches {glob!r} among {len(await visible_files(workspace))} files"),))
+        none = f"no file matches {glob!r} among {len(await visible_files(workspace))} files"
+        return Result((Line(none),), empty=True)
     shown = (Line(path, (Span(path=path),)) for path in paths[:SHOWN])
     rest = left_out([path.rpartition("/")[0] or "." for path in paths[SHOWN:]])
     return Result((Line(f"{len(paths)} files match{remark}"), *shown, *rest))

@@ -116,7 +116,9 @@ def _name_rows(path: str, file_symbols: Sequence[Symbol], indent: str = "") -> I
     shown = [(f"{basename(symbol.name)}:{symbol.line}", place(path, symbol.line)) for symbol in file_symbols[:NAMES]]
     yield from rows(shown, indent)
     if rest := file_symbols[NAMES:]:
-        yield Line(f"{indent}… {len(rest)} more from line {rest[0].line} on: use search with this path")
+        yield Line(
+            f"{indent}… {len(rest)} more from line {rest[0].line} on: use search with this path", omits=len(rest)
+        )
 
 
 async def _outline_name(workspace: Workspace, name: str, of: str, target: str) -> Result:
@@ -130,14 +132,19 @@ async def _outline_name(workspace: Workspace, name: str, of: str, target: str) -
     where = " in any spelling" if lookup.is_complete else f" in {PARSED} of {lookup.sources} files with the word"
     occurs = f"; the word stands in {len(lookup.files)} files: use search" if lookup.files else ""
     text = f"no definition of {name!r}{where}{occurs}"
-    return Result((Line(text),), missed=_why_incomplete(lookup))
+    return Result((Line(text),), missed=_why_unproven(lookup), empty=True)
 
 
-def _why_incomplete(lookup: NameLookup) -> str:
-    """Return which files with the word were not parsed, or "" if all were."""
+def _why_unproven(lookup: NameLookup) -> str:
+    """Return where the word stands though nothing defines it, or "" if it stands nowhere."""
     if foreign := [path for path in lookup.files if is_unparsed(path)]:
         return f"the word stands in {foreign[0]}, whose language is not parsed here"
-    return "" if lookup.is_complete else f"only {PARSED} of {lookup.sources} files with the word were parsed"
+    if not lookup.is_complete:
+        return f"only {PARSED} of {lookup.sources} files with the word were parsed"
+    if not lookup.files:
+        return ""
+    others = f" and {len(lookup.files) - 1} more" if len(lookup.files) > 1 else ""
+    return f"the word stands in {lookup.files[0]}{others}"
 
 
 async def _outline_definitions(workspace: Workspace, name: str, of: str, lookup: NameLookup) -> Result:
@@ -185,8 +192,9 @@ async def _definitions_result(
     head = [Line("; ".join(remarks))] if remarks else []
     if len(definitions) == 1:
         return Result((*head, *await to_thread.run_sync(lambda: [*_definition_in_full(workspace, definitions[0])])))
-    rest = [Line(f"… {len(definitions) - SHOWN} more: name one as Class.method")] if len(definitions) > SHOWN else []
-    return Result((*head, *(definition_line(definition, ROW) for definition in definitions[:SHOWN]), *rest))
+    shown, rest = definitions[:SHOWN], len(definitions[SHOWN:])
+    more = [Line(f"… {rest} more: name one as Class.method", omits=rest)] if rest else []
+    return Result((*head, *(definition_line(definition, ROW) for definition in shown), *more))
 
 
 def _rank_by_description(

@@ -49,7 +49,7 @@ async def search(
         return await to_thread.run_sync(search_by_description, workspace, files, pattern)
     if not hits.found:
         text = f"no hits for {pattern!r}{'' if name == '.' else f' in {name}'}, in any case{remark}"
-        return Result((Line(text),), NOT_READ if remark else "")
+        return Result((Line(text),), NOT_READ if remark else "", empty=True)
     defined = await to_thread.run_sync(_definition_hits, workspace, pattern, hits.found, case)
     first = set(defined)
     others = [hit for hit in hits.found if hit not in first]

@@ -40,4 +40,4 @@ def left_out(places: Sequence[str], shown: int = 3) -> Iterable[Line]:
         counted = Counter(places).most_common()
         named = ", ".join(f"{place} {count}" for place, count in counted[:shown])
         others = f", {len(counted) - shown} other places" if len(counted) > shown else ""
-        yield Line(f"… {len(places)} more: {named}{others}")
+        yield Line(f"… {len(places)} more: {named}{others}", omits=len(places))

@@ -30,33 +30,40 @@ Mark = TypeVar("Mark")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a result and the places that it shows."""
+    """One line of a result, the places that it shows and how many more things it says that there are."""
 
     text: str
     spans: tuple[Span, ...] = ()
+    omits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """What a tool answers. Lines beyond the cap are dropped together with their spans, and counted.
 
-    `missed`: where it could not look though the word is there, so that finding nothing proves nothing; else empty.
-    `decision` and `tokens`: of the model that chose among lines, what it was in two minds about and what it read.
+    empty      whether the tool looked for something and found nothing: only then an answer may say that there is none
+    missed     why finding nothing proves nothing: where the tool could not look, or where the word stands; else empty
+    omitted    how many things, or lines, the result leaves out
+    decision   of the model that chose among lines: what it was in two minds about
+    tokens     of that model: what it read
     """
 
     lines: tuple[Line, ...]
     missed: str = ""
     decision: Decision | None = None
     tokens: int = 0
+    empty: bool = False
+    omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
         kept = fitting(map(_fit_to_read, self.lines), MAX_RESULT)
         if rest := len(self.lines) - len(kept):
-            kept.append(Line(f"… {rest} more lines left out"))
+            kept.append(Line(f"… {rest} more lines left out", omits=rest))
         object.__setattr__(self, "text", "\n".join(line.text for line in kept))
         object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
+        object.__setattr__(self, "omitted", sum(line.omits for line in kept))
 
     @classmethod
     def of_text(cls, text: str) -> "Result":
@@ -121,7 +128,7 @@ def _fit_to_read(line: Line) -> Line:
     """
     text = redacted(clean(line.text).replace("\n", " "))
     spans = tuple(span for span in line.spans if clean(span.path) == span.path and "\n" not in span.path)
-    return Line(shorten(text, MAX_LINE), spans if len(text) <= MAX_LINE else ())
+    return replace(line, text=shorten(text, MAX_LINE), spans=spans if len(text) <= MAX_LINE else ())
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:

@@ -34,6 +34,8 @@ class GoldenCall(Frozen):
     result: str | None = None
     refusal: str | None = None
     missed: str = ""
+    empty: bool = False
+    omitted: int = 0
     spans: tuple[tuple[str, int, int], ...] = ()
 
     @property

@@ -1,18 +1,15 @@
-"""What a pattern over logs repeats of what was said: whole names, and no words or signs that name nothing."""
+"""What a pattern over logs repeats of what was said: whole names, and no words or signs that name nothing.
+
+The words that only ask stand in stop_words.txt.
+"""
 
 import json
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 
 CHUNK = re.compile(r"\w+(?:\.\w+)*|\W")  # half of `travel.berths` is found in other components' entries too
-ASKING = re.findall(
-    r"\w+",
-    "a an the all critical error errors warning warnings warn info debug entry entries line lines log logs message"
-    " messages component components service services first last final latest newest since until before after"
-    " what which who whose where when why how yesterday today"
-    " is are was were be there in of for from by with and or it its any many much i me my we us our you your"
-    " do does did have has had can could would should will please",
-)
+ASKING = files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8").split()
 QUOTED = re.compile(r"[\"'`“‘«](\w+)")
 SIGN = r"[\s,;!?]"  # what may follow a word; `error-log` and `error.rate` are other words
 TIME = rf"\d?\d:\d\d(:\d\d)?({SIGN}[^\n]*)?"  # of which `since` and `until` are made

@@ -85,7 +85,8 @@ async def tally(
     whole = [_total_line(groups)] if by == "level" and not level and len(groups) > 1 else []
     total = f"; of {scan.everything.total:,} in all" if criteria.is_selective else ""
     head = f"{_head(scan)}{remark}{total}; {len(groups)} {'new ' if new else ''}{_plural(by, len(groups))}:"
-    return Result((Line(head), *whole, *body, *_unread_line(scan)), "" if groups else _why_unproven(scan))
+    missed = "" if groups else _why_unproven(scan)
+    return Result((Line(head), *whole, *body, *_unread_line(scan)), missed, empty=not groups)
 
 
 async def entries(
@@ -134,7 +135,7 @@ async def _likeliest_kinds(workspace: Workspace, criteria: Criteria, meaning: st
     said = f"of {many} of {scan.chosen.total:,} {criteria}{remark}{unread}"
     missed = f"only {KINDS} of {many} were read" if unread else _why_unproven(scan)
     left = tuple(_unread_line(scan))
-    unmeant = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed)
+    unmeant = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed, empty=True)
     read = kinds[:KINDS]
     return Choice(meaning, said, tuple(map(kind_line, read)), tuple(map(kind_text, read)), unmeant, left)
 
@@ -197,7 +198,7 @@ def _group_lines(groups: Mapping[Key, EntryGroup], by: By) -> Iterable[Line]:
         room = min(WIDTH, max(20, ROW - len(group.first_place)))
         yield Line(f"{group.count} × {one_line(label, room)}, first {group.first_place}", (group.span,))
     if rest := [group.count for _, group in ranked[most:]]:
-        yield Line(f"… {len(rest)} other {_plural(by, len(rest))} with {sum(rest)} entries")
+        yield Line(f"… {len(rest)} other {_plural(by, len(rest))} with {sum(rest)} entries", omits=len(rest))
 
 
 def _time_lines(groups: Mapping[Key, EntryGroup], by: By) -> Iterable[Line]:
@@ -209,10 +210,12 @@ def _time_lines(groups: Mapping[Key, EntryGroup], by: By) -> Iterable[Line]:
     yield from rows([(f"{names[key]}={timed[key].count}", timed[key].span) for key in sorted(ranked[:TIMES])])
     if rest := ranked[TIMES:]:
         left = sum(timed[key].count for key in rest)
-        yield Line(f"… {len(rest)} other {_plural(by, len(rest))} with at most {timed[rest[0]].count}, {left} entries")
+        most = timed[rest[0]].count
+        text = f"… {len(rest)} other {_plural(by, len(rest))} with at most {most}, {left} entries"
+        yield Line(text, omits=len(rest))
     if ranked:
-        most = timed[ranked[0]]
-        yield Line(f"most in {names[ranked[0]]}: {most.count}, first {most.first_place}", (most.span,))
+        largest = timed[ranked[0]]
+        yield Line(f"most in {names[ranked[0]]}: {largest.count}, first {largest.first_place}", (largest.span,))
     if untimed := groups.get(NO_TIME):
         yield Line(f"{untimed.count} without a time, first {untimed.first_place}", (untimed.span,))
 
@@ -230,10 +233,11 @@ def _nothing_found(scan: LogScan, unread: str) -> Result:
     logs = scan.logs
     if scan.everything.total:
         none = f"no {scan.criteria} among {scan.everything.total:,} entries in {scan.everything}{unread}"
-        return Result((Line(none, _files(logs)), *_unread_line(scan)), NOT_READ if unread else _why_unproven(scan))
+        missed = NOT_READ if unread else _why_unproven(scan)
+        return Result((Line(none, _files(logs)), *_unread_line(scan)), missed, empty=True)
     where = "the workspace" if logs.name == "." else logs.name
     none = f"no log entries in {where}, ignored files left out: name a log file by its path"
-    return Result((Line(none, (Span(path=logs.name),)), *_unread_line(scan)), _why_unproven(scan))
+    return Result((Line(none, (Span(path=logs.name),)), *_unread_line(scan)), _why_unproven(scan), empty=True)
 
 
 def _files(logs: Logs) -> tuple[Span, ...]:

@@ -96,7 +96,7 @@ def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: De
     if name:
         return _describe_table(workspace, catalogue, find_table(catalogue, name), loading)
     if not catalogue.tables and not catalogue.remarks:
-        return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),))
+        return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),), empty=True)
     lines_of = _table_lines if len(catalogue.tables) <= DETAILED else _name_lines
     head = f"{len(catalogue.tables)} tables in {len({table.path for table in catalogue.tables})} files"
     return Result((Line(head), *lines_of(workspace, catalogue.tables, loading), *map(Line, catalogue.remarks)))
@@ -236,12 +236,13 @@ def _query_result(
     names = f": {' | '.join(answer.columns)}" if answer.count else ""
     head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
     body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
-    rest = f"more than {COUNTED - SHOWN}" if answer.count > COUNTED else str(answer.count - SHOWN)
-    more = [Line(f"… {rest} more rows")] if answer.count > SHOWN else []
+    rest = min(answer.count, COUNTED) - SHOWN
+    told = f"more than {rest}" if answer.count > COUNTED else str(rest)
+    more = [Line(f"… {told} more rows", omits=rest)] if rest > 0 else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
     remarks = _remarks(catalogue, paths)
     missed = remarks[0].text if remarks and answer.is_nothing else ""
-    return Result((head, *body, *more, *joined_lines, *hints, *remarks), missed)
+    return Result((head, *body, *more, *joined_lines, *hints, *remarks), missed, empty=answer.is_nothing)
 
 
 def _row(row: Sequence[Any], width: int) -> str:
