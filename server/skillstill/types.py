@@ -193,7 +193,7 @@ class Likelihoods:
 
 
 @runtime_checkable
-class Reader(Protocol):
+class Scorer(Protocol):
     """A model that can tell how probable a text is after something that it may be said of. Not every model can."""
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods: ...
