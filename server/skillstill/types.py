@@ -67,32 +67,59 @@ class ModelFile(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """Marks a text argument that repeats what was said or shown: one stretch of it.
+    """Marks a text argument that repeats what was said or shown.
 
-    Or, with words given (`but`), a text none of whose other words are new. `by` may know better: of all that was said
-    it makes rules of a Lark grammar, the first for the argument, which is a text where its name is in capitals; none
-    where there is nothing to go by, an empty one where nothing can stand there: the argument is then left out, and the
-    tool not called that requires it.
+    It is one stretch of that. If `but` names words, it is a text of words that were said, shown or named.
     """
 
     but: tuple[str, ...] = ()
-    # Of serving alone: a trace keeps no functions, and reads back equal.
-    by: Annotated[Callable[[str], Mapping[str, str]] | None, Field(exclude=True)] = field(default=None, compare=False)
+
+
+Rules = Mapping[str, str]  # of a Lark grammar, by name
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Marks a text argument that has a grammar of its own, made of what was said and shown so far.
+
+    `rules` gets all of that as one text and returns rules of a Lark grammar. The first is the argument; if its name is
+    in capitals it is a terminal, which is also held to be one line of plain text. No rules: the grammar has nothing to
+    go by, and the argument is what `Copied` says, or any text. An empty first rule: no value is possible, so the
+    argument is left out, and a tool that requires it is not called.
+
+    Only a number of a ticket that was mentioned:
+
+        def said_tickets(said: str) -> Rules:
+            tickets = sorted(set(re.findall("T-[0-9]+", said)))
+            return {"ticket": " | ".join(map(json.dumps, tickets))}
+
+        async def ticket(workspace: Workspace, number: Annotated[str, Grammar(said_tickets)]) -> Result: ...
+    """
+
+    rules: Callable[[str], Rules]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammars:
+    """The grammars of arguments, by name. All are equal: a trace keeps no functions, and still reads back equal."""
+
+    of: Mapping[str, Grammar] = field(default_factory=dict, compare=False)
 
 
 class ToolSchema(Frozen):
     """What a model is told about a tool; `parameters` is a JSON schema of type object.
 
-    A taught model is held to what `copied` says of arguments; other models are not told.
+    A finetuned model is held to what `copied` and `grammars` say of arguments; other models are not told.
     """
 
     name: str
     description: str
     parameters: dict[str, Any]
     copied: dict[str, Copied] = {}
+    grammars: Annotated[Grammars, Field(exclude=True)] = Grammars()
 
     def told(self) -> dict[str, Any]:
-        """As a model is told."""
+        """Return what a model is told."""
         return self.model_dump(exclude={"copied"})
 
 
@@ -166,7 +193,7 @@ class Likelihoods:
 
 
 @runtime_checkable
-class Reader(Protocol):
+class Scorer(Protocol):
     """A model that can tell how probable a text is after something that it may be said of. Not every model can."""
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods: ...

@@ -3,7 +3,7 @@
 A call takes a third of the tokens that it takes in JSON, and what a result showed is copied as it stands, without
 quotes and backslashes. A value is JSON where it can be read as JSON, and else the text that it is. Each turn may begin
 with a line `#intent`: so a small model forgets less often what it was asked (docs/experiments.md has the figures).
-What a tool wants copied is held to what was said (`Copied`), and lines of results are pointed at (`pointing`).
+What a tool marks is held to what was said (`Copied`, `Grammar`), and lines of results are pointed at (`references`).
 """
 
 import json
@@ -14,8 +14,8 @@ from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
-from skillstill.chat.references import AT, Pointers
-from skillstill.types import Copied, DialectName, Message, ToolCall, ToolSchema
+from skillstill.chat.references import AT, References
+from skillstill.types import Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
@@ -119,7 +119,7 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
     parts = [json.dumps(tool.name)]
     properties = tool.parameters["properties"]
     for name, schema in properties.items():
-        value = values.rule(schema, tool.copied.get(name))
+        value = values.rule(schema, tool.copied.get(name), tool.grammars.of.get(name))
         if name in AT or (name == "path" and "line" in properties):  # what a letter stands for
             value = values.or_letter(value)
         argument = json.dumps(f"\n{name}: ") + " " + value
@@ -135,8 +135,8 @@ class Values:
 
     def __init__(self, said: Sequence[Message]) -> None:
         self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
-        pointers = Pointers.of(said)
-        self._letters, self._whole = list(pointers.lines), pointers.whole
+        references = References.of(said)
+        self._letters, self._whole = list(references.lines), references.whole
         self._terminals: dict[str, str] = {}
 
     @property
@@ -149,13 +149,13 @@ class Values:
         whole = f"==({'|'.join(self._whole)})|" if self._whole else ""
         return rf"/({whole}=?[^\s<{{\[>#=][^\n]*)(\n({whole}=?[^=\n][^\n]*|=?))*/"
 
-    def rule(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
+    def rule(self, schema: Mapping[str, Any], copied: Copied | None, grammar: Grammar | None) -> str:
         """A terminal for one value: plain text where it is a string, else JSON. Empty where nothing can stand there."""
         if choices := [one for one in schema.get("enum", ()) if one]:
             return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"
         if schema.get("type") != "string":
             return f"%json {json.dumps(schema)}"
-        text = self._text(schema, copied)
+        text = self._text(schema, copied, grammar)
         quoted = f"{text}_QUOTED" if f"{text}_QUOTED" in self._terminals else f"%json {json.dumps(schema)}"
         return f"({text} | {quoted})" if text else ""
 
@@ -166,17 +166,17 @@ class Values:
         letters = " | ".join(json.dumps(f"={letter}") for letter in self._letters)
         return f"({' | '.join(filter(None, (rule, self._terminal('POINTER', letters))))})"
 
-    def _text(self, schema: Mapping[str, Any], copied: Copied | None) -> str:
+    def _text(self, schema: Mapping[str, Any], copied: Copied | None, grammar: Grammar | None) -> str:
         most = int(schema.get("maxLength", LONGEST))
         plain = _text_pattern(most)
+        if self._said and grammar and (known := grammar.rules(self._said)):
+            return self._ruled(known, plain)
         if copied is None or not self._said:
             return self._terminal(f"TEXT_{most}", plain)
-        if copied.by and (known := copied.by(self._said)):
-            return self._ruled(known, plain)
         held = self._words(copied.but) if copied.but else self._stretch()
         return self._terminal(f"{'WORDS' if copied.but else 'STRETCH'}_{most}", f"{plain} & {held}")
 
-    def _ruled(self, known: Mapping[str, str], plain: str) -> str:
+    def _ruled(self, known: Rules, plain: str) -> str:
         """The first of the rules; of a terminal, what of it is plain text, and what of it can stand in quotes."""
         self._terminals |= {name: rule for name, rule in known.items() if rule}
         name, rule = next(iter(known.items()))

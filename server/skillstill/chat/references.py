@@ -9,7 +9,8 @@ else sees it, and said by pointers again where the model reads itself.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from string import ascii_uppercase
 
 from skillstill.types import Message, ToolCall
@@ -41,37 +42,35 @@ class Line:
         return f"{self.path}:{self.number}"
 
 
-class Pointers:
+@dataclass(frozen=True, slots=True, eq=False)
+class References:
     """What can be pointed at in one conversation: lines by letter, all rows of a result by its id.
 
-    Results must be shown in their order.
+    A value: the next result makes another one. `shown` is the last result, with a letter before each line that names a
+    place.
     """
 
-    def __init__(self) -> None:
-        self.lines: dict[str, Line] = {}
-        self.rows: dict[str, Sequence[str]] = {}
+    lines: Mapping[str, Line] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    shown: str = ""
 
     @property
     def whole(self) -> Sequence[str]:
-        """What can stand behind `==`."""
+        """Return what can stand behind `==`."""
         return (*self.lines, *self.rows)
 
-    @classmethod
-    def of(cls, said: Sequence[Message]) -> "Pointers":
-        """Those that the results in what was said so far have."""
-        pointers = cls()
+    @staticmethod
+    def of(said: Sequence[Message]) -> "References":
+        """Return the references after the results in what was said so far."""
+        references = NONE
         for message in said:
             if message.role == "tool":
-                pointers.shown(message.content)
-        return pointers
+                references = references.extended(message.content)
+        return references
 
-    def shown(self, result: str) -> str:
-        """The result with a letter before each line that names a place."""
-        if found := ROWS.match(result):
-            rows = result[found.end() + 1 :].split("\n")[: int(found["count"])]
-            if len(rows) == int(found["count"]) and all(map(str.strip, rows)) and not LEFT_OUT.fullmatch(rows[-1]):
-                self.rows[found["id"]] = rows
-        return SHOWN.sub(self._lettered, result)
+    def extended(self, result: str) -> "References":
+        """Return the references after one more result, which is read once: rendering, grammar and parser share it."""
+        return after_result(self, result)
 
     def pointed(self, message: Message) -> Message:
         """An assistant message as the model says it."""
@@ -83,14 +82,6 @@ class Pointers:
         calls = tuple(self._followed_call(call) for call in message.calls)
         content = POINTER.sub(lambda found: self._meant(found) or found[0], message.content)
         return message.model_copy(update={"content": content, "calls": calls})
-
-    def _lettered(self, found: re.Match[str]) -> str:
-        if len(self.lines) >= MOST:
-            return found[0]
-        letter = _letter(len(self.lines))
-        path, number = (found["path"], found["line"]) if found["path"] else (found["last"], found["end"])
-        self.lines[letter] = Line(found["text"], path, int(number))
-        return f"{found['id'] or ''}={letter} {found['text']}"
 
     def _pointed_text(self, text: str) -> str:
         """What looks like a pointer and is none gets a space: it would be followed."""
@@ -155,6 +146,37 @@ class Pointers:
         if found["line"]:
             return f"{line.path}:{found['line']}"
         return line.text if found["signs"] == "==" else line.place
+
+
+NONE = References()
+
+
+@lru_cache(maxsize=256)  # results: some twenty runs at once, each of which asks three times a turn
+def after_result(before: References, result: str) -> References:
+    """Return the references after one more result. `before` is told apart by identity, so a conversation is a chain."""
+    lines = {**before.lines}
+
+    def lettered(found: re.Match[str]) -> str:
+        if len(lines) >= MOST:
+            return found[0]
+        letter = _letter(len(lines))
+        path, number = (found["path"], found["line"]) if found["path"] else (found["last"], found["end"])
+        lines[letter] = Line(found["text"], path, int(number))
+        return f"{found['id'] or ''}={letter} {found['text']}"
+
+    shown = SHOWN.sub(lettered, result)
+    return References(lines, {**before.rows, **_rows(result)}, shown)
+
+
+def _rows(result: str) -> Mapping[str, Sequence[str]]:
+    """Return the rows of a query's result by its id; nothing if it has none, or not all of them are shown."""
+    found = ROWS.match(result)
+    if found is None:
+        return {}
+    count = int(found["count"])
+    rows = result[found.end() + 1 :].split("\n")[:count]
+    is_complete = len(rows) == count and all(map(str.strip, rows)) and not LEFT_OUT.fullmatch(rows[-1])
+    return {found["id"]: rows} if is_complete else {}
 
 
 def _with(call: ToolCall, changed: Mapping[str, str]) -> ToolCall:

@@ -16,7 +16,7 @@ from skillstill.chat.dialect import Dialect
 from skillstill.chat.hermes import Hermes, untagged
 from skillstill.chat.lines import Lines
 from skillstill.chat.markers import END, HEADER, escape, escaped_json, turn
-from skillstill.chat.references import Pointers
+from skillstill.chat.references import NONE, References
 from skillstill.types import DialectName, Message, ToolSchema
 
 __all__ = [
@@ -58,18 +58,21 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
     A dialect that stock models speak writes the `tools` into the system turn.
     """
     segments: list[Segment] = []
-    pointers = Pointers() if dialect.points else None
+    references = NONE
     read = ""
     for index, message in enumerate(messages):
         if message.role == "assistant":
-            said = dialect.write(pointers.pointed(message) if pointers else message)
+            said = dialect.write(references.pointed(message) if dialect.points else message)
             segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=True)]
             read = "\n"
         elif message.role == "system":
             taught = dialect.teach(tools) if tools else ""
             segments.append(Segment(turn("system", escape(message.content) + taught), learned=False))
         elif message.role == "tool":
-            read += _result(messages, index, dialect, pointers)
+            if dialect.points:
+                references = references.extended(message.content)
+            text = references.shown if dialect.points else message.content
+            read += _result(messages, index, dialect, text)
         else:
             read += turn("user", escape(message.content))
     if messages[-1].role != "assistant":
@@ -85,7 +88,7 @@ def parse(text: str, dialect: Dialect, said: Sequence[Message] = (), *, truncate
     plain = text.encode("utf-8", "replace").decode()
     message = dialect.parse(without_thoughts(plain), truncated=truncated)
     if dialect.points:
-        message = Pointers.of(said).followed(message)
+        message = References.of(said).followed(message)
     return message.model_copy(update={"truncated": truncated})
 
 
@@ -93,8 +96,7 @@ def without_thoughts(text: str) -> str:
     return THOUGHTS.sub("", text).strip()
 
 
-def _result(messages: Sequence[Message], index: int, dialect: Dialect, pointers: Pointers | None) -> str:
+def _result(messages: Sequence[Message], index: int, dialect: Dialect, text: str) -> str:
     opens = messages[index - 1].role != "tool"
     closes = index + 1 == len(messages) or messages[index + 1].role != "tool"
-    text = pointers.shown(messages[index].content) if pointers else messages[index].content
     return dialect.result(escape(text), opens=opens, closes=closes)

@@ -24,11 +24,11 @@ from skillstill.types import (
     Message,
     Model,
     OnStep,
-    Reader,
     Reason,
     ReasonKind,
     Receipt,
     Report,
+    Scorer,
     Step,
     ToolCall,
     Trace,
@@ -88,7 +88,7 @@ class _Run:
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
-        self.reader: Reader | None = None  # the model, where it can tell which line a text means
+        self.scorer: Scorer | None = None  # the model, where it can tell which line a text means
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)
@@ -130,7 +130,7 @@ class _Run:
             return self.failure(Reason(kind=ReasonKind.UNEXPECTED, text=text))
 
     async def solve(self, model: Model) -> Report:
-        self.reader = model if isinstance(model, Reader) else None
+        self.scorer = model if isinstance(model, Scorer) else None
         if opening := self.brief.skill.subagent.opening:
             await self.execute(ToolCall(name=opening.tool, arguments={}))
         while True:
@@ -175,7 +175,7 @@ class _Run:
         try:
             if call.name not in self.tools:
                 raise Refusal(f"no tool called {call.name!r}; the tools are {', '.join(self.tools)}")
-            return await self.tools[call.name].call(self.workspace, call.arguments, self.reader), False
+            return await self.tools[call.name].call(self.workspace, call.arguments, self.scorer), False
         except Refusal as refusal:
             return Result.of_text(str(refusal)), True
 

@@ -5,10 +5,21 @@ from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 
-from skillstill.tools.kit.tool import Choice, Line, Result, Tool, tool
+from skillstill.tools.kit.tool import Line, PendingRanking, Result, Tool, tool
 from skillstill.tools.kit.toolset import GoldenCall, Toolset, toolset
 
-__all__ = ["TOOLS", "Choice", "GoldenCall", "Line", "Result", "Tool", "Toolset", "bundled_toolsets", "tool", "toolset"]
+__all__ = [
+    "TOOLS",
+    "GoldenCall",
+    "Line",
+    "PendingRanking",
+    "Result",
+    "Tool",
+    "Toolset",
+    "bundled_toolsets",
+    "tool",
+    "toolset",
+]
 BUNDLED = ("code", "logs", "tables")
 
 

@@ -1,7 +1,9 @@
 """The grammar of a turn: what it lets through and what it does not, without a model."""
 
+import json
+import re
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import llguidance
 import pytest
@@ -9,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from skillstill.chat import HERMES, LINES, Dialect
 from skillstill.chat.grammar import turn_grammar
-from skillstill.tools import TOOLS
-from skillstill.types import Message, ToolCall
+from skillstill.tools import TOOLS, Result, tool
+from skillstill.types import Grammar, Message, Rules, ToolCall, ToolSchema
+from skillstill.workspace import Workspace
 
 both = pytest.mark.parametrize("dialect", [HERMES, LINES], ids=lambda dialect: dialect.name)
 
@@ -411,3 +414,37 @@ def test_where_no_time_was_said_none_is_asked_for() -> None:
     said = (Message(role="user", content="Who warned about pg-7:5432?"),)
     for text, fits in ((">tally\nby: level\nsince: pg-7:5432", False), (">tally\nby: level\nlevel: warn", True)):
         assert accepted(said, text) is fits, text
+
+
+def said_tickets(said: str) -> Rules:
+    tickets = sorted(set(re.findall("T-[0-9]+", said)))
+    return {"ticket": " | ".join(map(json.dumps, tickets))}
+
+
+async def ticket(workspace: Workspace, number: Annotated[str, Grammar(said_tickets)]) -> Result:
+    """Show a ticket."""
+    return Result.of_text(number)
+
+
+@pytest.mark.parametrize(
+    ("asked", "call", "fits"),
+    [
+        ("Who wrote T-12 or T-7?", ">ticket\nnumber: T-7", True),
+        ("Who wrote T-12 or T-7?", ">ticket\nnumber: T-8", False),
+        ("Who wrote it?", ">ticket\nnumber: T-7", False),
+        ("Who wrote it?", ">list", True),
+    ],
+)
+def test_a_tool_can_bring_the_grammar_of_an_argument(asked: str, call: str, fits: bool) -> None:
+    schemas = [TOOLS["list"].schema, tool(ticket).schema]
+    grammar = turn_grammar(schemas, LINES, [Message(role="user", content=asked)])
+    fresh = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
+    assert not fresh.is_error(), fresh.get_error()
+    assert is_whole(fresh, call) == fits
+
+
+def test_a_schema_with_a_grammar_reads_back_equal_without_it() -> None:
+    schema = tool(ticket).schema
+    stored = ToolSchema.model_validate_json(schema.model_dump_json())
+    assert stored == schema
+    assert not stored.grammars.of

@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from skillstill import chat
 from skillstill.chat import LINES
+from skillstill.chat.grammar import turn_grammar
+from skillstill.chat.references import after_result
 from skillstill.types import Message, ToolCall
 
 SHOWN = (
@@ -144,3 +146,20 @@ def test_what_was_said_in_full_is_the_same_after_it_was_read_back(text: str) -> 
     once = chat.parse(said(answer(text)), LINES, LOOKED)
     assert once.content.replace(" ", "") == text.strip().replace(" ", "")
     assert said(chat.parse(said(once), LINES, LOOKED)) == said(once)
+
+
+def test_a_result_is_read_once_for_prompt_grammar_and_parser() -> None:
+    after_result.cache_clear()
+    said = list[Message]()
+    for message in LOOKED:
+        said.append(message)
+        chat.render(said, LINES)
+        turn_grammar((), LINES, said)
+        chat.parse("=A", LINES, said)
+    assert after_result.cache_info().misses == sum(message.role == "tool" for message in LOOKED)
+
+
+def test_a_conversation_goes_on_two_ways_from_what_both_have_said() -> None:
+    one, other = (Message(role="tool", content=f"r2: src/{name}.py:7: x = 1") for name in ("one", "other"))
+    assert chat.parse("=D", LINES, [*LOOKED, one]) != chat.parse("=D", LINES, [*LOOKED, other])
+    assert chat.parse("=A", LINES, [*LOOKED, one]) == chat.parse("=A", LINES, [*LOOKED, other])

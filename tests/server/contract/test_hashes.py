@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skillstill.chat.references import after_result
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.contract.behaviour import observe
 from skillstill.skills.skill import Opening, Skill, load_skill
@@ -100,15 +101,20 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
 }
 
 
+def forget_observations() -> None:
+    observe.cache_clear()
+    after_result.cache_clear()
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_changed_behaviour_changes_it(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, target, value = CHANGES[change]
     skill = load_skill(ROOT / "skills" / name)
     before = serving_hash(skill, BASE, None)
-    observe.cache_clear()
+    forget_observations()
     monkeypatch.setattr(target, value)
     after = serving_hash(skill, BASE, None)
-    observe.cache_clear()
+    forget_observations()
     assert after != before
 
 

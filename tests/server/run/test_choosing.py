@@ -125,7 +125,7 @@ async def test_where_there_is_nothing_to_choose_from_the_model_is_not_asked(logs
     assert model.passages == []
 
 
-@pytest.mark.parametrize("likely", [-90.0, -9.0], ids=["unmeant", "meant"])
+@pytest.mark.parametrize("likely", [-90.0, -9.0], ids=["no match", "match"])
 async def test_of_more_kinds_than_can_be_read_what_is_not_found_is_not_believed_absent(
     logs: Skill, workspace: Workspace, likely: float
 ) -> None:

@@ -18,7 +18,7 @@ from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.tools.logs.stack_traces import innermost_call
-from skillstill.types import Copied, Span
+from skillstill.types import Copied, Grammar, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
@@ -96,7 +96,9 @@ def said_paths(said: str) -> Mapping[str, str]:
 
 
 async def read(
-    workspace: Workspace, path: Annotated[FilePath, Copied(by=said_paths)], line: Annotated[int, Field(ge=1)] = 1
+    workspace: Workspace,
+    path: Annotated[FilePath, Copied(), Grammar(said_paths)],
+    line: Annotated[int, Field(ge=1)] = 1,
 ) -> Result:
     """Read 12 numbered lines of a file, from 2 lines before `line` on, and which of what they call is defined here."""
     path = await resolve_fuzzy(workspace, path)

@@ -5,13 +5,13 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
 from skillstill.tools.kit.redaction import redacted
-from skillstill.types import Copied, Decision, Likelihoods, Reader, Span, ToolSchema, lean_schema
+from skillstill.types import Copied, Decision, Grammar, Grammars, Likelihoods, Scorer, Span, ToolSchema, lean_schema
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
@@ -23,6 +23,9 @@ LIKELY = 5  # lines of a choice that are shown
 LEAST = 3.0
 LIKELIEST = "likeliest"  # a choice among lines, as a decision of the run
 MAX_RESULT = 1_800  # characters of a whole result: some 500 tokens, the window of `read` at its widest
+
+
+Mark = TypeVar("Mark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +73,11 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PendingRanking:
     """A result that is not settled yet: lines of which a text may mean one, and a model is to say which.
 
     lines      at least one; of each the model reads the one of `passages` at its index
-    unmeant    the result if the text means none of them, which is said only of more lines than are shown
+    no_match   the result if the text means none of them, which is said only of more lines than are shown
     rest       what is said behind the lines
     """
 
@@ -82,15 +85,15 @@ class Choice:
     head: str
     lines: tuple[Line, ...]
     passages: tuple[str, ...]
-    unmeant: Result
+    no_match: Result
     rest: tuple[Line, ...] = ()
 
-    async def made(self, reader: Reader | None) -> Result:
-        """Return the likeliest lines; without a reader all that have room, for whoever asked to choose."""
-        if reader is not None:
+    async def resolve(self, scorer: Scorer | None) -> Result:
+        """Return the likeliest lines; without a scorer all that have room, for whoever asked to choose."""
+        if scorer is not None:
             distinct = tuple(dict.fromkeys(self.passages))
-            return self._weighed(distinct, await reader.likelihoods(self.meaning, distinct))
-        whole = Result((Line(f"{self.head}:"), *self.lines, *self.rest), self.unmeant.missed)
+            return self._weighed(distinct, await scorer.likelihoods(self.meaning, distinct))
+        whole = Result((Line(f"{self.head}:"), *self.lines, *self.rest), self.no_match.missed)
         is_cut = len(whole.spans) < len(self.lines)
         return replace(whole, missed=f"not all of {len(self.lines)} lines are shown") if is_cut else whole
 
@@ -98,15 +101,15 @@ class Choice:
         after = dict(zip(distinct, found.after, strict=True))
         best, *others = sorted(found.after, reverse=True)
         none = fmean(others) + LEAST if len(others) >= LIKELY else -math.inf
-        is_unmeant = none > best
+        has_no_match = none > best
         chosen = max(best, none) - _log_sum_exp((*found.after, none))
         ranked = sorted(zip(self.passages, self.lines, strict=True), key=lambda one: -after[one[0]])
-        result = self.unmeant if is_unmeant else self._likeliest([line for _, line in ranked[:LIKELY]])
+        result = self.no_match if has_no_match else self._likeliest([line for _, line in ranked[:LIKELY]])
         decision = Decision(token=LIKELIEST, logprob=round(chosen, 4)) if found.tokens else None
         return replace(result, decision=decision, tokens=found.tokens)
 
     def _likeliest(self, lines: Sequence[Line]) -> Result:
-        return Result((Line(f"{self.head}, the likeliest first:"), *lines, *self.rest), self.unmeant.missed)
+        return Result((Line(f"{self.head}, the likeliest first:"), *lines, *self.rest), self.no_match.missed)
 
 
 def fitting(lines: Iterable[Line], room: int) -> list[Line]:
@@ -134,7 +137,7 @@ def _log_sum_exp(values: Sequence[float]) -> float:
     return max(values) + math.log(sum(math.exp(value - max(values)) for value in values))
 
 
-Function = Callable[..., Awaitable[Result | Choice]]
+Function = Callable[..., Awaitable[Result | PendingRanking]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +152,14 @@ class Tool:
     def name(self) -> str:
         return self.schema.name
 
-    async def call(self, workspace: Workspace, arguments: Mapping[str, Any], reader: Reader | None = None) -> Result:
-        """Run the tool; if it leaves a choice, the reader makes it. Raise Refusal for wrong arguments, or its own."""
+    async def call(self, workspace: Workspace, arguments: Mapping[str, Any], scorer: Scorer | None = None) -> Result:
+        """Run the tool; if it leaves a ranking, settle that, too. Raise Refusal for wrong arguments, or its own."""
         try:
             checked = self.arguments.model_validate(arguments)
         except ValidationError as error:
             raise Refusal(self._explain(error)) from error
         found = await self.function(workspace, **dict(checked))
-        return await found.made(reader) if isinstance(found, Choice) else found
+        return await found.resolve(scorer) if isinstance(found, PendingRanking) else found
 
     def with_defaults(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments with omitted ones filled in, or unchanged if they are wrong."""
@@ -190,11 +193,15 @@ def tool(function: Function) -> Tool:
         name=function.__name__,
         description=" ".join((inspect.getdoc(function) or "").split()),
         parameters=lean_schema(model),
-        copied={
-            name: mark for name, one in model.model_fields.items() for mark in one.metadata if isinstance(mark, Copied)
-        },
+        copied=_marks(model, Copied),
+        grammars=Grammars(_marks(model, Grammar)),
     )
     return Tool(schema, function, model)
+
+
+def _marks(model: type[BaseModel], kind: type[Mark]) -> dict[str, Mark]:
+    """Return the arguments' marks of this kind by name."""
+    return {name: mark for name, one in model.model_fields.items() for mark in one.metadata if isinstance(mark, kind)}
 
 
 def _problem(function: Function, parameters: Sequence[inspect.Parameter]) -> str:

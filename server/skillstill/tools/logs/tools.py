@@ -14,14 +14,14 @@ from skillstill.errors import Refusal
 from skillstill.tools.code.files import FilePath
 from skillstill.tools.kit.listing import left_out, rows
 from skillstill.tools.kit.pattern_variants import NOT_READ
-from skillstill.tools.kit.tool import ROW, Choice, Line, Result, tool
+from skillstill.tools.kit.tool import ROW, Line, PendingRanking, Result, tool
 from skillstill.tools.logs.files import LogEntry, Logs, is_named_like_a_log
 from skillstill.tools.logs.lines import LEVELS, template
 from skillstill.tools.logs.pattern_grammar import said_patterns
 from skillstill.tools.logs.rows import WIDTH, entry_line, kind_line, kind_text, span_of
 from skillstill.tools.logs.scan import Criteria, LogScan, scan_logs
 from skillstill.tools.logs.times import format_group_time, midnight, said_times
-from skillstill.types import Copied, Span
+from skillstill.types import Copied, Grammar, Span
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
@@ -42,14 +42,16 @@ def _level(value: object) -> object:
 
 
 Level = Annotated[LevelName, BeforeValidator(_level), Field(description="error means critical too, others just that")]
-Pattern = Annotated[str, Field(max_length=120, description="text or regular expression"), Copied(by=said_patterns)]
+Pattern = Annotated[
+    str, Field(max_length=120, description="text or regular expression"), Copied(), Grammar(said_patterns)
+]
 WHEN = "time such as 10:00 or 2026-03-01 10:00:02, or that of an entry, as path:line"
-Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(by=said_times)]
+Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(), Grammar(said_times)]
 Like = Annotated[
     str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
 ]
 Until = Annotated[
-    str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied(by=said_times)
+    str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied(), Grammar(said_times)
 ]
 Related = Annotated[
     str, Field(max_length=160, description="an entry, as path:line: only those that share an id with it"), Copied()
@@ -98,7 +100,7 @@ async def entries(
     last: bool = False,
     like: Like = "",
     meaning: Meaning = "",
-) -> Result | Choice:
+) -> Result | PendingRanking:
     """Show the first 5 log entries that match, in order of time over all files, or the last 5."""
     criteria = Criteria(path, level, pattern, since.strip(), until.strip(), related.strip())
     if meant := clean(meaning).strip():
@@ -122,7 +124,7 @@ async def entries(
     return Result((Line(f"{_head(scan)}{remark}{which}:"), *body, *_unread_line(scan)))
 
 
-async def _likeliest_kinds(workspace: Workspace, criteria: Criteria, meaning: str) -> Result | Choice:
+async def _likeliest_kinds(workspace: Workspace, criteria: Criteria, meaning: str) -> Result | PendingRanking:
     """Return one entry of each kind, the first in time, for a model to choose the one that means the text."""
     scan, groups, remark = await scan_logs(workspace, criteria, lambda entries: _groups(entries, KEYS["message"]))
     if not groups:
@@ -133,9 +135,9 @@ async def _likeliest_kinds(workspace: Workspace, criteria: Criteria, meaning: st
     said = f"of {many} of {scan.chosen.total:,} {criteria}{remark}{unread}"
     missed = f"only {KINDS} of {many} were read" if unread else _why_unproven(scan)
     left = tuple(_unread_line(scan))
-    unmeant = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed, empty=True)
+    no_match = Result((Line(f"no entry means {meaning!r}, {said}", _files(scan.logs)), *left), missed, empty=True)
     read = kinds[:KINDS]
-    return Choice(meaning, said, tuple(map(kind_line, read)), tuple(map(kind_text, read)), unmeant, left)
+    return PendingRanking(meaning, said, tuple(map(kind_line, read)), tuple(map(kind_text, read)), no_match, left)
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ from skillstill.tools.tables.joins import (
     widen_query,
 )
 from skillstill.tools.tables.query_grammar import KEYWORDS, query_rules
-from skillstill.types import Copied, Span
+from skillstill.types import Copied, Grammar, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
@@ -63,7 +63,8 @@ async def sql(
     query: Annotated[
         str,
         Field(min_length=1, max_length=MAX_QUERY, description="one SELECT in SQLite's dialect"),
-        Copied(but=KEYWORDS, by=query_rules),
+        Copied(but=KEYWORDS),
+        Grammar(query_rules),
     ],
 ) -> Result:
     """Query the tables of all SQLite and CSV files. Shows 10 rows: count, sum and sort in the query.
