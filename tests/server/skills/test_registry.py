@@ -34,7 +34,7 @@ def fields(name: str = "helper", **others: Any) -> dict[str, Any]:
     return {"name": name, "title": "T", "description": "D", "state": "untrained", "skill": "s", "base": base} | others
 
 
-def put(file: Path, *entries: dict[str, Any]) -> Path:
+def put(file: Path, *entries: Any) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"version": 1, "entries": entries}), encoding="utf-8")
     return file
