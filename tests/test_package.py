@@ -50,7 +50,8 @@ def said(python: Path, *arguments: str, cwd: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("as_shipped")
-def test_a_wheel_brings_its_skills_and_registry(wheel: Path, tmp_path: Path) -> None:
+def test_a_wheel_brings_its_skills_and_registry(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # which would bring a checkout's in their place
     python = environment(tmp_path / "venv")
     install(python, str(wheel))
     bundled, name = said(python, "-c", BUNDLED, cwd=tmp_path)
