@@ -67,6 +67,17 @@ def test_a_skill_like_one_of_ours_borrows_its_families_words_workspaces_and_base
     )
 
 
+def test_the_model_that_there_is_for_borrowed_families_is_named_first_with_what_to_type(
+    design: Run, logs: Path, tmp_path: Path
+) -> None:
+    code, out, told = design(LOGS, "-o", str(tmp_path / "outage-reader"), "--few", "0", "--json")
+    lines = told.splitlines()
+    assert (code, json.loads(out)["lender"]) == (0, "logs")
+    assert lines[0].startswith(f"our own logs already is a model for all {len(json.loads(out)['families'])} families")
+    assert lines[1] == 'try it first: skillstill run logs "QUESTION" --workspace FOLDER'
+    assert lines[2].startswith("drafting outage-reader: ")
+
+
 def test_what_it_borrows_is_refused_when_it_has_changed_since(design: Run, logs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "outage-reader"
     design(LOGS, "-o", str(folder), "--few", "0")

@@ -58,6 +58,7 @@ def design(
     definition = _definition(skill)
     place = target(out or Path(definition.name))
     drawn = drafted(definition, place.name, workspace or (), taught=bool(teacher))
+    design_output.began(drawn)
     hired = None
     if teacher:
         terms, spent = Terms(topics, questions, at_once), Budget.given(budget, budget_tokens)

@@ -8,6 +8,7 @@ from rich.text import Text
 from skillstill.util.text import one_line
 
 from skillstill_training.authoring.goal import SPLITS
+from skillstill_training.design.drafting import Design
 from skillstill_training.design.made import Made
 from skillstill_training.design.proving import by_family
 
@@ -20,6 +21,15 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 def told(text: str) -> None:
     """One line of what a teacher is doing."""
     _err.print(Text(one_line(text, 2 * WIDTH)))
+
+
+def began(design: Design) -> None:
+    """Print, before any workspace is fetched, the model that was made for the borrowed families, and what follows."""
+    count = len(design.families)
+    if design.lender and count:
+        told(f"our own {design.lender} already is a model for all {count} families that are borrowed from it;")
+        told(f'try it first: skillstill run {design.lender} "QUESTION" --workspace FOLDER')
+    told(f"drafting {design.name}: workspaces are prepared, then goals are drawn; the first may take minutes")
 
 
 def designed(made: Made, few: int, *, as_json: bool) -> None:
