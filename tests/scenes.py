@@ -10,6 +10,7 @@ from skillstill.types import Message, Model, ModelSpec
 ROOT = Path(__file__).parents[1]
 SHOP = Path(__file__).parent / "fixtures" / "shop"
 UNTRAINED = Path(__file__).parent / "fixtures" / "untrained" / "registry.json"
+HANGS = 300  # seconds: a test that waits longer waits for ever, on the slowest machine; nothing is measured by it
 Scripted = Callable[[Iterable[Message | str | Exception]], Runtime]
 
 

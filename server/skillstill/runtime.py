@@ -10,7 +10,7 @@ from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.run import loop, store
 from skillstill.run.finish import finish
 from skillstill.run.prompt import check_prompt
-from skillstill.skills.registry import Listed, Registry
+from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, Trace
 from skillstill.workspace import Workspace
@@ -53,7 +53,7 @@ class Runtime:
             _store(trace)
         return trace
 
-    def _spec(self, listed: Listed, skill: Skill) -> ModelSpec:
+    def _spec(self, listed: ListedEntry, skill: Skill) -> ModelSpec:
         entry = listed.entry
         released = entry.state == "released"
         if self.base and released:
@@ -66,7 +66,7 @@ class Runtime:
         )
 
 
-def check_fresh(listed: Listed, skill: Skill) -> None:
+def check_fresh(listed: ListedEntry, skill: Skill) -> None:
     """Raise ModelError if a release no longer has what its adapter was measured with."""
     entry = listed.entry
     if entry.serving_hash and entry.serving_hash != serving_hash(skill, entry.base, entry.adapter):
@@ -76,7 +76,7 @@ def check_fresh(listed: Listed, skill: Skill) -> None:
         )
 
 
-def reason_to_remeasure(listed: Listed) -> str:
+def reason_to_remeasure(listed: ListedEntry) -> str:
     """Return why a release should be measured again though it still serves, or "" if nothing has changed."""
     entry = listed.entry
     if not (entry.provenance_hash and entry.goals_hash):
@@ -89,7 +89,7 @@ def reason_to_remeasure(listed: Listed) -> str:
     return "" if same else f"its skill, goals or checks changed since it was measured: type `{command}`"
 
 
-def _brief(listed: Listed, skill: Skill, prompt: str, model: str, dialect: DialectName) -> loop.Brief:
+def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: DialectName) -> loop.Brief:
     entry = listed.entry
     return loop.Brief(
         skill,

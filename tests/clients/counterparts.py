@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import pytest
 from skillstill.skills.registry import ENVIRONMENT
 
-from tests.scenes import ROOT, UNTRAINED
+from tests.scenes import HANGS, ROOT, UNTRAINED
 
 # Read at import: each test gets a home of its own.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skillstill-tests"
@@ -89,7 +89,7 @@ def serving(folder: Path, workspace: Path, *options: str) -> Iterator[str]:
 
 
 def eventually(
-    look: Callable[[], Found], what: str, *, seconds: float = 30, alive: Callable[[], bool] = lambda: True
+    look: Callable[[], Found], what: str, *, seconds: float = HANGS, alive: Callable[[], bool] = lambda: True
 ) -> Found:
     """What `look` finds, as soon as it is true. Fails with `what` was missing after some seconds."""
     deadline = time.monotonic() + seconds

@@ -16,7 +16,7 @@ from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import store
 from skillstill.types import Message, Model
 
-from tests.scenes import ROOT, ScriptedModels
+from tests.scenes import HANGS, ROOT, ScriptedModels
 
 LOOK = call("search", pattern="class Cart")
 CLAIM = "Cart is defined in cart.py:3."
@@ -270,7 +270,7 @@ def test_an_interrupt_ends_serving_at_once() -> None:
         served.stdin.flush()
         served.stdout.readline()
         served.send_signal(signal.SIGINT)
-        assert served.wait(timeout=10) == 130
+        assert served.wait(timeout=HANGS) == 130
 
 
 def test_doctor_tries_everything_for_real(skillstill: Run) -> None:

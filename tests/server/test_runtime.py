@@ -16,7 +16,7 @@ from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import store
 from skillstill.runtime import Runtime, check_fresh, reason_to_remeasure
 from skillstill.skills.calibration import FEATURES
-from skillstill.skills.registry import Listed, Registry
+from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.types import Decision, DialectName, ModelFile
 
 from tests.scenes import ROOT, UNTRAINED, Scripted, ScriptedModels
@@ -114,7 +114,7 @@ def test_a_release_whose_skill_changed_should_be_measured_again_but_serves(tmp_p
     kept = {"goals_hash": "1" * 64, "provenance_hash": provenance_hash(skill, "1" * 64)}
     same = released(tmp_path, **kept).entry("explore")
     assert reason_to_remeasure(same) == ""
-    changed = Listed(same.entry.model_copy(update={"goals_hash": "2" * 64}), same.origin)
+    changed = ListedEntry(same.entry.model_copy(update={"goals_hash": "2" * 64}), same.origin)
     assert (
         f"changed since it was measured: type `skillstill evaluate {ROOT / 'skills' / 'explore'}`"
         in reason_to_remeasure(changed)

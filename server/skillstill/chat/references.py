@@ -30,7 +30,7 @@ MOST = len(ascii_uppercase) * (len(ascii_uppercase) + 1)  # lines that have lett
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShownLine:
     """A line of a result, and the place that it begins or ends with."""
 
     text: str
@@ -50,7 +50,7 @@ class References:
     place.
     """
 
-    lines: Mapping[str, Line] = field(default_factory=dict)
+    lines: Mapping[str, ShownLine] = field(default_factory=dict)
     rows: Mapping[str, Sequence[str]] = field(default_factory=dict)
     shown: str = ""
 
@@ -161,7 +161,7 @@ def after_result(before: References, result: str) -> References:
             return found[0]
         letter = _letter(len(lines))
         path, number = (found["path"], found["line"]) if found["path"] else (found["last"], found["end"])
-        lines[letter] = Line(found["text"], path, int(number))
+        lines[letter] = ShownLine(found["text"], path, int(number))
         return f"{found['id'] or ''}={letter} {found['text']}"
 
     shown = SHOWN.sub(lettered, result)

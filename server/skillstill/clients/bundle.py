@@ -13,9 +13,9 @@ from pathlib import Path
 
 from skillstill.clients import generated
 from skillstill.clients.client import SERVER
-from skillstill.clients.generated import Summary, as_json
+from skillstill.clients.generated import WriteSummary, as_json
 from skillstill.errors import UsageError
-from skillstill.skills.registry import FILE, Entry, bundled, read_registry
+from skillstill.skills.registry import FILE, RegistryEntry, bundled, read_registry
 from skillstill.util.text import one_line
 
 KIND = "bundle for MCP clients"
@@ -34,7 +34,7 @@ main()
 """
 
 
-def write(folder: Path, name: str | None = None, *, force: bool = False) -> Summary:
+def write(folder: Path, name: str | None = None, *, force: bool = False) -> WriteSummary:
     """Write the bundle, and the registry's entry under this name. Raises ClientError, RegistryError or UsageError."""
     entries = read_registry(bundled() / FILE).entries
     files = {BUNDLE: packed(entries)}
@@ -43,7 +43,7 @@ def write(folder: Path, name: str | None = None, *, force: bool = False) -> Summ
     return generated.write(folder.expanduser(), KIND, files, force=force)
 
 
-def packed(entries: Sequence[Entry]) -> bytes:
+def packed(entries: Sequence[RegistryEntry]) -> bytes:
     """The bundle's bytes: the same for the same version and subagents."""
     project = f'[project]\nname = "{SERVER}-bundle"\nversion = "{version(SERVER)}"\n'
     wants = f'requires-python = "{metadata(SERVER)["Requires-Python"]}"\ndependencies = ["{_requirement()}"]\n'
@@ -55,7 +55,7 @@ def packed(entries: Sequence[Entry]) -> bytes:
     return written.getvalue()
 
 
-def manifest(entries: Sequence[Entry]) -> Mapping[str, object]:
+def manifest(entries: Sequence[RegistryEntry]) -> Mapping[str, object]:
     """`manifest.json` of MCPB 0.4. Some hosts run `uv` servers only where `mcp_config` says how, so it does."""
     start = ["run", "--directory", "${__dirname}", "server.py", "--workspace", "${user_config.workspace}"]
     folder = {
@@ -116,5 +116,5 @@ def _model_package() -> str:
     return marked.partition(";")[0].strip()
 
 
-def _described(entry: Entry) -> str:
+def _described(entry: RegistryEntry) -> str:
     return one_line(f"{entry.description} {entry.expectation}", 1_000)

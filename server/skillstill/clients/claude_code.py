@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skillstill.clients.client import CALL_SECONDS, Client, Scope
-from skillstill.clients.document import Place
+from skillstill.clients.document import DocumentPlace
 from skillstill.util.storage import ALL_READ, OWNER_ONLY
 
 
@@ -19,11 +19,11 @@ def _beside(always_load: bool) -> dict[str, Any]:
     return {"type": "stdio", **loading, "timeout": CALL_SECONDS * 1_000}
 
 
-def _file(scope: Scope, project: Path, name: str) -> Place:
+def _file(scope: Scope, project: Path, name: str) -> DocumentPlace:
     if scope == "project":
-        return Place((project / ".mcp.json").resolve(), ("mcpServers", name), ALL_READ)
+        return DocumentPlace((project / ".mcp.json").resolve(), ("mcpServers", name), ALL_READ)
     above = ("projects", _project(project)) if scope == "local" else ()
-    return Place(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
+    return DocumentPlace(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
 
 
 def _typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:

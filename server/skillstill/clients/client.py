@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from skillstill.clients import document
-from skillstill.clients.document import ABSENT, Place
+from skillstill.clients.document import ABSENT, DocumentPlace
 from skillstill.errors import ClientError, UsageError
 from skillstill.workspace import Workspace
 
@@ -32,7 +32,7 @@ class Change:
     """What was done, and where."""
 
     did: Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
-    place: Place
+    place: DocumentPlace
 
     def __str__(self) -> str:
         if self.did == "unchanged":
@@ -57,7 +57,7 @@ class Client:
 
     title: str
     scopes: tuple[Scope, ...]
-    file: Callable[[Scope, Path, str], Place]
+    file: Callable[[Scope, Path, str], DocumentPlace]
     beside: Callable[[bool], dict[str, Any]]
     typed: Callable[[Scope, str, dict[str, Any]], Sequence[str]] = lambda *_: ()
     forgets: Callable[[Scope, str], Sequence[str]] = lambda *_: ()
@@ -124,7 +124,7 @@ class Client:
         document.take_out(place)
         return Change("removed", place)
 
-    def place(self, scope: Scope, project: Path, name: str) -> Place:
+    def place(self, scope: Scope, project: Path, name: str) -> DocumentPlace:
         """Where this server's entry belongs. Raises ClientError or UsageError."""
         if scope not in self.scopes:
             raise UsageError(f"--scope for {self.title} is {' or '.join(self.scopes)}, not {scope}")

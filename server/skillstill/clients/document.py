@@ -36,7 +36,7 @@ JSON: Syntax = JsonText()
 
 
 @dataclass(frozen=True)
-class Place:
+class DocumentPlace:
     """Where an entry is: a file, the keys that lead to it, the mode of that file where it is new, how it is written."""
 
     file: Path
@@ -52,12 +52,12 @@ class Place:
         return self.syntax.text({self.keys[-2]: {self.keys[-1]: entry}})
 
 
-def find(place: Place) -> Any:
+def find(place: DocumentPlace) -> Any:
     """The entry, or ABSENT. Raises ClientError where the file is not of the expected shape."""
     return _found(_objects(place, _text(place)), place)
 
 
-def put(place: Place, entry: _Object) -> None:
+def put(place: DocumentPlace, entry: _Object) -> None:
     """Write the entry, whatever is there now. Raises ClientError, the file left as it was."""
     before = _text(place)
     objects = _objects(place, before)
@@ -70,7 +70,7 @@ def put(place: Place, entry: _Object) -> None:
         raise
 
 
-def take_out(place: Place) -> None:
+def take_out(place: DocumentPlace) -> None:
     """Remove the entry, and what `put` made around it if that is empty now. Raises ClientError."""
     before = _text(place)
     objects = _objects(place, before)
@@ -84,7 +84,7 @@ def take_out(place: Place) -> None:
 
 
 def _altered(
-    place: Place, before: str | None, wanted: _Object, keys: Sequence[str], entry: _Object | None = None
+    place: DocumentPlace, before: str | None, wanted: _Object, keys: Sequence[str], entry: _Object | None = None
 ) -> str:
     """The new text, which says what is wanted and nothing else. Raises ClientError where that cannot be had."""
     syntax = place.syntax
@@ -101,7 +101,7 @@ def _altered(
     return after
 
 
-def _objects(place: Place, text: str | None) -> list[_Object]:
+def _objects(place: DocumentPlace, text: str | None) -> list[_Object]:
     """The objects that lead to an entry, the whole document first, as many as there are. Raises ClientError."""
     inner, objects = _parsed(place, text), list[_Object]()
     for key in place.keys:
@@ -115,7 +115,7 @@ def _objects(place: Place, text: str | None) -> list[_Object]:
     return objects
 
 
-def _found(objects: Sequence[_Object], place: Place) -> Any:
+def _found(objects: Sequence[_Object], place: DocumentPlace) -> Any:
     return objects[-1].get(place.keys[-1], ABSENT) if len(objects) == len(place.keys) else ABSENT
 
 
@@ -128,7 +128,7 @@ def _with(objects: Sequence[_Object], keys: Sequence[str], wanted: _Object) -> _
     return document
 
 
-def _take_out(objects: Sequence[_Object], place: Place) -> _Made:
+def _take_out(objects: Sequence[_Object], place: DocumentPlace) -> _Made:
     """What is gone with the entry: the objects around it that `put` made and that are empty now."""
     made, gone = _remembered(), _Made()
     del objects[-1][place.keys[-1]]
@@ -141,16 +141,16 @@ def _take_out(objects: Sequence[_Object], place: Place) -> _Made:
     return gone
 
 
-def _made(place: Place, depth: int) -> tuple[str, ...]:
+def _made(place: DocumentPlace, depth: int) -> tuple[str, ...]:
     """The object at this depth as it is remembered; 0 is the file itself."""
     return (str(place.file), *place.keys[:depth])
 
 
-def _folders_to_make(place: Place) -> _Made:
+def _folders_to_make(place: DocumentPlace) -> _Made:
     return {(f"{folder}/",) for folder in place.file.parents if not folder.exists()}
 
 
-def _emptied(place: Place) -> _Made:
+def _emptied(place: DocumentPlace) -> _Made:
     """The folders around a file that is gone which `put` made, and which are empty and therefore gone as well."""
     made, gone = _remembered(), _Made()
     for folder in place.file.parents:
@@ -185,7 +185,7 @@ def _keep(made: _Made) -> None:
         raise ClientError(f"{data_folder() / MADE} cannot be written: {error.strerror}") from error
 
 
-def _text(place: Place) -> str | None:
+def _text(place: DocumentPlace) -> str | None:
     """The file as it is; None where there is none. Raises ClientError."""
     file = place.file
     if file.exists() and not file.is_file():
@@ -200,7 +200,7 @@ def _text(place: Place) -> str | None:
         raise _unsafe(place, error) from error
 
 
-def _parsed(place: Place, text: str | None) -> Any:
+def _parsed(place: DocumentPlace, text: str | None) -> Any:
     """The document, which this program can change without loss; ABSENT where there is no file."""
     try:
         return ABSENT if text is None else place.syntax.parse(text)
@@ -208,17 +208,17 @@ def _parsed(place: Place, text: str | None) -> Any:
         raise _unsafe(place, error) from error
 
 
-def _unsafe(place: Place, error: Exception) -> ClientError:
+def _unsafe(place: DocumentPlace, error: Exception) -> ClientError:
     what, _ = _words(place)
     return ClientError(f"{place.file} is not {what} that can be changed safely, and stays as it is: {error}")
 
 
-def _words(place: Place) -> tuple[str, str]:
+def _words(place: DocumentPlace) -> tuple[str, str]:
     """What the file is, and what it calls an object."""
     return ("TOML", "table") if place.file.suffix == ".toml" else ("JSON", "JSON object")
 
 
-def _write(place: Place, text: str) -> None:
+def _write(place: DocumentPlace, text: str) -> None:
     """Replaces the file, but for its mode."""
     file = place.file
     try:

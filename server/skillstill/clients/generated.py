@@ -23,7 +23,7 @@ def as_json(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Summary:
+class WriteSummary:
     """How many files were written, were so already and were removed."""
 
     folder: Path
@@ -37,7 +37,7 @@ class Summary:
         return f"{self.folder}: {said or 'nothing to do'}"
 
 
-def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = False) -> Summary:
+def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = False) -> WriteSummary:
     """Make the folder hold these files, and none of those written before. Raises ClientError, before
     anything is changed where the folder or a file is not ours.
 
@@ -58,10 +58,10 @@ def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = 
         write_atomically(folder / LIST, _list(kind, wanted), mode=ALL_READ)
     except OSError as error:
         raise ClientError(f"{error.filename} cannot be written: {error.strerror}") from error
-    return Summary(folder, len(new), len(files) - len(new), len(stale))
+    return WriteSummary(folder, len(new), len(files) - len(new), len(stale))
 
 
-def remove(folder: Path, kind: str) -> Summary:
+def remove(folder: Path, kind: str) -> WriteSummary:
     """Take away what `write` wrote, but what was changed since. Raises ClientError."""
     try:
         known = _known(folder, kind)
@@ -71,7 +71,7 @@ def remove(folder: Path, kind: str) -> Summary:
             folder.rmdir()
     except OSError as error:
         raise ClientError(f"{error.filename} cannot be removed: {error.strerror}") from error
-    return Summary(folder, removed=len(ours))
+    return WriteSummary(folder, removed=len(ours))
 
 
 def _known(folder: Path, kind: str) -> _Hashes:

@@ -14,7 +14,7 @@ from typing import Any
 from platformdirs import user_config_path
 
 from skillstill.clients.client import CALL_SECONDS, START_SECONDS, Client, Scope
-from skillstill.clients.document import Place
+from skillstill.clients.document import DocumentPlace
 from skillstill.clients.jsontext import JsonText
 from skillstill.clients.tomltext import TomlText
 from skillstill.util.storage import ALL_READ, OWNER_ONLY
@@ -24,21 +24,21 @@ AS_EDITORS_READ = JsonText(comments=True, last_commas=True)
 OPEN_FOLDER = "${workspaceFolder}"
 
 
-def _codex(scope: Scope, project: Path, name: str) -> Place:
+def _codex(scope: Scope, project: Path, name: str) -> DocumentPlace:
     keys = ("mcp_servers", name)
     if scope == "project":
-        return Place((project / ".codex" / "config.toml").resolve(), keys, ALL_READ, TomlText())
+        return DocumentPlace((project / ".codex" / "config.toml").resolve(), keys, ALL_READ, TomlText())
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
-    return Place((home / "config.toml").resolve(), keys, OWNER_ONLY, TomlText())
+    return DocumentPlace((home / "config.toml").resolve(), keys, OWNER_ONLY, TomlText())
 
 
 def _codex_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
     return ["codex", "mcp", "add", name, "--", entry["command"], *entry["args"]] if scope == "user" else ()
 
 
-def _gemini(scope: Scope, project: Path, name: str) -> Place:
+def _gemini(scope: Scope, project: Path, name: str) -> DocumentPlace:
     above, mode = (project, ALL_READ) if scope == "project" else (_gemini_home(), OWNER_ONLY)
-    return Place((above / ".gemini" / "settings.json").resolve(), ("mcpServers", name), mode, WITH_COMMENTS)
+    return DocumentPlace((above / ".gemini" / "settings.json").resolve(), ("mcpServers", name), mode, WITH_COMMENTS)
 
 
 def _gemini_home() -> Path:
@@ -50,12 +50,12 @@ def _gemini_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[st
     return ["gemini", "mcp", "add", *options, name, entry["command"], *entry["args"]]
 
 
-def _vscode(scope: Scope, project: Path, name: str) -> Place:
+def _vscode(scope: Scope, project: Path, name: str) -> DocumentPlace:
     keys = ("servers", name)
     if scope == "project":
-        return Place((project / ".vscode" / "mcp.json").resolve(), keys, ALL_READ, AS_EDITORS_READ)
+        return DocumentPlace((project / ".vscode" / "mcp.json").resolve(), keys, ALL_READ, AS_EDITORS_READ)
     file = user_config_path("Code", appauthor=False, roaming=True) / "User" / "mcp.json"
-    return Place(file.resolve(), keys, OWNER_ONLY, AS_EDITORS_READ)
+    return DocumentPlace(file.resolve(), keys, OWNER_ONLY, AS_EDITORS_READ)
 
 
 def _vscode_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
@@ -63,9 +63,9 @@ def _vscode_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[st
     return ["code", "--add-mcp", json.dumps(server, ensure_ascii=False)] if scope == "user" else ()
 
 
-def _cursor(scope: Scope, project: Path, name: str) -> Place:
+def _cursor(scope: Scope, project: Path, name: str) -> DocumentPlace:
     above, mode = (project, ALL_READ) if scope == "project" else (Path.home(), OWNER_ONLY)
-    return Place((above / ".cursor" / "mcp.json").resolve(), ("mcpServers", name), mode, AS_EDITORS_READ)
+    return DocumentPlace((above / ".cursor" / "mcp.json").resolve(), ("mcpServers", name), mode, AS_EDITORS_READ)
 
 
 def _opened(scope: Scope) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from skillstill.errors import SkillstillError
 from skillstill.models.sources import locate
 from skillstill.runtime import check_fresh, reason_to_remeasure
-from skillstill.skills.registry import Listed, Registry
+from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.symbols import symbols
 from skillstill.tools.kit.ripgrep import rg_path
 from skillstill.types import Frozen
@@ -68,7 +68,7 @@ def _environment() -> Iterator[Check]:
     yield _try("traces", f"mkdir -p {state_folder()} && chmod u+w {state_folder()}", _state)
 
 
-def _entry(listed: Listed) -> Iterator[Check]:
+def _entry(listed: ListedEntry) -> Iterator[Check]:
     name, entry = listed.entry.name, listed.entry
     yield _try(f"{name}: skill", "", lambda: _skill(listed))  # its error names the file, or what to do
     base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself
@@ -118,7 +118,7 @@ def _state() -> str:
     return str(state_folder())
 
 
-def _skill(listed: Listed) -> str:
+def _skill(listed: ListedEntry) -> str:
     skill = listed.skill()
     check_fresh(listed, skill)
     return f"{listed.entry.state}, {len(skill.tools)} tools"

@@ -16,7 +16,7 @@ from skillstill.util.storage import cache_folder, config_folder, data_folder, li
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredItem:
     """One file or folder of ours. `size` is in bytes."""
 
     what: str
@@ -24,17 +24,17 @@ class Stored:
     size: int
 
 
-def stored() -> Sequence[Stored]:
+def stored() -> Sequence[StoredItem]:
     """Return what there is, models first: the data folder holds the list of them. Raise RemovalError if unsure."""
-    found: dict[Path, Stored] = {}
+    found: dict[Path, StoredItem] = {}
     for what, path in _places():
         if path not in found and (path.exists() or path.is_symlink()):
             inside = sum(one.size for one in found.values() if one.path.is_relative_to(path))
-            found[path] = Stored(what, path, _measured(path) - inside)
+            found[path] = StoredItem(what, path, _measured(path) - inside)
     return list(found.values())
 
 
-def remove(found: Sequence[Stored]) -> None:
+def remove(found: Sequence[StoredItem]) -> None:
     """Raise RemovalError if something cannot be removed; what comes before it is gone then."""
     for one in found:
         try:

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from skillstill.console.doctor import Check
-from skillstill.console.removal import Stored
+from skillstill.console.removal import StoredItem
 from skillstill.run import store
 from skillstill.runtime import reason_to_remeasure
 from skillstill.skills.code import untrusted_tools
-from skillstill.skills.registry import Entry, Listed, Registry
+from skillstill.skills.registry import ListedEntry, Registry, RegistryEntry
 from skillstill.types import OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
 
@@ -103,7 +103,7 @@ def entries(registry: Registry, *, as_json: bool) -> None:
     untrusted(registry)
 
 
-def _entry(listed: Listed) -> dict[str, object]:
+def _entry(listed: ListedEntry) -> dict[str, object]:
     """Return an entry for a program. `untrusted` says why a subagent that brings tools cannot run."""
     reason = untrusted_tools(listed.skill_folder)
     told = listed.entry.model_dump(exclude_none=True) | ({"untrusted": reason} if reason else {})
@@ -128,7 +128,7 @@ def checks(found: Sequence[Check], *, as_json: bool) -> None:
     return None
 
 
-def stored(found: Sequence[Stored]) -> None:
+def stored(found: Sequence[StoredItem]) -> None:
     """What lies where, and how large it is."""
     for one in found:
         _out.print(Text(f"{_size(one.size):>9}  {one.what}: {one.path}"))
@@ -143,12 +143,12 @@ def trusted(folder: Path, fingerprint: str) -> None:
     _out.print(Text(f"trusted {folder.resolve()} as it is now ({fingerprint[:12]}); any change takes that back"))
 
 
-def rolled_back(entry: Entry, left: Entry) -> None:
+def rolled_back(entry: RegistryEntry, left: RegistryEntry) -> None:
     """What stands now, and what does not any more."""
     _out.print(Text(f"{entry.name} is again {_release(entry)}; before this it was {_release(left)}"))
 
 
-def _release(entry: Entry) -> str:
+def _release(entry: RegistryEntry) -> str:
     solved = f", {entry.measured.verified}" if entry.measured else ""
     adapter = f" {entry.adapter.sha256[:12]}" if entry.adapter else ""
     return f"{entry.state}{adapter}{solved}"

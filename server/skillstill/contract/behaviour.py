@@ -35,7 +35,7 @@ NOTHING = (0.0,) * len(FEATURES)
 NEVER_SURE = Calibration(means=NOTHING, scales=(1.0,) * len(FEATURES), weights=NOTHING, bias=0, threshold=1)
 
 
-class Turn(Frozen):
+class RecordedTurn(Frozen):
     """A text that a model might write; `truncated`: its tokens ran out there."""
 
     text: str
@@ -48,7 +48,7 @@ class Conversation(Frozen):
     name: str
     tools: tuple[str, ...] = ()
     prompt: str
-    turns: tuple[Turn, ...] = Field(min_length=1)
+    turns: tuple[RecordedTurn, ...] = Field(min_length=1)
 
 
 class Observed(Frozen):
@@ -71,7 +71,7 @@ class ReplayedModel:
         self.read: list[dict[str, Any]] = []
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        turn = next(self.turns, Turn(text=""))
+        turn = next(self.turns, RecordedTurn(text=""))
         segments = chat.render(messages, chat.LINES, tools)
         self.shown.append("".join(f"{'+' if one.learned else '-'}{one.text}" for one in segments))
         grammar = turn_grammar(tools, chat.LINES, messages)

@@ -10,13 +10,13 @@ from skillstill.library.catalogue.blobs import Blobs
 from skillstill.library.definition import UNSAFE, Definition
 from skillstill.library.reading.licences import SHARE_ALIKE
 from skillstill.library.scanning import Scan, scan
-from skillstill.library.scanning.fetching import Source
+from skillstill.library.scanning.fetching import FetchedSource
 from skillstill.types import Frozen
 
 Accept = Callable[[Sequence[Definition]], bool]
 
 
-class Summary(Frozen):
+class ImportSummary(Frozen):
     """What came of one source, counted. `error` where it could not be read at all.
 
     findings   what was repaired and which rules are broken, each with its path; `repaired` and `lint` count it
@@ -44,7 +44,7 @@ class Summary(Frozen):
     seconds: float = 0
 
 
-def import_source(source: Source, catalogue: Catalogue, blobs: Blobs, accept: Accept) -> Summary:
+def import_source(source: FetchedSource, catalogue: Catalogue, blobs: Blobs, accept: Accept) -> ImportSummary:
     """`accept` is asked once, with all suspicious definitions, before anything is kept. Raises LibraryError."""
     begun = perf_counter()
     found = scan(source.place, source.name, source.commit, catalogue.folders(source.name), source.tree_ids)
@@ -58,7 +58,7 @@ def import_source(source: Source, catalogue: Catalogue, blobs: Blobs, accept: Ac
     )
 
 
-def _kept(found: Scan, source: Source, blobs: Blobs) -> Scan:
+def _kept(found: Scan, source: FetchedSource, blobs: Blobs) -> Scan:
     """Less what changed since it was read."""
     root = source.place.resolve()
     root = root.parent if root.is_file() else root
@@ -73,10 +73,10 @@ def _kept(found: Scan, source: Source, blobs: Blobs) -> Scan:
     return found
 
 
-def summary(found: Scan, seconds: float) -> Summary:
+def summary(found: Scan, seconds: float) -> ImportSummary:
     """Counted by kind, by the rule that a finding begins with, by the reason of a refusal."""
     every = found.definitions
-    return Summary(
+    return ImportSummary(
         source=found.source,
         commit=found.commit,
         kinds=_counted(one.kind for one in every),

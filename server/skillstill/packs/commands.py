@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from skillstill.library.definition import Finding
     from skillstill.packs.unpacking import Accept, Unpacked
-    from skillstill.skills.registry import Listed
+    from skillstill.skills.registry import ListedEntry
 
 SHOWN = 20  # suspicious passages
 Release = Annotated[str, typer.Argument(help="A released subagent, by the name that `skillstill list` shows.")]
@@ -116,7 +116,7 @@ def _consent(accept: bool, json: bool) -> "Accept":
     return decide
 
 
-def _release(name: str, registry: Path | None) -> "Listed":
+def _release(name: str, registry: Path | None) -> "ListedEntry":
     from skillstill.skills.registry import Registry
 
     return Registry(registry).entry(name)

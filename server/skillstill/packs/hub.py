@@ -18,7 +18,7 @@ from skillstill.packs.card import model_card
 from skillstill.packs.manifest import MOST_BYTES
 from skillstill.packs.packing import SUFFIX, pack
 from skillstill.packs.unpacking import Accept, Unpacked, refuse, unpack
-from skillstill.skills.registry import Listed
+from skillstill.skills.registry import ListedEntry
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -46,7 +46,7 @@ class Address:
         return f"hub:{self.repository}{'@' if self.revision else ''}{self.revision}"
 
 
-def push(listed: Listed, address: Address, *, adapter_licence: str = "", public: bool = False) -> Address:
+def push(listed: ListedEntry, address: Address, *, adapter_licence: str = "", public: bool = False) -> Address:
     """Its pack and card in one commit, whose address comes back. A repository that is not there yet is made.
 
     Raises PackError, UsageError without a token.

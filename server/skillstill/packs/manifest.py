@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from skillstill.skills.registry import SHA256, Entry, Measured
+from skillstill.skills.registry import SHA256, Measured, RegistryEntry
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.text import clean
 
@@ -60,7 +60,7 @@ class Manifest(Frozen):
     format: Literal[1] = 1
     contract: Contract
     licences: Licences = Licences()
-    entry: Entry
+    entry: RegistryEntry
     members: tuple[Member, ...] = Field(max_length=MOST_MEMBERS)
 
     @property
@@ -89,7 +89,7 @@ class Manifest(Frozen):
 
     @field_validator("entry")
     @classmethod
-    def releasable(cls, entry: Entry) -> Entry:
+    def releasable(cls, entry: RegistryEntry) -> RegistryEntry:
         """Nothing that only its packer can know or find."""
         if entry.state != "released" or entry.measured or entry.before or entry.accepted:
             raise ValueError("expected a released entry whose figures are claims, and nothing before it")

@@ -30,7 +30,7 @@ from skillstill.packs.manifest import (
     Member,
     portable,
 )
-from skillstill.skills.registry import Entry, Listed
+from skillstill.skills.registry import ListedEntry, RegistryEntry
 from skillstill.skills.releases import DIGITS, FOLDER
 from skillstill.skills.skill import Skill, mistake
 from skillstill.types import ModelFile
@@ -42,7 +42,7 @@ KEPT_SUFFIXES = {".jsonl", ".pyc", ".part", ".gguf", ".safetensors", ".log"}
 PATH = re.compile(r"(?:file:)?(?<![\w.@/-])/(?:[^/\s]+/)+")  # an absolute path up to its last name
 
 
-def pack(listed: Listed, file: Path, *, adapter_licence: str = "") -> Manifest:
+def pack(listed: ListedEntry, file: Path, *, adapter_licence: str = "") -> Manifest:
     """Write the release as one file, the same bytes whenever and wherever it is done.
 
     Raises PackError where it cannot be shared as it is: untrained, changed since it was measured, on a base that only
@@ -55,7 +55,7 @@ def pack(listed: Listed, file: Path, *, adapter_licence: str = "") -> Manifest:
     return manifest
 
 
-def _check(listed: Listed, skill: Skill) -> None:
+def _check(listed: ListedEntry, skill: Skill) -> None:
     entry = listed.entry
     if entry.serving_hash != serving_hash(skill, entry.base, entry.adapter):
         raise PackError(f"{entry.name} is stale, no other machine could serve it either: train it again")
@@ -69,7 +69,7 @@ def _check(listed: Listed, skill: Skill) -> None:
                         "and `skillstill publish`, so that its figures are those of what you share")  # fmt: skip
 
 
-def _check_terms(listed: Listed, skill: Skill) -> None:
+def _check_terms(listed: ListedEntry, skill: Skill) -> None:
     """Raises PackError where the skill's licence forbids what a release is: a derived work."""
     files = [file for file in sorted(listed.skill_folder.glob("LICEN[CS]E*")) if file.is_file()]
     terms = [declared(skill.licence, "SKILL.md")]
@@ -80,7 +80,7 @@ def _check_terms(listed: Listed, skill: Skill) -> None:
                             f"{licence.where}, forbids derived works, which a release is")  # fmt: skip
 
 
-def _contents(listed: Listed) -> Mapping[str, Content]:
+def _contents(listed: ListedEntry) -> Mapping[str, Content]:
     """By member, sorted. Raises PackError and BaseError."""
     entry = listed.entry
     if entry.state != "released" or entry.adapter is None:
@@ -120,7 +120,7 @@ def _shared(name: Path) -> bool:
     return not hidden and KEPT_FOLDERS.isdisjoint(name.parts) and name.suffix not in KEPT_SUFFIXES
 
 
-def _portable_scorecard(file: Path, entry: Entry) -> bytes:
+def _portable_scorecard(file: Path, entry: RegistryEntry) -> bytes:
     """Without the folders of the machine that it was measured on. Raises PackError."""
     try:
         card = json.loads(file.read_bytes())
@@ -144,7 +144,7 @@ def _without_paths(value: JsonValue) -> JsonValue:
     return value
 
 
-def _manifest(listed: Listed, skill: Skill, contents: Mapping[str, Content], adapter_licence: str) -> Manifest:
+def _manifest(listed: ListedEntry, skill: Skill, contents: Mapping[str, Content], adapter_licence: str) -> Manifest:
     entry = listed.entry
     licences = Licences(skill=skill.licence, base=_base_licence(entry), adapter=adapter_licence)
     moved = {
@@ -159,25 +159,25 @@ def _manifest(listed: Listed, skill: Skill, contents: Mapping[str, Content], ada
         return Manifest(
             contract=Contract(skillstill=version("skillstill"), dialect=LINES.name, tools=skill.subagent.tools),
             licences=licences,
-            entry=Entry.model_validate({**entry.model_dump(), **moved}),
+            entry=RegistryEntry.model_validate({**entry.model_dump(), **moved}),
             members=tuple(_member(path, content, entry) for path, content in contents.items()),
         )
     except ValidationError as error:
         raise PackError(f"{entry.name} cannot be packed: {': '.join(mistake(error))}") from error
 
 
-def _member(path: str, content: Content, entry: Entry) -> Member:
+def _member(path: str, content: Content, entry: RegistryEntry) -> Member:
     if isinstance(content, bytes):
         return Member(path=path, size=len(content), sha256=hashlib.sha256(content).hexdigest())
     return Member(path=path, size=content.stat().st_size, sha256=_adapter(entry).sha256)
 
 
-def _adapter(entry: Entry) -> ModelFile:
+def _adapter(entry: RegistryEntry) -> ModelFile:
     assert entry.adapter
     return entry.adapter
 
 
-def _base(entry: Entry) -> Path | None:
+def _base(entry: RegistryEntry) -> Path | None:
     """On this machine, or not; nothing is fetched for it."""
     try:
         return locate(entry.base, offline=True)
@@ -185,7 +185,7 @@ def _base(entry: Entry) -> Path | None:
         return None
 
 
-def _base_licence(entry: Entry) -> str:
+def _base_licence(entry: RegistryEntry) -> str:
     base = _base(entry)
     return licence_of(base) if base else ""
 

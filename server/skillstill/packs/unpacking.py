@@ -24,7 +24,7 @@ from skillstill.packs.archive import Archive, read_archive
 from skillstill.packs.fitting import check_lora
 from skillstill.packs.manifest import ADAPTER, MANIFEST, SCORECARD, Manifest
 from skillstill.skills.code import brings_tools
-from skillstill.skills.registry import Entry, Registry, read_registry, user_registry
+from skillstill.skills.registry import Registry, RegistryEntry, read_registry, user_registry
 from skillstill.skills.releases import register
 from skillstill.skills.skill import NAME, Skill, load_skill, read_skill
 from skillstill.skills.trust import PACKS
@@ -39,7 +39,7 @@ Accept = Callable[[Sequence[Finding]], bool]
 class Unpacked:
     """The entry as it was registered, where it lies; `base_missing` says what its base still needs."""
 
-    entry: Entry
+    entry: RegistryEntry
     folder: Path
     manifest: Manifest
     base_missing: str = ""

@@ -17,7 +17,7 @@ from skillstill.util.text import one_line
 
 # The search costs a fifth of the server's start to import: it is loaded by the first call.
 if TYPE_CHECKING:
-    from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent
+    from skillstill.library.searching.found import FindResult, FoundDefinition, FoundSubagent
 
 NAME = "find_subagent"  # with an underscore, which no registry entry can have
 SHOWN = 3  # of each: with the caps below about 300 tokens of the caller's context
@@ -29,18 +29,18 @@ DESCRIPTION = (
 )
 
 
-class Task(Frozen):
+class TaskDescription(Frozen):
     task: str = Field(min_length=1, max_length=PROMPT_CHARACTERS, description="What you want done, in one sentence")
 
 
-class Subagent(Frozen):
+class SubagentCandidate(Frozen):
     name: str
     does: str
     why: str
     measured: str
 
 
-class Definition(Frozen):
+class DefinitionCandidate(Frozen):
     name: str
     does: str
     why: str
@@ -52,8 +52,8 @@ class Definition(Frozen):
 class Candidates(Frozen):
     """What a caller's context pays for."""
 
-    subagents: tuple[Subagent, ...]
-    library: tuple[Definition, ...]
+    subagents: tuple[SubagentCandidate, ...]
+    library: tuple[DefinitionCandidate, ...]
 
 
 class Finder:
@@ -95,7 +95,7 @@ def tool() -> McpTool:
         name=NAME,
         title="Find a subagent",
         description=DESCRIPTION,
-        input_schema=lean_schema(Task),
+        input_schema=lean_schema(TaskDescription),
         output_schema=Candidates.model_json_schema(),
         annotations=ToolAnnotations(
             title="Find a subagent",
@@ -110,12 +110,12 @@ def tool() -> McpTool:
 
 def _task(arguments: dict[str, Any]) -> str:
     try:
-        return Task.model_validate(arguments).task
+        return TaskDescription.model_validate(arguments).task
     except ValidationError as error:
         raise UsageError(f"expected one `task` of 1 to {PROMPT_CHARACTERS} characters, and nothing else") from error
 
 
-def _candidates(found: "Found", servable: Collection[str]) -> Candidates:
+def _candidates(found: "FindResult", servable: Collection[str]) -> Candidates:
     subagents = [one for one in found.subagents if one.name in servable]
     harmless = [one for one in found.definitions if not one.suspicious]
     return Candidates(
@@ -123,9 +123,9 @@ def _candidates(found: "Found", servable: Collection[str]) -> Candidates:
     )
 
 
-def _subagent(one: "FoundSubagent") -> Subagent:
+def _subagent(one: "FoundSubagent") -> SubagentCandidate:
     solved = one.measured.verified if one.measured else "not measured"
-    return Subagent(
+    return SubagentCandidate(
         name=one.name,
         does=one_line(one.description, DOES),
         why=one_line(one.why, WHY),
@@ -133,10 +133,10 @@ def _subagent(one: "FoundSubagent") -> Subagent:
     )
 
 
-def _definition(one: "FoundDefinition") -> Definition:
+def _definition(one: "FoundDefinition") -> DefinitionCandidate:
     terms = one.licence.derived_works
     licence = f"{one.licence.name or 'none named'}, derived works {terms}"
-    return Definition(
+    return DefinitionCandidate(
         name=one.name,
         does=one_line(one.description, DOES),
         why=one_line(one.why, WHY),

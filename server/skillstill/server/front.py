@@ -32,7 +32,7 @@ from skillstill.server import finding, wire
 from skillstill.server.live import Announcer
 from skillstill.server.prompts import Prompts
 from skillstill.server.queue import Queue
-from skillstill.server.resources import Transcripts
+from skillstill.server.resources import TranscriptResources
 from skillstill.server.tasks import GRACE, Tasks
 from skillstill.skills.registry import FEW
 from skillstill.types import Step, Trace
@@ -74,7 +74,7 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
     """
     finder = finding.Finder(runtime.registry)
     announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.has_library))
-    transcripts = Transcripts()
+    transcripts = TranscriptResources()
     calls = Calls(runtime, workspace, Queue(places), transcripts, finder)
     prompts = Prompts(runtime.registry, transcripts)
 
@@ -131,7 +131,7 @@ class Calls:
     """The tools: listed as the registry stands, called one run a call."""
 
     def __init__(
-        self, runtime: Runtime, workspace: Path, queue: Queue, transcripts: Transcripts, finder: finding.Finder
+        self, runtime: Runtime, workspace: Path, queue: Queue, transcripts: TranscriptResources, finder: finding.Finder
     ) -> None:
         self.runtime, self.workspace, self.queue, self.transcripts = runtime, workspace, queue, transcripts
         self.finder = finder
@@ -160,7 +160,7 @@ class Calls:
 
     async def _run(self, context: Context, name: str, request: wire.Request) -> Trace:
         Workspace(self.workspace).resolve(request.path)
-        progress = Progress(context)
+        progress = ProgressNotifier(context)
         async with self.queue.place(progress.position):
             trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
         log.info("run over", extra=_logged(trace))
@@ -178,7 +178,7 @@ def _logged(trace: Trace) -> dict[str, object]:
     }
 
 
-class Progress:
+class ProgressNotifier:
     """What a waiting caller is told. The protocol wants numbers that only grow."""
 
     def __init__(self, context: Context) -> None:

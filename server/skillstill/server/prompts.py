@@ -20,7 +20,7 @@ from mcp.types import (
     TextContent,
 )
 
-from skillstill.server.resources import Transcripts
+from skillstill.server.resources import TranscriptResources
 from skillstill.skills.registry import Registry
 
 Context = ServerRequestContext[Any, Any]
@@ -37,7 +37,7 @@ DELEGATE = Prompt(
 
 
 class Prompts:
-    def __init__(self, registry: Registry, transcripts: Transcripts) -> None:
+    def __init__(self, registry: Registry, transcripts: TranscriptResources) -> None:
         self.registry, self.transcripts = registry, transcripts
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:

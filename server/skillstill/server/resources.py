@@ -29,7 +29,7 @@ TEMPLATE = ResourceTemplate(
 )
 
 
-class Transcripts:
+class TranscriptResources:
     """The last KEPT traces, each under its id and its owner."""
 
     def __init__(self) -> None:

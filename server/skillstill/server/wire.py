@@ -7,7 +7,7 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.skills.registry import Entry, Listed
+from skillstill.skills.registry import ListedEntry, RegistryEntry
 from skillstill.skills.trust import pack_around
 from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace, lean_schema
 from skillstill.util.text import one_line
@@ -38,7 +38,7 @@ def request(arguments: dict[str, Any]) -> Request:
         raise UsageError(one_line(f"{where}: {first['msg']}; expected a prompt and perhaps a path", 200)) from error
 
 
-def is_servable(listed: Listed) -> bool:
+def is_servable(listed: ListedEntry) -> bool:
     """Return whether an orchestrator may read it: not if it is suspicious, came in a pack, and nobody accepted that."""
     entry = listed.entry
     if entry.accepted or not pack_around(listed.skill_folder):
@@ -48,7 +48,7 @@ def is_servable(listed: Listed) -> bool:
     return not suspicions("\n".join((entry.title, entry.description, entry.search_hint)))
 
 
-def tool(entry: Entry, *, always: bool) -> McpTool:
+def tool(entry: RegistryEntry, *, always: bool) -> McpTool:
     """One subagent as a client lists it."""
     meta: dict[str, Any] = {"anthropic/searchHint": entry.search_hint or f"{entry.title} {entry.name}"}
     if always:

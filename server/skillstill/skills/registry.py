@@ -53,7 +53,7 @@ class Measured(Frozen):
         return f"{self.verified}, {self.seconds:.1f} s each{sure}"
 
 
-class Entry(Frozen):
+class RegistryEntry(Frozen):
     """One subagent. `untrained` is a development entry: a stock base that is told the whole skill.
 
     skill            a path from the registry's folder, which it stays inside
@@ -105,7 +105,7 @@ class Entry(Frozen):
             return f"Claimed by its pack, not measured here: {self.claimed.figures}."
         return "Not trained yet: expect `escalate`." if self.state == "untrained" else "Not measured here."
 
-    def placed(self, folder: Path) -> "Entry":
+    def placed(self, folder: Path) -> "RegistryEntry":
         """With model files that are found from anywhere; `folder` is that of its registry."""
         adapter = self.adapter.placed(folder) if self.adapter else None
         return self.model_copy(update={"base": self.base.placed(folder), "adapter": adapter})
@@ -115,11 +115,11 @@ class Document(Frozen):
     """The whole file."""
 
     version: Literal[1] = 1
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[RegistryEntry, ...] = ()
 
     @field_validator("entries")
     @classmethod
-    def distinct(cls, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def distinct(cls, entries: tuple[RegistryEntry, ...]) -> tuple[RegistryEntry, ...]:
         names = [entry.name for entry in entries]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"expected each name once, {twice[0]!r} stands there {names.count(twice[0])} times")
@@ -142,10 +142,10 @@ class BrokenEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedEntry:
     """An entry, its model files placed, and the registry file it was found in."""
 
-    entry: Entry
+    entry: RegistryEntry
     origin: Path
 
     @property
@@ -170,15 +170,15 @@ class Registry:
         for path in self.named:
             self._read(path)
 
-    def entries(self) -> Sequence[Listed]:
+    def entries(self) -> Sequence[ListedEntry]:
         """All entries by name, as the files stand now. A file that became unreadable keeps its last good state."""
-        found: dict[str, Listed] = {}
+        found: dict[str, ListedEntry] = {}
         for path in self._paths():
             for entry in self._current(path).entries:
-                found.setdefault(entry.name, Listed(entry.placed(path.parent), path))
+                found.setdefault(entry.name, ListedEntry(entry.placed(path.parent), path))
         return [found[name] for name in sorted(found)]
 
-    def entry(self, name: str) -> Listed:
+    def entry(self, name: str) -> ListedEntry:
         """Raises UnknownName."""
         entries = self.entries()
         for listed in entries:
@@ -252,11 +252,11 @@ def read_registry(path: Path) -> Document:
 
 def read_entries(path: Path) -> tuple[Document, tuple[BrokenEntry, ...]]:
     """Return the entries that can be read, and why the others cannot. Raise RegistryError if the file cannot."""
-    found: dict[str, Entry] = {}
+    found: dict[str, RegistryEntry] = {}
     broken: list[BrokenEntry] = []
     for number, raw in enumerate(_parse(path, _RawDocument).entries):
         try:
-            entry = Entry.model_validate(raw)
+            entry = RegistryEntry.model_validate(raw)
         except ValidationError as error:
             broken.append(BrokenEntry(_name_of(raw) or f"number {number + 1}", ": ".join(mistake(error))))
             continue

@@ -15,18 +15,18 @@ from pydantic import ValidationError
 
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.models.sources import locate
-from skillstill.skills.registry import Document, Entry, read_registry, write_registry
+from skillstill.skills.registry import Document, RegistryEntry, read_registry, write_registry
 from skillstill.util.storage import ALL_READ, write_atomically
 
 FOLDER = "releases"
 DIGITS = 12  # of a hash in a file's name
 
 
-def folder_of(registry: Path, entry: Entry) -> Path:
+def folder_of(registry: Path, entry: RegistryEntry) -> Path:
     return registry.parent / entry.skill / FOLDER
 
 
-def register(registry: Path, entry: Entry) -> Entry:
+def register(registry: Path, entry: RegistryEntry) -> RegistryEntry:
     """The entry as it stands now, behind it the one that stood there. Raises RegistryError, the old one kept.
 
     Registered once more, it stays as it is: a stage that is repeated lengthens no history.
@@ -40,7 +40,7 @@ def register(registry: Path, entry: Entry) -> Entry:
     return entry
 
 
-def rollback(registry: Path, name: str, *, offline: bool = False) -> Entry:
+def rollback(registry: Path, name: str, *, offline: bool = False) -> RegistryEntry:
     """The entry that stood before, which now stands again. Raises RegistryError and BaseError, and changes nothing."""
     document = read_registry(registry)
     current = _named(document, name)
@@ -56,11 +56,11 @@ def rollback(registry: Path, name: str, *, offline: bool = False) -> Entry:
     return entry
 
 
-def _named(document: Document, name: str) -> Entry | None:
+def _named(document: Document, name: str) -> RegistryEntry | None:
     return next((entry for entry in document.entries if entry.name == name), None)
 
 
-def _keep(registry: Path, entry: Entry) -> str:
+def _keep(registry: Path, entry: RegistryEntry) -> str:
     """The hash that the entry is kept under."""
     text = entry.model_dump_json(indent=2, exclude_none=True) + "\n"
     found = hashlib.sha256(text.encode()).hexdigest()
@@ -72,21 +72,21 @@ def _keep(registry: Path, entry: Entry) -> str:
     return found
 
 
-def _kept(file: Path, expected: str) -> Entry:
+def _kept(file: Path, expected: str) -> RegistryEntry:
     try:
         content = file.read_bytes()
         found = hashlib.sha256(content).hexdigest()
         if found != expected:
             raise RegistryError(f"{file} is not the entry that was kept: expected sha256 {expected[:12]}…, "
                                 f"found {found[:12]}…; put the right file there")  # fmt: skip
-        return Entry.model_validate_json(content)
+        return RegistryEntry.model_validate_json(content)
     except FileNotFoundError as error:
         raise RegistryError(f"{file} is gone, and with it the entry to go back to: put it there again") from error
     except (OSError, ValidationError) as error:
         raise RegistryError(f"{file} cannot be read as an entry: {error}") from error
 
 
-def _write(registry: Path, document: Document, entry: Entry) -> None:
+def _write(registry: Path, document: Document, entry: RegistryEntry) -> None:
     """The entry takes the place of that of its name, or the last one."""
     if _named(document, entry.name):
         entries = tuple(entry if one.name == entry.name else one for one in document.entries)

@@ -15,7 +15,7 @@ from skillstill.library.catalogue.blobs import Blobs
 from skillstill.library.commands.importing import FINDINGS
 from skillstill.library.exporting import export
 from skillstill.library.importing import import_source
-from skillstill.library.scanning.fetching import Source
+from skillstill.library.scanning.fetching import FetchedSource
 from skillstill.util.storage import data_folder
 
 from tests.scenes import write
@@ -231,6 +231,6 @@ def test_any_body_comes_back_byte_for_byte(tmp_path_factory: pytest.TempPathFact
     file.write_bytes(b"---\nname: a\ndescription: d\n---\n" + body)
     file.chmod(0o755 if runs else 0o644)
     catalogue, blobs = Catalogue(folder), Blobs(folder / "blobs")
-    import_source(Source(folder / "source", "source"), catalogue, blobs, lambda _: True)
+    import_source(FetchedSource(folder / "source", "source"), catalogue, blobs, lambda _: True)
     written = export(catalogue.get("a"), folder / "again", blobs)
     assert (written.read_bytes(), os.access(written, os.X_OK)) == (file.read_bytes(), runs)

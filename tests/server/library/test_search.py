@@ -12,7 +12,7 @@ from skillstill.errors import UsageError
 from skillstill.library import searching
 from skillstill.library.catalogue import Catalogue, index, meaning
 from skillstill.library.definition import Finding
-from skillstill.library.searching.found import Found, find
+from skillstill.library.searching.found import FindResult, find
 from skillstill.skills.registry import Registry, user_registry
 
 from tests.server.library.shelf import made, shelf
@@ -216,7 +216,7 @@ def test_the_command_prints_one_json_value_for_a_program(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out = command(monkeypatch, capsys, "web design", "--json", "--limit", "1")
-    found = Found.model_validate_json(out)
+    found = FindResult.model_validate_json(out)
     assert [one.name for one in found.definitions] == ["frontend-design"]
     assert found.by_meaning
 

@@ -23,6 +23,7 @@ from skillstill.runtime import Runtime
 from skillstill.skills.registry import Document, Registry, bundled, read_registry, write_registry
 from skillstill.types import DialectName, Message, Model, ModelFile, ModelSpec, ToolCall, ToolSchema, Usage
 
+from tests.scenes import HANGS
 from tests.server.models.openai_server import (
     CHAT,
     COMPLETIONS,
@@ -398,7 +399,7 @@ async def test_a_full_context_is_told_from_other_refusals(server: OpenAiServer, 
 @both
 async def test_a_server_that_hangs_is_left_at_once(server: OpenAiServer, kind: Kind) -> None:
     server.says(Hangs())
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANGS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(completed, kind, server.url)
             await to_thread.run_sync(server.asked.wait)

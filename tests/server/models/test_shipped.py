@@ -6,7 +6,7 @@ import pytest
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import locate
 from skillstill.runtime import Runtime, check_fresh
-from skillstill.skills.registry import Listed, Registry, bundled
+from skillstill.skills.registry import ListedEntry, Registry, bundled
 
 from tests.scenes import SHOP
 
@@ -20,7 +20,7 @@ ANSWERED = [
 ]
 
 
-def released() -> list[Listed]:
+def released() -> list[ListedEntry]:
     registry = Registry()
     return [one for one in registry.entries() if one.origin.parent == bundled() and one.entry.state == "released"]
 

@@ -12,7 +12,7 @@ import pytest
 from skillstill import cli
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.skills.calibration import FEATURES, Calibration
-from skillstill.skills.registry import Document, Entry, Measured, write_registry
+from skillstill.skills.registry import Document, Measured, RegistryEntry, write_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import data_folder
@@ -110,7 +110,7 @@ def placed() -> dict[str, bytes]:
     return {name: content for name, content in found.items() if not name.endswith(".lock")}
 
 
-def _entry(folder: Path, skill: Path, base: Path, source: ModelFile, changes: dict[str, Any]) -> Entry:
+def _entry(folder: Path, skill: Path, base: Path, source: ModelFile, changes: dict[str, Any]) -> RegistryEntry:
     layout, releases = Layout.of(base), skill / "releases"
     releases.mkdir()
     write_lora(releases / "new", layout.placed(read_peft(save_adapter(folder / "peft"))), layout, "F16", "settings")
@@ -132,7 +132,7 @@ def _entry(folder: Path, skill: Path, base: Path, source: ModelFile, changes: di
         "goals_hash": "9" * 64,
         "provenance_hash": provenance_hash(skill, "9" * 64),
     }
-    return Entry.model_validate({**stated, **changes})
+    return RegistryEntry.model_validate({**stated, **changes})
 
 
 def scorecard(folder: Path) -> dict[str, Any]:

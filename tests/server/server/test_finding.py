@@ -15,7 +15,7 @@ from skillstill.server import build
 from skillstill.server.finding import NAME
 from skillstill.skills.registry import Registry, user_registry
 
-from tests.scenes import Scripted, bundled_and
+from tests.scenes import HANGS, Scripted, bundled_and
 from tests.server.library.shelf import made, shelf
 
 pytestmark = pytest.mark.anyio
@@ -83,7 +83,7 @@ async def test_a_client_is_told_when_the_first_library_is_imported(
     async with Client(build(scripted([]), tmp_path), mode="legacy", message_handler=on_message) as client:
         await listed(client)
         Catalogue().add(shelf(), "library")
-        with anyio.fail_after(20):
+        with anyio.fail_after(HANGS):
             await told.wait()
         assert NAME in await listed(client)
 

@@ -17,7 +17,7 @@ from mcp.types import PromptReference, ReadResourceRequestParams, ResourceTempla
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.runtime import Runtime
 from skillstill.server import build
-from skillstill.server.resources import Transcripts
+from skillstill.server.resources import TranscriptResources
 from skillstill.server.wire import tool
 from skillstill.skills.registry import Measured, Registry
 from skillstill.skills.trust import trust
@@ -25,7 +25,7 @@ from skillstill.types import DialectName, Message
 from skillstill.util.storage import data_folder
 from starlette.authentication import SimpleUser
 
-from tests.scenes import ROOT, Scripted, ScriptedModels, bundled_and
+from tests.scenes import HANGS, ROOT, Scripted, ScriptedModels, bundled_and
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "2026-07-28"]
@@ -132,7 +132,7 @@ async def test_a_client_that_cancels_stops_the_run(project: Path) -> None:
             group.start_soon(client.call_tool, "explore", {"prompt": "Where is Cart?"})
             await started.wait()
             group.cancel_scope.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANGS):
             await stopped.wait()
 
 
@@ -224,7 +224,7 @@ async def test_a_client_that_goes_frees_its_run(project: Path) -> None:
             while not gate.entered:
                 await anyio.lowlevel.checkpoint()
             group.cancel_scope.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANGS):
             await gate.stopped.wait()
         gate.open.set()
         result = await client.call_tool("explore", {"prompt": "second"})
@@ -245,7 +245,7 @@ async def test_clients_of_both_eras_are_told_that_the_list_changed(scripted: Scr
     ):
         assert len((await old.list_tools()).tools) == len((await new.list_tools()).tools) == len(bundled_and())
         add_entry("second")
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANGS):
             await anext(aiter(events))
             await heard.wait()
         assert [tool.name for tool in (await old.list_tools()).tools] == bundled_and("second")
@@ -331,7 +331,7 @@ async def test_a_transcript_is_for_its_owner_alone(scripted: Scripted, project: 
     def bearer(name: str) -> Any:
         return SimpleNamespace(request=SimpleNamespace(scope={"user": SimpleUser(name)}))
 
-    transcripts, trace = Transcripts(), await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
+    transcripts, trace = TranscriptResources(), await scripted([LOOK, CLAIM]).run("explore", "Where is Cart?", project)
     transcripts.keep(trace, bearer("mine"))
     params = ReadResourceRequestParams(uri=f"run://{trace.run}")
     assert (await transcripts.read(bearer("mine"), params)).contents

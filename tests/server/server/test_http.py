@@ -32,7 +32,7 @@ from skillstill.types import Message, Model
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import FlowControl
 
-from tests.scenes import Scripted, ScriptedModels, bundled_and
+from tests.scenes import HANGS, Scripted, ScriptedModels, bundled_and
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "2026-07-28"]
@@ -78,7 +78,7 @@ async def serving(
 
     async with anyio.create_task_group() as group:
         group.start_soon(partial(serve_http, build(runtime, project), options, announce=announce, **more))
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANGS):
             await ready.wait()
         found = re.search(r"http://\S+", said[0])
         assert found
@@ -503,10 +503,10 @@ async def test_a_client_that_hangs_up_frees_its_run(project: Path, era: str) -> 
         post = await tool_call(served, era)
         async with httpx2.AsyncClient() as http, anyio.create_task_group() as group:
             group.start_soon(post, http)
-            with anyio.fail_after(10):
+            with anyio.fail_after(HANGS):
                 await model.asked.wait()
             group.cancel_scope.cancel()
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANGS):
             await model.freed.wait()
         async with connected(served, era) as client:
             assert (await client.list_tools()).tools
@@ -518,10 +518,10 @@ async def test_a_client_that_cancels_frees_its_run_and_keeps_its_connection(proj
     async with serving(running(model), project) as served, connected(served, era) as client:
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, "explore", {"prompt": "Where is Cart?"})
-            with anyio.fail_after(10):
+            with anyio.fail_after(HANGS):
                 await model.asked.wait()
             group.cancel_scope.cancel()
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANGS):
             await model.freed.wait()
             assert (await client.list_tools()).tools
 
@@ -553,7 +553,7 @@ async def test_a_client_that_never_reads_keeps_nobody_waiting(
                     await stream.send(request.encode())
 
             group.start_soon(flood)
-            with anyio.fail_after(10):
+            with anyio.fail_after(HANGS):
                 await stuck.wait()
                 async with connected(served) as client:
                     result = await client.call_tool("explore", {"prompt": "Where is Cart?"})
@@ -571,7 +571,7 @@ async def test_an_answer_that_is_not_read_in_time_counts_as_a_hang_up() -> None:
     async def never(*_: object) -> Any:
         await anyio.sleep_forever()
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANGS):
         await HangUps(app, patience=0.01)({"type": "http", "headers": []}, never, never)
     assert seen == ["http.disconnect"]
 
@@ -585,7 +585,7 @@ async def strangers(served: Served, count: int) -> AsyncIterator[list[SocketStre
 
 
 async def ended(stream: SocketStream) -> bool:
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANGS):
         try:
             await stream.receive()
         except (anyio.EndOfStream, anyio.BrokenResourceError):
@@ -612,7 +612,7 @@ async def test_a_client_with_the_token_keeps_its_place_among_strangers(project: 
         post = await tool_call(served, "2026-07-28")
         async with httpx2.AsyncClient() as http, anyio.create_task_group() as group:
             group.start_soon(post, http)
-            with anyio.fail_after(10):
+            with anyio.fail_after(HANGS):
                 await model.asked.wait()
             async with strangers(served, 2 * STRANGERS) as idle:
                 assert await ended(idle[0])
@@ -686,7 +686,7 @@ async def test_a_session_that_is_in_use_is_not_ended(project: Path) -> None:
         post = await tool_call(served, "legacy")
         async with httpx2.AsyncClient() as http, anyio.create_task_group() as group:
             group.start_soon(post, http)
-            with anyio.fail_after(10):
+            with anyio.fail_after(HANGS):
                 await model.asked.wait()
             opened = [await session(served) for _ in range(3)]
             statuses = [(await answered(served, LIST, **one)).status_code for one in opened]
@@ -708,7 +708,7 @@ async def test_a_signal_stops_it_in_order(
     passed_on: list[int] = []
     before = signal.signal(number, lambda received, _: passed_on.append(received))
     try:
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANGS):
             server = build(scripted([]), project)
             await serve_http(server, OPTIONS, announce=lambda _: signal.raise_signal(number))
     finally:
@@ -723,7 +723,7 @@ async def test_stopping_ends_runs_and_streams_that_clients_hold_open_without_an_
     monkeypatch.setattr("skillstill.server.http.GRACE", 0.1)
     model = Waiting()
     async with httpx2.AsyncClient() as http, anyio.create_task_group() as group:
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANGS):
             async with serving(running(model), project) as served:
                 post = await tool_call(served, era)
 

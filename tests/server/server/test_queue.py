@@ -6,6 +6,8 @@ import pytest
 from skillstill.errors import UsageError
 from skillstill.server.queue import Queue
 
+from tests.scenes import HANGS
+
 pytestmark = pytest.mark.anyio
 
 
@@ -57,11 +59,11 @@ async def test_who_leaves_the_line_lets_the_next_one_move_up() -> None:
 
     async with anyio.create_task_group() as group:
         async with queue.place(ignore):
-            with anyio.move_on_after(0.01):
+            with anyio.move_on_after(0):
                 async with queue.place(ignore):
                     raise AssertionError
             group.start_soon(wait_for_it)
             await anyio.wait_all_tasks_blocked()
             assert not entered.is_set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANGS):
             await entered.wait()

@@ -13,9 +13,9 @@ import pytest
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.registry import (
     Document,
-    Entry,
     Measured,
     Registry,
+    RegistryEntry,
     bundled,
     read_registry,
     user_registry,
@@ -281,7 +281,7 @@ def test_a_registry_of_another_editor_says_the_same(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read_back_and_can_be_read_by_a_person(tmp_path: Path) -> None:
-    entry = Entry.model_validate(fields(state="released", serving_hash=HASH, description="Größe"))
+    entry = RegistryEntry.model_validate(fields(state="released", serving_hash=HASH, description="Größe"))
     write_registry(tmp_path / "new" / "registry.json", document := Document(entries=(entry,)))
     assert read_registry(tmp_path / "new" / "registry.json") == document
     assert '\n      "description": "Größe",\n' in (tmp_path / "new" / "registry.json").read_text("utf-8")
@@ -290,7 +290,7 @@ def test_what_is_written_is_read_back_and_can_be_read_by_a_person(tmp_path: Path
 def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     file = tmp_path / "registry.json"
     documents = [
-        Document(entries=tuple(Entry.model_validate(fields(f"{word}-{number}")) for number in range(300)))
+        Document(entries=tuple(RegistryEntry.model_validate(fields(f"{word}-{number}")) for number in range(300)))
         for word in ("odd", "even")
     ]
     write_registry(file, documents[0])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from skillstill import cli
-from skillstill.skills.registry import Entry, Registry, read_registry
+from skillstill.skills.registry import Registry, RegistryEntry, read_registry
 from skillstill.skills.releases import register
 from skillstill.types import ModelFile
 
@@ -46,7 +46,7 @@ def untrained() -> dict[str, Any]:
             "base": base}  # fmt: skip
 
 
-def release(registry: Path, content: bytes, success: float = 0.8) -> Entry:
+def release(registry: Path, content: bytes, success: float = 0.8) -> RegistryEntry:
     """Registered, with an adapter of this content beside it."""
     found = hashlib.sha256(content).hexdigest()
     file = registry.parent / "skills" / "explore" / "releases" / f"{found[:12]}.gguf"
@@ -54,7 +54,7 @@ def release(registry: Path, content: bytes, success: float = 0.8) -> Entry:
     file.write_bytes(content)
     adapter = ModelFile(source=f"beside:skills/explore/releases/{file.name}", sha256=found)
     changes = {"state": "released", "adapter": adapter, "serving_hash": found, "measured": _measured(success)}
-    return register(registry, Entry.model_validate({**untrained(), **changes}))
+    return register(registry, RegistryEntry.model_validate({**untrained(), **changes}))
 
 
 def _measured(success: float) -> dict[str, float]:

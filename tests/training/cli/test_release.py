@@ -1,5 +1,6 @@
 """The stages of a release as they are typed: which base, in whose way, and what to type next."""
 
+import importlib.util
 import shutil
 import sys
 from collections.abc import Callable
@@ -85,6 +86,17 @@ def test_in_a_run_that_another_command_works_in_nothing_is_begun(
     with run.alone():
         code, _, said = typed(command, settings, "--run", run.path)
     assert (code, f"another command is at work in {run.path}" in said) == (1, True), said
+
+
+@pytest.mark.parametrize("command", ["sft", "export", "evaluate", "publish", "train"])
+def test_without_the_training_extra_it_says_in_one_sentence_what_to_type(
+    typed: Typed, settings: Path, run: RunFolder, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("torch", "peft") else find(name))
+    code, out, said = typed(command, settings, "--run", run.path)
+    assert (code, out) == (1, "")
+    assert said == "skillstill: this needs torch, peft: type `pip install 'skillstill[training]'` (about 1.5 GB)\n"
 
 
 def test_a_release_says_where_it_is_registered_and_how_it_is_called(

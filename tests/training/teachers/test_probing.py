@@ -17,6 +17,7 @@ from skillstill_training.teachers.ledger import Entry, Ledger
 from skillstill_training.teachers.probing import Score, probe, spread, wilson
 from skillstill_training.util.jsonl import read_lines
 
+from tests.scenes import HANGS
 from tests.server.models.openai_server import OpenAiServer, turn
 from tests.training.teachers.toy import DOWN, SEARCH, SKILL, SOLVED, WRONG, Make, goal, place
 
@@ -104,7 +105,7 @@ async def test_an_untrained_135m_model_is_refused_as_a_teacher(llama_server: str
     ]
     small = Limits(steps=2, turn_tokens=32, tokens=20_000, seconds=60)
     teacher = EndpointTeacher(SKILL, Endpoint(llama_server, "smollm2"), ledger, limits=small)
-    with anyio.fail_after(120):
+    with anyio.fail_after(HANGS):
         score = await probe(teacher, goals, {"toy": toy}, at_once=1)
     assert (score.goals, score.unreached) == (3, 0)
     assert ledger.tokens > 1_000

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, TypeAdapter
 from skillstill.library.assessing.cover import Archetype, lenders
-from skillstill.library.assessing.sheet import Line, sheet
+from skillstill.library.assessing.sheet import SheetLine, sheet
 from skillstill.library.definition import Definition
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
@@ -63,7 +63,7 @@ def _chosen(family: Family, why: str, cue: Cue) -> Chosen:
     )
 
 
-def _why(cue: Cue, lines: Sequence[Line]) -> str:
+def _why(cue: Cue, lines: Sequence[SheetLine]) -> str:
     """The words of the first line that holds a cue; empty where none does."""
     for line in lines:
         for pattern in cue.cues:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import StageError
-from skillstill.skills.registry import FILE, Document, Entry, Measured, read_registry
+from skillstill.skills.registry import FILE, Document, Measured, RegistryEntry, read_registry
 from skillstill.skills.releases import DIGITS, FOLDER, register
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import ModelFile
@@ -94,12 +94,14 @@ def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path
     register(registry, entry)
 
 
-def _entry(skill: Skill, skill_folder: Path, place: Path, known: Entry | None, scorecard: Scorecard) -> Entry:
+def _entry(
+    skill: Skill, skill_folder: Path, place: Path, known: RegistryEntry | None, scorecard: Scorecard
+) -> RegistryEntry:
     """What the registry will say; title and description stay those of a known entry."""
     base = skill.subagent.base if skill.subagent.base.sha256 == scorecard.base.sha256 else scorecard.base
     file = place / FOLDER / f"{scorecard.adapter.sha256[:DIGITS]}.gguf"
     adapter = ModelFile(source=f"beside:{file.as_posix()}", sha256=scorecard.adapter.sha256)
-    return Entry(
+    return RegistryEntry(
         name=skill.name,
         title=known.title if known else skill.name[:TITLE],
         description=known.description if known else skill.description[:1_000],
@@ -137,7 +139,7 @@ def _place(skill_folder: Path, registry: Path) -> Path:
     return inside.relative_to(around)
 
 
-def _known(registry: Path, name: str) -> Entry | None:
+def _known(registry: Path, name: str) -> RegistryEntry | None:
     """Raises RegistryError."""
     document = read_registry(registry) if registry.exists() else Document()
     return next((entry for entry in document.entries if entry.name == name), None)

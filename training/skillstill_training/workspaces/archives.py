@@ -52,7 +52,7 @@ def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
     """
     into.mkdir(parents=True, exist_ok=True)
     try:
-        for name, size, content in _zip(archive) if _magic(archive) == b"PK" else _tar(archive, into):
+        for name, size, content in _zip(archive) if _magic(archive) == b"PK" else _tar(archive):
             path = PurePosixPath(name)
             target = into / path
             if wanted(str(PurePosixPath(*path.parts[strip_top:])), size):
@@ -65,18 +65,28 @@ def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
         _strip_top(into)
 
 
-def _tar(archive: Path, into: Path) -> Iterator[Entry]:
+def _tar(archive: Path) -> Iterator[Entry]:
     allowance = Allowance()
     with _decompressed(archive) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as tar:
         for member in tar:
-            _checked(member.name)
-            try:
-                tarfile.data_filter(member, str(into))
-            except tarfile.FilterError as error:
-                raise MaterialError(f"its entry {member.name!r} would leave the folder or is a device") from error
+            _checked_member(member)
             allowance.take(member.size)
             if member.isreg() and (content := tar.extractfile(member)):
                 yield member.name, member.size, content
+
+
+def _checked_member(member: tarfile.TarInfo) -> None:
+    """Raise MaterialError if the member would leave the folder or is a device.
+
+    Our own, because the filters of tarfile are missing before Python 3.11.4, which Debian 12 does not have.
+    """
+    _checked(member.name)
+    if member.issym():
+        _checked_link(member.name, member.linkname)
+    elif member.islnk():
+        _checked(member.linkname)  # it counts from the top of the archive
+    elif member.isdev():
+        raise MaterialError(f"its entry {member.name!r} is a device")
 
 
 def _decompressed(archive: Path) -> IO[bytes]:
@@ -119,7 +129,7 @@ def _checked_link(name: str, target: str) -> None:
     for part in PurePosixPath(target).parts:
         depth += -1 if part == ".." else 1
         if depth < 0 or part == "/":
-            raise MaterialError(f"its link {name!r} leaves the folder")
+            raise MaterialError(f"its link {name!r} would leave the folder")
 
 
 def _strip_top(folder: Path) -> None:

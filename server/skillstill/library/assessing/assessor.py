@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import Field
 
 from skillstill.library.assessing.cover import Archetype, Cover, cover, nearest_archetype
-from skillstill.library.assessing.sheet import Line, Sheet, sheet
-from skillstill.library.assessing.signals import HAS_FORM, Seen, Side, seen
+from skillstill.library.assessing.sheet import Sheet, SheetLine, sheet
+from skillstill.library.assessing.signals import HAS_FORM, SeenSignal, Side, seen
 from skillstill.library.definition import Definition
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
@@ -46,7 +46,7 @@ MISSING: Mapping[Verdict, str] = {
 }
 
 
-class Reason(Frozen):
+class AssessmentReason(Frozen):
     """One thing that decided, and where it stands. `line` is 1-based; 0 where it is about the bundled files."""
 
     side: Side
@@ -66,7 +66,7 @@ class Assessment(Frozen):
 
     name: str
     verdict: Verdict
-    reasons: tuple[Reason, ...]
+    reasons: tuple[AssessmentReason, ...]
     missing: tuple[str, ...]
     tools: Cover
     archetype: Archetype
@@ -92,7 +92,7 @@ def assess(definition: Definition) -> Assessment:
     )
 
 
-def _scores(found: Iterable[Seen]) -> dict[Side, float]:
+def _scores(found: Iterable[SeenSignal]) -> dict[Side, float]:
     total: Counter[Side] = Counter()
     for one in found:
         total[one.signal.side] += one.weight  # type: ignore[assignment]  # a Counter adds fractions as well
@@ -113,12 +113,12 @@ def _verdict(scores: Mapping[Side, float], page: Sheet) -> Verdict:
     return "not verifiable"
 
 
-def _reasons(found: Sequence[Seen], verdict: Verdict) -> Iterator[Reason]:
+def _reasons(found: Sequence[SeenSignal], verdict: Verdict) -> Iterator[AssessmentReason]:
     """Those of the sides that decided come first."""
     sides = DECIDED_BY[verdict]
     for one in sorted(found, key=lambda one: (one.signal.side not in sides, -abs(one.weight))):
         for line in one.lines:
-            yield Reason(
+            yield AssessmentReason(
                 side=one.signal.side,
                 weight=one.signal.weight,
                 text=one.signal.says,
@@ -127,14 +127,14 @@ def _reasons(found: Sequence[Seen], verdict: Verdict) -> Iterator[Reason]:
             )
 
 
-def _quote(one: Seen, line: Line) -> str:
+def _quote(one: SeenSignal, line: SheetLine) -> str:
     """What was seen, with a little before it: a description is one long line."""
     match = one.signal.expression.search(line.text)
     start = max(0, match.start() - BEFORE) if match else 0
     return ("…" if start else "") + one_line(line.text[start:], QUOTED)
 
 
-def _missing(definition: Definition, verdict: Verdict, tools: Cover, found: Sequence[Seen]) -> Iterator[str]:
+def _missing(definition: Definition, verdict: Verdict, tools: Cover, found: Sequence[SeenSignal]) -> Iterator[str]:
     if verdict in ("verifiable", "partly verifiable"):
         yield from _missing_for_goals(definition, tools, found)
     if verdict != "verifiable":
@@ -150,7 +150,7 @@ def _missing_licence(name: str) -> str:
     return "a licence that allows derived works, unless the text is your own: found none"
 
 
-def _missing_for_goals(definition: Definition, tools: Cover, found: Sequence[Seen]) -> Iterator[str]:
+def _missing_for_goals(definition: Definition, tools: Cover, found: Sequence[SeenSignal]) -> Iterator[str]:
     if len(definition.examples) < EXAMPLES:
         yield f"requests as people type them: it brings {len(definition.examples)}, a family of goals needs {EXAMPLES}"
     if not any(one.signal.says == HAS_FORM for one in found):

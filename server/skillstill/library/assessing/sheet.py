@@ -29,7 +29,7 @@ _QUOTED_COMMAND = re.compile(rf"`!?\s*((?:{_PROGRAMS}) [^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SheetLine:
     """`number` is 1-based in the file; 0 for what is no line of it."""
 
     number: int
@@ -42,9 +42,9 @@ class Sheet:
     """All lines of a definition."""
 
     definition: Definition
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
 
-    def of(self, *parts: Part) -> Iterator[Line]:
+    def of(self, *parts: Part) -> Iterator[SheetLine]:
         return (line for line in self.lines if line.part in parts)
 
     @cached_property
@@ -59,15 +59,15 @@ def sheet(definition: Definition) -> Sheet:
     body = definition.body.split("\n")
     first = max(0, len(raw) - len(body))
     lines = [*_head(definition, raw[:first]), *_body(body, first + 1)]
-    lines += [Line(0, "files", file.path) for file in definition.bundle]
+    lines += [SheetLine(0, "files", file.path) for file in definition.bundle]
     return Sheet(definition, tuple(lines))
 
 
-def _head(definition: Definition, head: list[str]) -> Iterator[Line]:
+def _head(definition: Definition, head: list[str]) -> Iterator[SheetLine]:
     described = f"{definition.title or definition.name}: {' '.join(definition.description.split())}"
-    yield Line(_field(head, r"description"), "summary", described)
+    yield SheetLine(_field(head, r"description"), "summary", described)
     if definition.tools:
-        yield Line(_field(head, r"(allowed[-_]?)?tools"), "tools", " ".join(definition.tools))
+        yield SheetLine(_field(head, r"(allowed[-_]?)?tools"), "tools", " ".join(definition.tools))
 
 
 def _field(head: list[str], name: str) -> int:
@@ -75,7 +75,7 @@ def _field(head: list[str], name: str) -> int:
     return next(found, 0)
 
 
-def _body(body: list[str], first: int) -> Iterator[Line]:
+def _body(body: list[str], first: int) -> Iterator[SheetLine]:
     fence: str | None = None
     opened = 0
     for number, text in enumerate(body, first):
@@ -84,10 +84,10 @@ def _body(body: list[str], first: int) -> Iterator[Line]:
         elif not text.strip():
             continue
         elif fence is not None:
-            yield Line(number, "command" if fence in SHELLS else "code", text)
+            yield SheetLine(number, "command" if fence in SHELLS else "code", text)
         elif text.startswith("#"):
-            yield Line(number, "heading", text)
+            yield SheetLine(number, "heading", text)
         else:
             opened += 1
-            yield Line(number, "opening" if opened <= OPENING else "prose", text)
-            yield from (Line(number, "command", command) for command in _QUOTED_COMMAND.findall(text))
+            yield SheetLine(number, "opening" if opened <= OPENING else "prose", text)
+            yield from (SheetLine(number, "command", command) for command in _QUOTED_COMMAND.findall(text))

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import Field, TypeAdapter
 
-from skillstill.library.assessing.sheet import Line, Part, Sheet
+from skillstill.library.assessing.sheet import Part, Sheet, SheetLine
 from skillstill.types import Frozen
 
 Side = Literal["remote", "script", "fact", "check", "judgement"]
@@ -38,11 +38,11 @@ class Signal(Frozen):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenSignal:
     """A signal, and the lines where it was seen: no more than count."""
 
     signal: Signal
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
 
     @property
     def weight(self) -> float:
@@ -58,12 +58,12 @@ def signals() -> tuple[Signal, ...]:
     return tuple(_with_words(row, words) for row in rows)
 
 
-def seen(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[Seen]:
+def seen(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[SeenSignal]:
     """Every signal that the sheet shows, in the order of the table."""
     for signal in signals() if rows is None else rows:
         found = [line for line in sheet.of(*signal.parts) if signal.expression.search(line.text[:LONGEST])]
         if found:
-            yield Seen(signal, tuple(found[: signal.most]))
+            yield SeenSignal(signal, tuple(found[: signal.most]))
 
 
 def _with_words(signal: Signal, words: Mapping[str, str]) -> Signal:

@@ -11,7 +11,7 @@ from skillstill.console.options import Json
 from skillstill.util.text import clean
 
 if TYPE_CHECKING:
-    from skillstill.library.assessing import Assessment, Reason
+    from skillstill.library.assessing import Assessment, AssessmentReason
     from skillstill.library.definition import Definition
 
 SHOWN = 8  # reasons of one verdict
@@ -55,7 +55,7 @@ def _tell(one: "Assessment") -> None:
         _say(f"nearest of ours: {one.archetype}, with {', '.join(one.tools.ours)}")
 
 
-def _place(reason: "Reason") -> str:
+def _place(reason: "AssessmentReason") -> str:
     return f"line {reason.line}" if reason.line else "files"
 
 

@@ -13,7 +13,7 @@ from skillstill.util.text import clean, one_line
 
 if TYPE_CHECKING:
     from skillstill.library.definition import Definition
-    from skillstill.library.importing import Summary
+    from skillstill.library.importing import ImportSummary
 
 FAILED = 1
 SHOWN = 20  # suspicious definitions and refusals that are shown in full
@@ -39,10 +39,10 @@ def import_(
     from skillstill.errors import LibraryError
     from skillstill.library.catalogue import Catalogue
     from skillstill.library.catalogue.blobs import Blobs
-    from skillstill.library.importing import Summary, import_source
+    from skillstill.library.importing import ImportSummary, import_source
     from skillstill.library.scanning.fetching import sources
 
-    catalogue, blobs, done = Catalogue(), Blobs(), list[Summary]()
+    catalogue, blobs, done = Catalogue(), Blobs(), list[ImportSummary]()
     with sources(what) as found:
         for source in found:
             try:
@@ -52,7 +52,7 @@ def import_(
             except LibraryError as error:  # one that cannot be read does not stop the others
                 if len(found) == 1:
                     raise
-                done.append(Summary(source=source.name, error=str(error)))
+                done.append(ImportSummary(source=source.name, error=str(error)))
             if not json:
                 _tell(done[-1])
     if json:
@@ -96,7 +96,7 @@ def _show(seen: "Sequence[Definition]", fate: str) -> None:
         typer.echo(f"  and {len(seen) - SHOWN} more")
 
 
-def _tell(one: "Summary") -> None:
+def _tell(one: "ImportSummary") -> None:
     if one.error:
         typer.echo(f"{_said(one.source)}: {_said(one.error)}")
         return
@@ -108,7 +108,7 @@ def _tell(one: "Summary") -> None:
     _tell_first(one.refusals, SHOWN)
 
 
-def _nothing(one: "Summary") -> str:
+def _nothing(one: "ImportSummary") -> str:
     if one.known:
         return "nothing new to read"
     return "nothing that could be kept" if one.refusals else "no skill, subagent or command found"
@@ -121,7 +121,7 @@ def _tell_first(told: Sequence[tuple[str, str]], shown: int) -> None:
         typer.echo(f"  and {len(told) - shown} more, all of them with --json")
 
 
-def _tell_counts(one: "Summary") -> None:
+def _tell_counts(one: "ImportSummary") -> None:
     licences = {f"derived works {terms}": count for terms, count in one.licences.items()} | dict(one.share_alike)
     lines = {
         "licences": licences,
@@ -136,7 +136,7 @@ def _tell_counts(one: "Summary") -> None:
             typer.echo(f"  {what}: {_counts(counts)}")
 
 
-def _tell_all(done: "Sequence[Summary]") -> None:
+def _tell_all(done: "Sequence[ImportSummary]") -> None:
     from collections import Counter
 
     kinds, refused = Counter[str](), Counter[str]()

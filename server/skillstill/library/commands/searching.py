@@ -10,7 +10,7 @@ from skillstill.console.options import Json, Project, RegistryFile
 from skillstill.util.text import clean
 
 if TYPE_CHECKING:
-    from skillstill.library.searching.found import Found, FoundDefinition, FoundSubagent
+    from skillstill.library.searching.found import FindResult, FoundDefinition, FoundSubagent
 
 
 def search(
@@ -34,7 +34,7 @@ def search(
     return 0
 
 
-def _told(found: "Found", filled: bool) -> Iterator[str]:
+def _told(found: "FindResult", filled: bool) -> Iterator[str]:
     from skillstill.library.catalogue.meaning import MISSING
 
     for subagent in found.subagents:

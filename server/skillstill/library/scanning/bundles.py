@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from skillstill.library.definition import Bundled, Finding
 from skillstill.library.reading.suspicion import suspicions
 from skillstill.library.scanning.contents import content, sha256
-from skillstill.library.scanning.trees import Entry, Folder
+from skillstill.library.scanning.trees import Folder, TreeEntry
 
 FILES, BYTES, LARGEST = 2_000, 200_000_000, 50_000_000  # the largest of 17 public libraries: 1,103 files
 READ = 1_000_000  # bytes of a bundled text that are looked at for passages
@@ -68,7 +68,7 @@ def bundled(root: Path, folder: Folder, every: Mapping[PurePosixPath, Folder], m
 
 def _entries(
     folder: Folder, every: Mapping[PurePosixPath, Folder], main: str
-) -> Iterator[tuple[PurePosixPath, Entry, PurePosixPath]]:
+) -> Iterator[tuple[PurePosixPath, TreeEntry, PurePosixPath]]:
     """Path in the bundle, entry, and where its content lies. Each folder once, so that links in circles end."""
     waiting, seen = [(PurePosixPath(), folder)], {folder.path}
     while waiting:
@@ -88,12 +88,12 @@ def holds_skill(folder: Folder) -> bool:
     return any(entry.name.lower() == "skill.md" for entry in folder.files)
 
 
-def mode(entry: Entry) -> int:
+def mode(entry: TreeEntry) -> int:
     """As git keeps it: whether its owner may execute it."""
     return 0o755 if entry.mode & 0o100 else 0o644
 
 
-def _file(file: Path, path: str, entry: Entry) -> Bundled:
+def _file(file: Path, path: str, entry: TreeEntry) -> Bundled:
     suffix = Path(path).suffix.lower()
     script = suffix in _SCRIPTS or content(file, 1)[:2] == b"#!"
     return Bundled(path=path, size=entry.size, sha256=sha256(file), script=script, mode=mode(entry))

@@ -50,7 +50,7 @@ _RAW = "* -text -eol -filter -ident -working-tree-encoding\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FetchedSource:
     """`place` is a folder or a file; `name` an address without credentials, or an absolute path."""
 
     place: Path
@@ -60,7 +60,7 @@ class Source:
 
 
 @contextmanager
-def sources(what: str) -> Iterator[tuple[Source, ...]]:
+def sources(what: str) -> Iterator[tuple[FetchedSource, ...]]:
     """The sources that a person named. A clone is there inside the block alone. Raises LibraryError and UsageError."""
     if not what.strip():  # as a path, it would be the current folder
         raise UsageError("expected a folder, a file or the address of a git repository, got nothing")
@@ -71,7 +71,7 @@ def sources(what: str) -> Iterator[tuple[Source, ...]]:
         yield _local(Path(what).expanduser())
 
 
-def _local(place: Path) -> tuple[Source, ...]:
+def _local(place: Path) -> tuple[FetchedSource, ...]:
     """A folder of repositories is as many sources; any other is one."""
     if not place.exists():
         raise LibraryError(
@@ -83,11 +83,11 @@ def _local(place: Path) -> tuple[Source, ...]:
     return (_named(place),)
 
 
-def _named(place: Path) -> Source:
+def _named(place: Path) -> FetchedSource:
     """By the address that a clone came from. Its git is not asked: a stranger's configuration can run programs."""
     git = place / ".git"
     address = _origin(git) if git.is_dir() else ""
-    return Source(place, address or str(place.resolve()), _head(git) if git.is_dir() else "")
+    return FetchedSource(place, address or str(place.resolve()), _head(git) if git.is_dir() else "")
 
 
 def _origin(git: Path) -> str:
@@ -126,7 +126,7 @@ def _called(address: str) -> str:
     return re.sub(r"[^\w.-]", "-", parts[-1])[:100]
 
 
-def _clone(address: str, folder: Path) -> Source:
+def _clone(address: str, folder: Path) -> FetchedSource:
     if shutil.which("git") is None:
         raise LibraryError("git is not installed: clone the repository elsewhere and import its folder")
     until = time.monotonic() + SECONDS
@@ -138,7 +138,7 @@ def _clone(address: str, folder: Path) -> Source:
     (folder / ".git" / "info").mkdir(exist_ok=True)
     (folder / ".git" / "info" / "attributes").write_text(_RAW, encoding="utf-8")
     _git(["-C", str(folder), "checkout", "--quiet", "--force", "--detach", "HEAD"], address, folder, until)
-    return Source(folder, public(address), _head(folder / ".git"), ids)
+    return FetchedSource(folder, public(address), _head(folder / ".git"), ids)
 
 
 def _trees(listed: bytes, address: str) -> Mapping[str, str]:

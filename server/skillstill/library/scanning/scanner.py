@@ -20,7 +20,7 @@ from skillstill.library.reading.licences import FILE, README, mentioned, recogni
 from skillstill.library.reading.shapes import kind_by_fields, kind_by_place, kind_named
 from skillstill.library.scanning.bundles import Bundle, bundled, holds_skill, mode
 from skillstill.library.scanning.contents import content
-from skillstill.library.scanning.trees import ROOT, Entry, Folder, tree
+from skillstill.library.scanning.trees import ROOT, Folder, TreeEntry, tree
 
 READER = "2"  # a new one where this room reads the same bytes otherwise: then everything is read again
 LARGEST = 1_000_000  # bytes of one definition; the largest of 17 public libraries has 291 kB
@@ -81,7 +81,9 @@ def scan(
 def _single(file: Path, origin_source: str, commit: str) -> Scan:
     scanner = _Scanner(file.parent, origin_source, commit, {}, Folder(ROOT, (), (), {}, {}, ""))
     status = file.stat()
-    scanner.definition(scanner.top, Entry(file.name, status.st_size, status.st_mode), _licence_above(file), named=True)
+    scanner.definition(
+        scanner.top, TreeEntry(file.name, status.st_size, status.st_mode), _licence_above(file), named=True
+    )
     return scanner.result()
 
 
@@ -130,7 +132,7 @@ class _Scanner:
         self.folders |= {path: self.known[path] for path in below if path in self.known}
 
     def definition(
-        self, folder: Folder, entry: Entry, licence: Licence, *, bundle: bool = False, named: bool = False
+        self, folder: Folder, entry: TreeEntry, licence: Licence, *, bundle: bool = False, named: bool = False
     ) -> None:
         """What a file is, kept or refused; most files are neither."""
         path = folder.path / entry.name
@@ -147,7 +149,7 @@ class _Scanner:
             self.refused.append(Refused(str(path), f"not understood: {type(error).__name__}"))
 
     def _understood(
-        self, folder: Folder, entry: Entry, licence: Licence, bundle: bool, named: bool
+        self, folder: Folder, entry: TreeEntry, licence: Licence, bundle: bool, named: bool
     ) -> Definition | None:
         path, file = folder.path / entry.name, self.root / (entry.target or folder.path / entry.name)
         kind = kind_by_place(path)
@@ -166,7 +168,7 @@ class _Scanner:
             raise LibraryError("no definition: it has no front matter")
         return self._defined(folder, entry, read, kind, licence) if kind else None
 
-    def _defined(self, folder: Folder, entry: Entry, read: Read, kind: Kind, licence: Licence) -> Definition:
+    def _defined(self, folder: Folder, entry: TreeEntry, read: Read, kind: Kind, licence: Licence) -> Definition:
         beside = bundled(self.root, folder, self.every, entry.name) if kind == "skill" else Bundle()
         around = Surroundings(
             source=self.source,
@@ -202,7 +204,7 @@ class _Scanner:
         ]
         return next((licence for licence in readmes if licence), above)
 
-    def _text(self, entry: Entry, path: PurePosixPath) -> str:
+    def _text(self, entry: TreeEntry, path: PurePosixPath) -> str:
         try:
             return content(self.root / (entry.target or path), LARGEST).decode("utf-8", "replace")
         except OSError:

@@ -22,7 +22,7 @@ ROOT = PurePosixPath()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """A file, or a link to one inside the source: then `target` is where it leads, from the source's root."""
 
     name: str
@@ -37,7 +37,7 @@ class Folder:
     `refused` are what cannot be read: the path and why. `digest` is empty where nobody can say that it is unchanged."""
 
     path: PurePosixPath
-    files: tuple[Entry, ...]
+    files: tuple[TreeEntry, ...]
     folders: tuple["Folder", ...]
     links: Mapping[str, PurePosixPath]
     refused: Mapping[PurePosixPath, str]
@@ -64,7 +64,7 @@ class _Walk:
         self.entries = 0
 
     def folder(self, path: PurePosixPath) -> Folder:
-        files: list[Entry] = []
+        files: list[TreeEntry] = []
         folders: list[Folder] = []
         links: dict[str, PurePosixPath] = {}
         refused: dict[PurePosixPath, str] = {}
@@ -79,7 +79,7 @@ class _Walk:
                 sealed = False
                 self._link(here, files, links, refused)
             elif stat.S_ISREG(status.st_mode):
-                files.append(Entry(found.name, status.st_size, status.st_mode))
+                files.append(TreeEntry(found.name, status.st_size, status.st_mode))
                 digest.update(_seal(found.name, status))
             elif not stat.S_ISDIR(status.st_mode):
                 refused[here] = "neither a file nor a folder"
@@ -115,7 +115,7 @@ class _Walk:
     def _link(
         self,
         here: PurePosixPath,
-        files: list[Entry],
+        files: list[TreeEntry],
         links: dict[str, PurePosixPath],
         refused: dict[PurePosixPath, str],
     ) -> None:
@@ -131,7 +131,7 @@ class _Walk:
             return
         inside = PurePosixPath(target.relative_to(self.root))
         if stat.S_ISREG(status.st_mode):
-            files.append(Entry(here.name, status.st_size, status.st_mode, inside))
+            files.append(TreeEntry(here.name, status.st_size, status.st_mode, inside))
         elif stat.S_ISDIR(status.st_mode):
             links[here.name] = inside
         else:

@@ -8,8 +8,8 @@ from skillstill.library.catalogue import Catalogue, database, index
 from skillstill.library.catalogue.meaning import encoder
 from skillstill.library.catalogue.passages import Passage, first_sentence, words
 from skillstill.library.definition import Kind, Licence
-from skillstill.library.searching import Hit, Shared, ranked, search, shared
-from skillstill.skills.registry import Entry, Measured, Registry
+from skillstill.library.searching import DefinitionHit, Shared, ranked, search, shared
+from skillstill.skills.registry import Measured, Registry, RegistryEntry
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
 
@@ -50,7 +50,7 @@ class FoundDefinition(Frozen):
     suspicious: bool
 
 
-class Found(Frozen):
+class FindResult(Frozen):
     """Strangers' texts in it are cleaned, and no longer than a sentence. `by_meaning`: not by words alone."""
 
     subagents: tuple[FoundSubagent, ...]
@@ -58,16 +58,16 @@ class Found(Frozen):
     by_meaning: bool
 
 
-def find(task: str, registry: Registry, catalogue: Catalogue, limit: int) -> Found:
+def find(task: str, registry: Registry, catalogue: Catalogue, limit: int) -> FindResult:
     """At most `limit` of each. Raises UsageError where the task has no words, and LibraryError."""
     if not words(task):
         raise UsageError("expected a few words that say what you need, like `web design`")
     subagents = _subagents([listed.entry for listed in registry.entries()], task)[:limit]
     definitions = [_definition(hit) for hit in search(catalogue, task, limit)]
-    return Found(subagents=tuple(subagents), definitions=tuple(definitions), by_meaning=encoder() is not None)
+    return FindResult(subagents=tuple(subagents), definitions=tuple(definitions), by_meaning=encoder() is not None)
 
 
-def _subagents(entries: list[Entry], task: str) -> list[FoundSubagent]:
+def _subagents(entries: list[RegistryEntry], task: str) -> list[FoundSubagent]:
     """Return those that fit, released ones first.
 
     They stand before all else, so they must be CLOSE, or have half of what the task's words weigh among them.
@@ -87,11 +87,11 @@ def _weight(shared: Shared, weights: Mapping[str, float]) -> float:
     return sum(weights[word] for word in shared.words)
 
 
-def _passage(entry: Entry) -> Passage:
+def _passage(entry: RegistryEntry) -> Passage:
     return Passage(entry.name, f"{entry.title}. {entry.description}", labels=entry.search_hint)
 
 
-def _subagent(entry: Entry, shared: Shared) -> FoundSubagent:
+def _subagent(entry: RegistryEntry, shared: Shared) -> FoundSubagent:
     return FoundSubagent(
         name=entry.name,
         description=first_sentence(entry.description, SENTENCE),
@@ -101,7 +101,7 @@ def _subagent(entry: Entry, shared: Shared) -> FoundSubagent:
     )
 
 
-def _definition(hit: Hit) -> FoundDefinition:
+def _definition(hit: DefinitionHit) -> FoundDefinition:
     one = hit.definition
     return FoundDefinition(
         name=one.name,

@@ -31,7 +31,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class DefinitionHit:
     """A definition, how many others are much the same, and why it was found."""
 
     definition: Definition
@@ -39,7 +39,7 @@ class Hit:
     shared: Shared
 
 
-def search(catalogue: Catalogue, question: str, limit: int) -> list[Hit]:
+def search(catalogue: Catalogue, question: str, limit: int) -> list[DefinitionHit]:
     """The best `limit`, the best first. Raises LibraryError."""
     if not catalogue.exists:
         return []
@@ -48,7 +48,7 @@ def search(catalogue: Catalogue, question: str, limit: int) -> list[Hit]:
         groups = _groups(connection, ranked(connection, matrix, question), matrix, limit)
         shown = [_preferred(connection, group) for group in groups]
         return [
-            Hit(_definition(connection, number), len(group) - 1, why)
+            DefinitionHit(_definition(connection, number), len(group) - 1, why)
             for number, group, why in zip(shown, groups, shared(connection, matrix, question, shown), strict=True)
         ]
 

@@ -2,10 +2,10 @@
 
 import os
 import sqlite3
-from collections.abc import Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import process_time
 
 import anyio
 import pytest
@@ -519,19 +519,13 @@ async def test_nothing_but_a_select_runs(tmp_path: Path, query: str) -> None:
 
 async def test_an_endless_query_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "SECONDS", 0.1)
-    start = monotonic()
     for query in (ENDLESS, "SELECT count(*) FROM book a, book b, book c, book d, book e, book f, book g"):
         assert "took longer than" in await refused("sql", SHELF, query=query)
-    assert monotonic() - start < 3
 
 
 async def test_a_cancelled_call_stops_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "SECONDS", 60)
-    start = monotonic()
-    with anyio.move_on_after(0.2) as scope:
-        await call("sql", SHELF, query=ENDLESS)
-    assert scope.cancelled_caught
-    assert monotonic() - start < 5
+    monkeypatch.setattr(database, "SECONDS", float("inf"))
+    await cancelled(SHELF, ENDLESS)
 
 
 @pytest.mark.parametrize("expression", ["printf('%.*c', 200000000 + n, 'x')", "FORMAT('%s', n)"])
@@ -586,19 +580,24 @@ LABOURED += "(SELECT hex(zeroblob(95000)) AS a)"
 
 async def test_rows_that_take_long_are_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(database, "SECONDS", 0.1)
-    with anyio.fail_after(30):  # all rows take a minute and a half
-        assert "took longer than" in await refused("sql", tmp_path, query=LABOURED)
+    assert "took longer than" in await refused("sql", tmp_path, query=LABOURED)
 
 
 async def test_rows_that_take_long_are_stopped_by_a_cancel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(database, "SECONDS", 600)
+    await cancelled(tmp_path, LABOURED)
+
+
+async def cancelled(folder: Path, query: str) -> None:
+    """Cancel the query once a thread is at work on it; come back if the thread has ended."""
     threads = to_thread.current_default_thread_limiter()
-    with anyio.move_on_after(0.3) as scope:
-        await call("sql", tmp_path, query=LABOURED)
-    assert scope.cancelled_caught
-    with anyio.fail_after(30):
-        while threads.borrowed_tokens:
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(call, "sql", folder, query=query))
+        while not threads.borrowed_tokens:
             await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    while threads.borrowed_tokens:
+        await anyio.lowlevel.checkpoint()
 
 
 async def test_views_of_views_are_told_within_the_time_for_loading(
@@ -871,14 +870,19 @@ async def test_a_wide_table_can_be_queried_by_columns(tmp_path: Path) -> None:
     assert "k19 INTEGER: 1 distinct, 19..19\nalso k20 k21" in told.text
 
 
-async def test_five_megabytes_of_csv_take_less_than_a_few_seconds(tmp_path: Path) -> None:
-    rows: Iterable[str] = (
-        f"{n},name {n % 977},{n % 9999:05},{n * 1.25},2024-01-02,some note\n" for n in range(100_000)
-    )
-    write(tmp_path, {"large.csv": "id,name,zip,price,day,note\n" + "".join(rows)})
-    start = monotonic()
-    assert await lines("sql", tmp_path, query="SELECT count(*) AS n FROM large") == ["1 rows: n", "100000"]
-    assert monotonic() - start < 5  # half a second where nothing else runs
+async def test_ten_times_the_rows_of_a_csv_file_take_about_ten_times_as_long(tmp_path: Path) -> None:
+    short, long = [await seconds(tmp_path, rows) for rows in (10_000, 100_000)]
+    assert long < 40 * short, "100 times as long is quadratic"
+
+
+async def seconds(folder: Path, rows: int) -> float:
+    """Return the processor time that reading so many rows takes."""
+    line = "{},name {},some note,{},2024-01-02,and another\n".format
+    text = "id,name,note,price,day,more\n" + "".join(line(n, n % 977, n * 1.25) for n in range(rows))
+    write(folder / str(rows), {"large.csv": text})
+    began = process_time()
+    assert (await lines("sql", folder / str(rows), query="SELECT count(*) AS n FROM large"))[1] == str(rows)
+    return process_time() - began
 
 
 async def test_two_calls_give_the_same_result() -> None:
