@@ -17,9 +17,9 @@ SkillstillError                 its text is one sentence for a person: what was 
 ├── TraceError                  a trace cannot be stored
 ├── RemovalError                what is kept for the user cannot be removed
 └── StageError                  a stage of the pipeline cannot go on
-    ├── MaterialError           a workspace's source cannot be had or read
+    ├── WorkspaceSourceError           a workspace's source cannot be had or read
     ├── GoalsError              a skill's families, wordings or recipe cannot be used
-    ├── PlanError               a plan did not find what it looks for
+    ├── OracleError               a plan did not find what it looks for
     ├── TeacherError            a teacher cannot be used, or is too weak
     │   └── BudgetSpent         its budget is used up; what is done stays
     └── GateError               what was made is not fit for the next stage
@@ -103,7 +103,7 @@ class StageError(SkillstillError):
     """A stage of the pipeline cannot go on."""
 
 
-class MaterialError(StageError):
+class WorkspaceSourceError(StageError):
     """A workspace's source cannot be had or read."""
 
 
@@ -111,7 +111,7 @@ class GoalsError(StageError):
     """A skill's families, wordings or recipe cannot be used."""
 
 
-class PlanError(StageError):
+class OracleError(StageError):
     """A plan did not find what it looks for: its goal fails, and the others go on."""
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
-from skillstill.errors import PlanError
+from skillstill.errors import OracleError
 from skillstill.run import loop
 from skillstill.run.finish import finish
 from skillstill.skills.skill import Skill
@@ -17,12 +17,12 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import Judgement, judge
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Hand, PlannedModel
+from skillstill_training.authoring.oracle import OracleContext, OracleModel
 
 TIMELESS = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class Asked(Protocol):
+class EpisodeTask(Protocol):
     """What a run needs of a goal; one without a check has no more."""
 
     @property
@@ -32,7 +32,9 @@ class Asked(Protocol):
     def prompt(self) -> str: ...
 
 
-async def solve(goal: Asked, skill: Skill, model: Model, root: Path, label: str, *, told: str | None = None) -> Trace:
+async def solve(
+    goal: EpisodeTask, skill: Skill, model: Model, root: Path, label: str, *, told: str | None = None
+) -> Trace:
     """The trace of one run. `told` is the system turn, by default the one line that a tuned model sees."""
     brief = loop.Brief(
         skill=skill,
@@ -45,13 +47,15 @@ async def solve(goal: Asked, skill: Skill, model: Model, root: Path, label: str,
     return await loop.run(brief, nullcontext(model), Workspace(root))
 
 
-async def execute(goal: Goal, family: Family, skill: Skill, root: Path, hand: Hand) -> tuple[Trace, Judgement]:
-    """The goal solved by its family's plan, and what its check says of that. Raises PlanError."""
+async def execute(
+    goal: Goal, family: Family, skill: Skill, root: Path, context: OracleContext
+) -> tuple[Trace, Judgement]:
+    """The goal solved by its family's plan, and what its check says of that. Raises OracleError."""
     if family.plan is None:
-        raise PlanError(f"the family {family.name} has no plan")
-    trace = await solve(goal, skill, PlannedModel(family.plan(goal, hand), hand), root, "constructed")
+        raise OracleError(f"the family {family.name} has no plan")
+    trace = await solve(goal, skill, OracleModel(family.plan(goal, context), context), root, "constructed")
     if trace.report.status == "failed":
-        raise PlanError(trace.report.answer)
+        raise OracleError(trace.report.answer)
     return trace, judged(goal, trace)
 
 
@@ -60,9 +64,9 @@ def judged(goal: Goal, trace: Trace) -> Judgement:
     return judge(goal.check, Attempt.of_trace(finish(trace)))
 
 
-def hand_for(goal: Goal, seed: int, rates: dict[str, float] | None = None) -> Hand:
+def oracle_context(goal: Goal, seed: int, rates: dict[str, float] | None = None) -> OracleContext:
     """The same chances for the same goal and seed, whatever else runs beside it."""
-    return Hand(Random(f"{seed}/{goal.id}"), rates or {})  # noqa: S311 - not for secrets
+    return OracleContext(Random(f"{seed}/{goal.id}"), rates or {})  # noqa: S311 - not for secrets
 
 
 def timeless(trace: Trace, workspace: str) -> Trace:

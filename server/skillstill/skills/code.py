@@ -1,4 +1,4 @@
-"""A skill's own Python: `tools.py`, `goals.py`, `material.py`, imported as modules of a package, the skill's folder."""
+"""A skill's own Python: `tools.py`, `goals.py`, `steps.py`, imported as modules of a package, the skill's folder."""
 
 import hashlib
 import importlib

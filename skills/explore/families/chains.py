@@ -6,10 +6,10 @@ from random import Random
 
 from skillstill_training.authoring.checks import Members, Value
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 from .choices import WINDOW
-from .code import Class, Constant, Function, Place
+from .code import Class, CodePlace, Constant, Function
 from .lookups import FEW, apart, is_value, named_bases, raised_names, raising
 from .names import parts, shuffled, sparingly
 from .naming import COMMON, as_code, at, called, facts_of, plain_classes, plain_functions
@@ -40,9 +40,9 @@ def line_of_descent(tree: Tree, one: Class) -> list[Class]:
     return found
 
 
-def inherited(material: Material, rng: Random) -> Iterator[Draft]:
+def inherited(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """A method that a class has from one above it; several classes have one of that name."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     for one in shuffled(plain_classes(tree), rng):
         descent = line_of_descent(tree, one)
         found = [
@@ -64,9 +64,9 @@ def _methods(tree: Tree, holder: Class) -> list[Function]:
     return [one for one in found if one.plain and not one.last.startswith("_")]
 
 
-def ancestors(material: Material, rng: Random) -> Iterator[Draft]:
+def ancestors(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The class at the top of a line of three or four."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     descents = (line_of_descent(tree, one) for one in shuffled(plain_classes(tree), rng))
     long = (found for found in descents if 3 <= len(found) <= 4 and _is_root(found[-1]))
     for descent in sparingly(long, lambda found: found[-1], MOST_TOPS):
@@ -79,9 +79,9 @@ def _is_root(one: Class) -> bool:
     return {base.partition("[")[0] for base in one.bases} <= ROOTS
 
 
-def default_constants(material: Material, rng: Random) -> Iterator[Draft]:
+def default_constants(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The value of a constant that is a parameter's default."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     functions = shuffled([one for one in plain_functions(tree) if called(tree, one)], rng)
     found = ((one, given, _constant(tree, given.default)) for one in functions for given in one.parameters)
     for one, given, constant in sparingly(found, lambda three: three[2], MOST_ALIKE):
@@ -91,9 +91,9 @@ def default_constants(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=_value(constant), words=words, hidden=(constant.last,), facts=facts)
 
 
-def used_constants(material: Material, rng: Random) -> Iterator[Draft]:
+def used_constants(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The value of the only constant of its kind that a function reads."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     found = ((one, _only_constant(tree, one)) for one in shuffled(plain_functions(tree), rng) if called(tree, one))
     for one, constant in sparingly(found, lambda pair: pair[1], MOST_ALIKE):
         if constant:
@@ -127,17 +127,17 @@ def _value(constant: Constant) -> Value:
     return Value(gold=constant.value.strip("'\""), wrong=("None", "True", "False"))
 
 
-def delegates(material: Material, rng: Random) -> Iterator[Draft]:
+def delegates(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Where that is defined which a short function calls."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     for one, helper in sparingly(_delegating(tree, rng), lambda pair: pair[1], MOST_ALIKE):
         facts = {**facts_of(helper), "through": facts_of(one)}
         yield Draft(check=at(helper), words={"name": called(tree, one)}, hidden=_hidden(helper, one), facts=facts)
 
 
-def delegated_raises(material: Material, rng: Random) -> Iterator[Draft]:
+def delegated_raises(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """What that raises which a short function calls."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     for one, helper in sparingly(_delegating(tree, rng), lambda pair: pair[1], MOST_ALIKE):
         if gold := raised_names(helper):
             facts = {**facts_of(helper), "through": facts_of(one), "raises": [*gold]}
@@ -146,7 +146,7 @@ def delegated_raises(material: Material, rng: Random) -> Iterator[Draft]:
             )
 
 
-def _hidden(told: Place, asked: Place) -> tuple[str, ...]:
+def _hidden(told: CodePlace, asked: CodePlace) -> tuple[str, ...]:
     """What would give it away, unless the name that is asked about holds it anyway."""
     return (told.last,) if told.last.lower() not in asked.name.lower() else ()
 
@@ -169,9 +169,9 @@ def _delegating(tree: Tree, rng: Random) -> Iterator[tuple[Function, Function]]:
             yield one, helper
 
 
-def returned(material: Material, rng: Random) -> Iterator[Draft]:
+def returned(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Where the class is defined that a function says it returns."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     functions = [one for one in shuffled(plain_functions(tree), rng) if called(tree, one)]
     pairs = [(one, tree.class_named(one.returns.strip("'\""))) for one in functions]
     telling = [(one, found) for one, found in pairs if found and found.last.lower() not in one.name.lower()]
@@ -180,9 +180,9 @@ def returned(material: Material, rng: Random) -> Iterator[Draft]:
         yield Draft(check=at(found, ONLY), words={"name": called(tree, one)}, hidden=(found.last,), facts=facts)
 
 
-def overrides(material: Material, rng: Random) -> Iterator[Draft]:
+def overrides(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Which methods of its parent a class defines anew, special methods aside."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     pairs = [(one, above) for one in plain_classes(tree) if (above := parent(tree, one))]
     anew = {one: tuple(name for name in _defined_in(tree, one) if name in _defined_in(tree, up)) for one, up in pairs}
     usual = {name for names in anew.values() for name in names}

@@ -4,23 +4,23 @@ from collections.abc import Generator
 
 from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
 from .names import as_identifier, as_said
 from .plans import absent, line_at, place, shown_at, texts
 
 
-def by_signature(goal: Goal, hand: Hand) -> Plan:
+def by_signature(goal: Goal, context: OracleContext) -> Plan:
     """Which one is meant is told to the tool, as it was said."""
     seen = yield call("outline", target=as_said(goal.words["name"]), of=goal.words["which"])
-    hand.met(len(seen.places))
+    context.met(len(seen.places))
     return shown_at(goal, seen)
 
 
-def by_body(goal: Goal, hand: Hand) -> Plan:
+def by_body(goal: Goal, context: OracleContext) -> Plan:
     """Each is read in the order of the list, until one is as the question says."""
     seen = yield call("outline", target=as_said(goal.words["name"]))
-    hand.met(len(seen.places))
+    context.met(len(seen.places))
     where = place(goal, seen)
     for one in seen.places:
         yield call("read", path=one.path, line=one.first)
@@ -29,17 +29,17 @@ def by_body(goal: Goal, hand: Hand) -> Plan:
     return shown_at(goal, seen)
 
 
-def callers(goal: Goal, hand: Hand) -> Plan:
+def callers(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("search", pattern=f"{as_identifier(goal.words['name'])}(")
     return (yield from _used_at(goal, seen))
 
 
-def importers(goal: Goal, hand: Hand) -> Plan:
+def importers(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("search", pattern=f"import .*{as_identifier(goal.words['name'])}")
     return (yield from _used_at(goal, seen))
 
 
-def _used_at(goal: Goal, seen: Seen) -> Plan:
+def _used_at(goal: Goal, seen: SeenResult) -> Plan:
     """A line for each use; that there is none, after a look at the name too."""
     if not seen.text.startswith("no hits"):
         return "\n".join(_shown(goal, seen))
@@ -47,7 +47,7 @@ def _used_at(goal: Goal, seen: Seen) -> Plan:
     return absent((seen.id, other.id))
 
 
-def _shown(goal: Goal, seen: Seen) -> list[str]:
+def _shown(goal: Goal, seen: SeenResult) -> list[str]:
     """The lines about the goal's places, in the order of the result. Raises LookupError where one is missing."""
     places = goal.facts["places"]
     wanted = {tuple(one) for one in places if isinstance(one, list)} if isinstance(places, list) else set()
@@ -57,7 +57,7 @@ def _shown(goal: Goal, seen: Seen) -> list[str]:
     return shown
 
 
-def tests(goal: Goal, hand: Hand) -> Plan:
+def tests(goal: Goal, context: OracleContext) -> Plan:
     """In the folder where tests usually are; where there is none, in the one that the list shows."""
     wanted = as_identifier(goal.words["name"])
     folder = "tests"
@@ -70,13 +70,13 @@ def tests(goal: Goal, hand: Hand) -> Plan:
         other = yield call("search", pattern=wanted, path=folder)
         return absent((seen.id, other.id))
     if len(seen.places) > int(str(goal.facts["right"])):
-        hand.met(len(seen.places))
+        context.met(len(seen.places))
     return shown_at(goal, seen)
 
 
-def needle(goal: Goal, hand: Hand) -> Plan:
+def needle(goal: Goal, context: OracleContext) -> Plan:
     """The description as it was said, and of the likely definitions the one meant; else its most telling word."""
-    seen = yield from _described(goal, hand)
+    seen = yield from _described(goal, context)
     where = f"{goal.facts['path']}:{goal.facts['line']}"
     if any(f"{one.path}:{one.first}" == where for one in seen.places):
         return shown_at(goal, seen)
@@ -88,23 +88,23 @@ def needle(goal: Goal, hand: Hand) -> Plan:
     return f"It is at {where}." if begins else hit
 
 
-def change(goal: Goal, hand: Hand) -> Plan:
+def change(goal: Goal, context: OracleContext) -> Plan:
     """The likeliest place in one of the files that the change touches; else a hit of its most telling word in one."""
-    seen = yield from _described(goal, hand)
+    seen = yield from _described(goal, context)
     right = next((one for one in seen.places if one.path in texts(goal, "files")), None)
     if right:
         return line_at(seen, right.path, right.first)
     return (yield from _by_word(goal))
 
 
-def _described(goal: Goal, hand: Hand) -> Generator[ToolCall, Seen, Seen]:
+def _described(goal: Goal, context: OracleContext) -> Generator[ToolCall, SeenResult, SeenResult]:
     said = [goal.words[key] for key in ("action", "actions", "description") if key in goal.words]
     seen = yield call("search", pattern=next((one for one in said if one in goal.prompt), said[0]))
-    hand.met(len(seen.places))
+    context.met(len(seen.places))
     return seen
 
 
-def _by_word(goal: Goal) -> Generator[ToolCall, Seen, str]:
+def _by_word(goal: Goal) -> Generator[ToolCall, SeenResult, str]:
     """The line of the goal's hit, which its searches lead to. Raises LookupError.
 
     Nobody sees that a list of likely places lacks the right one: what must be looked for so is tested, not taught.
@@ -112,13 +112,13 @@ def _by_word(goal: Goal) -> Generator[ToolCall, Seen, str]:
     if goal.split == "train":
         raise LookupError("its description does not find it")
     steps = goal.facts["steps"]
-    seen = Seen("", "")
+    seen = SeenResult("", "")
     for step in steps if isinstance(steps, list) else ():
         pattern, path = step if isinstance(step, list) else ("", "")
         seen = yield call("search", pattern=pattern, **({"path": path} if path else {}))
     return line_at(seen, str(goal.facts["hit_path"]), int(str(goal.facts["hit"])))
 
 
-def offscope(goal: Goal, hand: Hand) -> Plan:
+def offscope(goal: Goal, context: OracleContext) -> Plan:
     yield from ()
     return "escalate: this needs more than reading the code, and I can only look."

@@ -20,7 +20,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodePlace:
     """A definition: qualified inside its file, lines 1-based, the first behind its decorators."""
 
     path: str
@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Function(Place):
+class Function(CodePlace):
     """Names that it calls or reads are the last words of what is written: `get` of `self.pool.get()`."""
 
     parameters: tuple[Parameter, ...] = ()
@@ -56,13 +56,13 @@ class Function(Place):
 
 
 @dataclass(frozen=True, slots=True)
-class Class(Place):
+class Class(CodePlace):
     bases: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Constant(Place):
+class Constant(CodePlace):
     value: str = ""
 
 
@@ -78,7 +78,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    definitions: tuple[Place, ...]
+    definitions: tuple[CodePlace, ...]
     imports: tuple[Import, ...]
 
 
@@ -98,7 +98,7 @@ def parsed(path: str, text: str) -> Module | None:
     return Module(tuple(_definitions(tree, path, "", inside=tree)), tuple(_imports(tree, path)))
 
 
-def _definitions(node: ast.AST, path: str, prefix: str, inside: ast.AST) -> Iterator[Place]:
+def _definitions(node: ast.AST, path: str, prefix: str, inside: ast.AST) -> Iterator[CodePlace]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Defined):
             yield _function(child, path, prefix, of_class=isinstance(inside, ast.ClassDef))
@@ -202,5 +202,5 @@ def _written(node: ast.AST | None) -> str:
     return ast.unparse(node) if node is not None else ""
 
 
-def functions(definitions: Sequence[Place]) -> list[Function]:
+def functions(definitions: Sequence[CodePlace]) -> list[Function]:
     return [one for one in definitions if isinstance(one, Function)]

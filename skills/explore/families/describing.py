@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .code import Place
+from .code import CodePlace
 from .names import parts
 from .tree import Line, Tree
 from .vocabulary import STOP, VERBS
@@ -99,7 +99,7 @@ def _definitions_first(tree: Tree, word: str, hits: Sequence[Line]) -> list[Line
     return sorted(hits, key=lambda hit: hit not in named)
 
 
-def query(tree: Tree, gold: Place, known: Mapping[str, Sequence[Line]]) -> Query | None:
+def query(tree: Tree, gold: CodePlace, known: Mapping[str, Sequence[Line]]) -> Query | None:
     """The shortest way to a line of the gold: a rare word; a word in a definition; a word in a file that it led to."""
     words = by_hits(known)
     for word in words:
@@ -129,7 +129,7 @@ def lowered(text: str) -> str:
     return f"{first.lower()} {rest}" if first[1:].islower() or len(first) == 1 else text
 
 
-def _inside(hits: Sequence[Line], gold: Place) -> Line | None:
+def _inside(hits: Sequence[Line], gold: CodePlace) -> Line | None:
     return next((hit for hit in hits if hit[0] == gold.path and gold.line <= hit[1] <= gold.end), None)
 
 

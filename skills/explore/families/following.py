@@ -4,21 +4,21 @@ from collections.abc import Generator, Mapping
 
 from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
 from .names import as_identifier, as_said, listed
 from .plans import look_up, name, shown_at, texts, told_raises
 
-Following = Generator[ToolCall, Seen, Seen]
+Following = Generator[ToolCall, SeenResult, SeenResult]
 
 
-def inherited(goal: Goal, hand: Hand) -> Plan:
+def inherited(goal: Goal, context: OracleContext) -> Plan:
     """One call: the tool knows what a class has from above."""
     seen = yield call("outline", target=as_said(goal.words["method"]), of=as_said(goal.words["name"]))
     return shown_at(goal, seen)
 
 
-def ancestor(goal: Goal, hand: Hand) -> Plan:
+def ancestor(goal: Goal, context: OracleContext) -> Plan:
     """From the class to its parent, until one has none of this code base."""
     seen = yield from _definition(goal.words["name"])
     descent = goal.facts["descent"]
@@ -37,27 +37,27 @@ def _definition(said: str) -> Following:
     return look.seen
 
 
-def mentioned(goal: Goal, hand: Hand) -> Plan:
+def mentioned(goal: Goal, context: OracleContext) -> Plan:
     """What the definition names: the constant that is a default, the class that is returned."""
     seen = yield from _definition(goal.words["name"])
     seen = yield from _named_in(goal, seen)
     return shown_at(goal, seen)
 
 
-def used(goal: Goal, hand: Hand) -> Plan:
+def used(goal: Goal, context: OracleContext) -> Plan:
     """What the body names: a constant, a function that does the work."""
-    body = yield from _body(goal, hand)
+    body = yield from _body(goal, context)
     seen = yield from _named_in(goal, body)
     return shown_at(goal, seen)
 
 
-def delegated_raises(goal: Goal, hand: Hand) -> Plan:
-    body = yield from _body(goal, hand)
+def delegated_raises(goal: Goal, context: OracleContext) -> Plan:
+    body = yield from _body(goal, context)
     seen = yield from _named_in(goal, body)
     return told_raises(goal, seen)
 
 
-def _body(goal: Goal, hand: Hand) -> Following:
+def _body(goal: Goal, context: OracleContext) -> Following:
     """The lines of the function that the question names."""
     seen = yield from _definition(goal.words["name"])
     through = goal.facts["through"]
@@ -66,14 +66,14 @@ def _body(goal: Goal, hand: Hand) -> Following:
     return (yield call("read", path=through["path"], line=through["line"]))
 
 
-def _named_in(goal: Goal, seen: Seen) -> Following:
+def _named_in(goal: Goal, seen: SeenResult) -> Following:
     """The definition of what this result names."""
     if name(goal) not in seen.text:
         raise LookupError(f"{name(goal)} is not shown")
     return (yield call("outline", target=name(goal)))
 
 
-def overrides(goal: Goal, hand: Hand) -> Plan:
+def overrides(goal: Goal, context: OracleContext) -> Plan:
     """The members of the class, then those of its parent: what both list."""
     own = yield from _definition(goal.words["name"])
     theirs = yield call("outline", target=_parent(goal))

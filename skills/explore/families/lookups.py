@@ -9,9 +9,9 @@ from random import Random
 from skillstill_training.authoring.checks import Members, Value
 from skillstill_training.authoring.goal import Draft
 from skillstill_training.authoring.numbers import same_number
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
-from .code import Class, Function, Parameter, Place
+from .code import Class, CodePlace, Function, Parameter
 from .names import shuffled
 from .naming import at, called, facts_of, folder_of, loose, plain_classes, plain_functions, with_absent
 from .tree import Tree, tree_of
@@ -33,13 +33,13 @@ LONGEST = 30  # characters of a default that a person would ask for
 FEW = 7  # parameters that an answer can list
 
 
-def definitions(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
-    things: list[Place] = [*plain_functions(tree), *plain_classes(tree)]
+def definitions(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
+    things: list[CodePlace] = [*plain_functions(tree), *plain_classes(tree)]
     yield from with_absent(tree, _definitions(tree, shuffled(things, rng)), things, OFTEN, rng)
 
 
-def _definitions(tree: Tree, things: list[Place]) -> Iterator[Draft]:
+def _definitions(tree: Tree, things: list[CodePlace]) -> Iterator[Draft]:
     for one in things:
         if name := called(tree, one):
             yield Draft(
@@ -51,8 +51,8 @@ def _definitions(tree: Tree, things: list[Place]) -> Iterator[Draft]:
             )
 
 
-def signatures(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def signatures(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     functions = shuffled(plain_functions(tree), rng)
     yield from with_absent(tree, _signatures(tree, functions), functions, SHARE, rng)
 
@@ -81,13 +81,13 @@ def _header(one: Function) -> list[str]:
     return re.findall(r"\w+", " ".join([one.name, one.returns, *typed]))
 
 
-def apart(others: set[str], one: Place) -> tuple[str, ...]:
+def apart(others: set[str], one: CodePlace) -> tuple[str, ...]:
     """Without those that the place itself holds: who quotes `src/core/pool.py:3` does not list `core`."""
     return tuple(sorted(others - set(re.findall(r"\w+", one.path))))
 
 
-def defaults(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def defaults(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     functions = shuffled(plain_functions(tree), rng)
     yield from with_absent(tree, _defaults(tree, functions, rng), functions, SHARE, rng)
 
@@ -135,8 +135,8 @@ def _value(text: str) -> str:
     return text.strip("'\"") if is_value(text) else ""
 
 
-def bases(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def bases(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     classes = shuffled(plain_classes(tree), rng)
     yield from with_absent(tree, _bases(tree, classes), classes, SHARE, rng)
 
@@ -163,8 +163,8 @@ def named_bases(one: Class) -> tuple[str, ...]:
     return tuple(base for base in plain if NAME.fullmatch(base))
 
 
-def raises(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def raises(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     functions = shuffled(plain_functions(tree), rng)
     yield from with_absent(tree, _raises(tree, functions, rng), functions, SHARE, rng)
 

@@ -9,14 +9,14 @@ from skillstill.types import Span
 from skillstill_training.authoring.checks import Absent, Locations
 from skillstill_training.authoring.goal import Draft
 
-from .code import Class, Function, Place
+from .code import Class, CodePlace, Function
 from .names import last, parts, recombined, shuffled
 from .tree import Tree
 
 COMMON = frozenset(dir(str) + dir(dict) + dir(list) + dir(set) + dir(bytes) + ["main", "run", "read", "write", "close"])
 
 
-def called(tree: Tree, one: Place) -> str:
+def called(tree: Tree, one: CodePlace) -> str:
     """The shortest name that means this definition only: `name`, `Class.name`; empty where neither does."""
     if tree.is_unique(one):
         return as_code(one)
@@ -25,17 +25,17 @@ def called(tree: Tree, one: Place) -> str:
     return short if one.owner and alike == [one] else ""
 
 
-def as_code(one: Place) -> str:
+def as_code(one: CodePlace) -> str:
     """Its last name, with parentheses where that would read as a word of the sentence: `process()`."""
     return f"{one.last}()" if isinstance(one, Function) and re.fullmatch(r"[a-z]+", one.last) else one.last
 
 
-def sayable(tree: Tree, one: Place) -> bool:
+def sayable(tree: Tree, one: CodePlace) -> bool:
     """Whether it is found however loosely its name is said: two words or more, alone of its name in any case."""
     return len(parts(one.last)) > 1 and not one.last.startswith("_") and tree.is_unique_in_any_case(one)
 
 
-def loose(tree: Tree, one: Place, name: str) -> tuple[str, ...]:
+def loose(tree: Tree, one: CodePlace, name: str) -> tuple[str, ...]:
     return ("name",) if sayable(tree, one) and name else ()
 
 
@@ -44,29 +44,29 @@ def is_distinct(name: str) -> bool:
     return len(parts(name)) > 1 and name not in COMMON and not name.startswith("__")
 
 
-def span_of(one: Place) -> Span:
+def span_of(one: CodePlace) -> Span:
     """Where it stands: of a class only its head, for what lies in its body is something else."""
     end = one.line if isinstance(one, Class) else one.end
     return Span(path=one.path, first=one.line - one.decorators, last=end)
 
 
-def at(one: Place, precision: float = 0.5) -> Locations:
+def at(one: CodePlace, precision: float = 0.5) -> Locations:
     """The check that its place is told: a line inside it."""
     return Locations(gold=(span_of(one),), precision=precision)
 
 
-def facts_of(one: Place) -> dict[str, str | int]:
+def facts_of(one: CodePlace) -> dict[str, str | int]:
     return {"name": one.name, "path": one.path, "line": one.line, "end": one.end}
 
 
-def folder_of(one: Place) -> str:
+def folder_of(one: CodePlace) -> str:
     """Where a question may be limited to; empty for the top."""
     folder = str(PurePosixPath(one.path).parent)
     return "" if folder == "." else folder
 
 
 def with_absent(
-    tree: Tree, drafts: Iterable[Draft], like: Sequence[Place], share: float, rng: Random
+    tree: Tree, drafts: Iterable[Draft], like: Sequence[CodePlace], share: float, rng: Random
 ) -> Iterator[Draft]:
     """The drafts, some of them followed by their like about a name that is not there."""
     made = recombined(shuffled(sorted({one.last for one in like if not one.is_test}), rng), tree.text, rng)

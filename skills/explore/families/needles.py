@@ -11,9 +11,9 @@ from pydantic import JsonValue
 from skillstill.types import Span
 from skillstill_training.authoring.checks import Locations
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
-from .code import Place
+from .code import CodePlace
 from .describing import (
     FEWEST,
     SHOWN,
@@ -30,7 +30,7 @@ from .describing import (
 from .lookups import OFTEN
 from .names import parts, shuffled
 from .naming import at, facts_of, with_absent
-from .tree import Line, Symbol, Tree, tree_of
+from .tree import Line, Tree, TreeSymbol, tree_of
 
 FEW_FILES = 6  # in which a word of a change's description may stand: one that stands in more tells nothing
 KNOWN = 4_000  # words of descriptions whose hits are remembered
@@ -39,19 +39,19 @@ LANGUAGES = ("rust", "go")  # those whose doc comments a step of ours takes out
 KINDS = ("struct", "enum", "trait", "interface", "type")
 
 
-def python_needles(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def python_needles(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     places = {(one.path, one.name): one for one in tree.code_only() if not one.last.startswith("__")}
-    yield from _needles(tree, places, material.notes.get("docstrings"), rng)
+    yield from _needles(tree, places, built.notes.get("docstrings"), rng)
 
 
-def other_needles(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def other_needles(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     places = {(one.path, one.name): one for one in tree.symbols if one.kind in MEANT and not one.is_test}
-    yield from _needles(tree, places, material.notes.get("doc_comments"), rng)
+    yield from _needles(tree, places, built.notes.get("doc_comments"), rng)
 
 
-def _needles(tree: Tree, places: Mapping[tuple[str, str], Place], notes: object, rng: Random) -> Iterator[Draft]:
+def _needles(tree: Tree, places: Mapping[tuple[str, str], CodePlace], notes: object, rng: Random) -> Iterator[Draft]:
     told = [(places[path, name], sentence) for path, name, sentence in descriptions(notes) if (path, name) in places]
     often = Counter(_gist(sentence) for _, sentence in told)
     for one, sentence in shuffled(told, rng):
@@ -86,10 +86,10 @@ def _found(tree: Tree, word: str) -> Sequence[Line]:
     return found(tree, word)
 
 
-def changes(material: Material, rng: Random) -> Iterator[Draft]:
+def changes(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The files that a described change touches, in the tree as it was before."""
-    tree = tree_of(material.root)
-    noted = material.notes.get("changes")
+    tree = tree_of(built.root)
+    noted = built.notes.get("changes")
     for one in shuffled(noted, rng) if isinstance(noted, list) else ():
         if isinstance(one, dict) and isinstance(files := one.get("files"), list):
             yield from _change(tree, str(one["description"]), [str(path) for path in files])
@@ -132,14 +132,14 @@ def _pointed(hits: Sequence[Line], files: Sequence[str]) -> Line | None:
     return next((hit for hit in hits[:SHOWN] if hit[0] in files), None) if few else None
 
 
-def other_definitions(material: Material, rng: Random) -> Iterator[Draft]:
+def other_definitions(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Definitions in trees of other languages, of those names that stand for one thing."""
-    tree = tree_of(material.root)
+    tree = tree_of(built.root)
     things = [one for one in tree.symbols if _is_asked_for(tree, one)]
     yield from with_absent(tree, _other_definitions(shuffled(things, rng)), things, OFTEN, rng)
 
 
-def _is_asked_for(tree: Tree, one: Symbol) -> bool:
+def _is_asked_for(tree: Tree, one: TreeSymbol) -> bool:
     kinds = {*MEANT, *KINDS}
     return (
         one.language in LANGUAGES
@@ -150,6 +150,6 @@ def _is_asked_for(tree: Tree, one: Symbol) -> bool:
     )
 
 
-def _other_definitions(things: Sequence[Symbol]) -> Iterator[Draft]:
+def _other_definitions(things: Sequence[TreeSymbol]) -> Iterator[Draft]:
     for one in things:
         yield Draft(check=at(one), words={"name": one.last}, loose=("name",), facts=facts_of(one))

@@ -5,15 +5,15 @@ from random import Random
 
 from skillstill_training.authoring.checks import Declined
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 from .names import parts, shuffled
 from .naming import called, is_distinct, plain_functions
 from .tree import tree_of
 
 
-def offscope(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def offscope(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     names = [name for one in plain_functions(tree) if (name := called(tree, one)) and is_distinct(one.last)]
     names += [one.last for one in tree.symbols if len(parts(one.last)) > 1]
     paths = [path for path in tree.texts if path.count("/") < 5]

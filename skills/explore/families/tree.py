@@ -10,7 +10,7 @@ from pathlib import Path
 
 from skillstill.symbols import language_of, symbols
 
-from .code import Class, Constant, Function, Import, Module, Place, functions, is_test, parsed
+from .code import Class, CodePlace, Constant, Function, Import, Module, functions, is_test, parsed
 
 MAX_BYTES = 400_000  # of a file that is indexed: a longer one is data
 CACHED = 40  # trees: all workspaces of a skill
@@ -18,7 +18,7 @@ Line = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol(Place):
+class TreeSymbol(CodePlace):
     """A definition in another language than Python."""
 
     kind: str = ""
@@ -73,20 +73,20 @@ class Tree:
         return functions(module.definitions) if module else []
 
     @cached_property
-    def symbols(self) -> Sequence[Symbol]:
+    def symbols(self) -> Sequence[TreeSymbol]:
         return [one for path in self.texts for one in _symbols(path, self.texts[path])]
 
     @cached_property
-    def symbols_in(self) -> Mapping[str, Sequence[Symbol]]:
-        found: dict[str, list[Symbol]] = defaultdict(list)
+    def symbols_in(self) -> Mapping[str, Sequence[TreeSymbol]]:
+        found: dict[str, list[TreeSymbol]] = defaultdict(list)
         for one in self.symbols:
             found[one.path].append(one)
         return found
 
     @cached_property
-    def by_last(self) -> Mapping[str, Sequence[Place]]:
+    def by_last(self) -> Mapping[str, Sequence[CodePlace]]:
         """All definitions of any language by the last part of their names."""
-        found: dict[str, list[Place]] = defaultdict(list)
+        found: dict[str, list[CodePlace]] = defaultdict(list)
         for one in (*self._python, *self.symbols):
             found[one.last].append(one)
         return found
@@ -102,13 +102,13 @@ class Tree:
         return self._lowered.text
 
     @property
-    def _python(self) -> Iterator[Place]:
+    def _python(self) -> Iterator[CodePlace]:
         return (one for module in self.modules.values() for one in module.definitions)
 
-    def is_unique(self, one: Place) -> bool:
+    def is_unique(self, one: CodePlace) -> bool:
         return len(self.by_last[one.last]) == 1
 
-    def is_unique_in_any_case(self, one: Place) -> bool:
+    def is_unique_in_any_case(self, one: CodePlace) -> bool:
         return self.by_folded[one.last.lower()] == 1
 
     def class_named(self, name: str) -> Class | None:
@@ -147,7 +147,7 @@ class Tree:
     def _lowered(self) -> Whole:
         return Whole.of([line.lower() for lines in self.texts.values() for line in lines])
 
-    def lines_of(self, one: Place) -> Sequence[str]:
+    def lines_of(self, one: CodePlace) -> Sequence[str]:
         return self.texts[one.path][one.line - 1 : one.end]
 
     def code_only(self) -> list[Function]:
@@ -175,11 +175,11 @@ def _texts(root: Path) -> Iterator[tuple[str, Sequence[str]]]:
             yield file.relative_to(root).as_posix(), data.decode("utf-8-sig", "replace").split("\n")
 
 
-def _symbols(path: str, lines: Sequence[str]) -> Iterator[Symbol]:
+def _symbols(path: str, lines: Sequence[str]) -> Iterator[TreeSymbol]:
     language = language_of(path)
     if language not in {None, "python"}:
         for one in symbols("\n".join(lines).encode(), str(language)):
-            yield Symbol(path, one.name, one.line, one.end, kind=one.kind, language=str(language))
+            yield TreeSymbol(path, one.name, one.line, one.end, kind=one.kind, language=str(language))
 
 
 def tests_folder(tree: Tree) -> str:

@@ -7,9 +7,9 @@ from random import Random
 from skillstill.types import Span
 from skillstill_training.authoring.checks import Absent, Locations
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
-from .code import Class, Function, Place
+from .code import Class, CodePlace, Function
 from .lookups import SHARE
 from .names import shuffled
 from .naming import facts_of, is_distinct, plain_classes, plain_functions, span_of, with_absent
@@ -20,8 +20,8 @@ MOST = 4  # places that an answer lists
 CLEAR = 0.6  # the least share of right files: one that only defines the name may be told beside two that import it
 
 
-def callers(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def callers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     functions = shuffled(plain_functions(tree), rng)
     yield from with_absent(tree, _callers(tree, functions), functions, SHARE, rng)
 
@@ -52,7 +52,7 @@ def _around(tree: Tree, hit: Line, name: str) -> Function | None:
     return found if found and (name, hit[1]) in found.calls else None
 
 
-def _is_only_called(tree: Tree, one: Place) -> bool:
+def _is_only_called(tree: Tree, one: CodePlace) -> bool:
     """Whether nothing but calls, imports and texts name it: a name that is passed on may be called anywhere."""
     word = re.compile(rf"\b{re.escape(one.last)}\b(?!\()")
     for path, number in tree.hits(one.last):
@@ -62,13 +62,13 @@ def _is_only_called(tree: Tree, one: Place) -> bool:
     return True
 
 
-def importers(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
-    things: list[Place] = [*plain_functions(tree), *plain_classes(tree)]
+def importers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
+    things: list[CodePlace] = [*plain_functions(tree), *plain_classes(tree)]
     yield from with_absent(tree, _importers(tree, shuffled(things, rng)), things, SHARE, rng)
 
 
-def _importers(tree: Tree, things: Sequence[Place]) -> Iterator[Draft]:
+def _importers(tree: Tree, things: Sequence[CodePlace]) -> Iterator[Draft]:
     for thing in things:
         if lines := _imports(tree, thing):
             gold = tuple(Span(path=path) for path in dict.fromkeys(path for path, _ in lines))
@@ -79,7 +79,7 @@ def _importers(tree: Tree, things: Sequence[Place]) -> Iterator[Draft]:
             )
 
 
-def _imports(tree: Tree, thing: Place) -> list[Line]:
+def _imports(tree: Tree, thing: CodePlace) -> list[Line]:
     """All lines that import it, where each is a whole statement that one search shows; else none."""
     imports = tree.imports_of.get(thing.last, ()) if is_distinct(thing.last) and tree.is_unique(thing) else ()
     if not imports or len({one.path for one in imports}) > MOST or not all(one.whole for one in imports):
@@ -89,10 +89,10 @@ def _imports(tree: Tree, thing: Place) -> list[Line]:
     return hits if len(hits) <= SHOWN and set(hits) == {(one.path, one.line) for one in imports} else []
 
 
-def tests(material: Material, rng: Random) -> Iterator[Draft]:
-    tree = tree_of(material.root)
+def tests(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    tree = tree_of(built.root)
     folder = tests_folder(tree)
-    things: list[Place] = [*plain_functions(tree), *plain_classes(tree)] if folder else []
+    things: list[CodePlace] = [*plain_functions(tree), *plain_classes(tree)] if folder else []
     tested = "\n".join("\n".join(lines) for path, lines in tree.texts.items() if path.startswith(f"{folder}/")).lower()
     untested = iter([one for one in shuffled(things, rng) if is_distinct(one.last) and one.last.lower() not in tested])
     for number, draft in enumerate(_tests(tree, shuffled(things, rng), folder)):
@@ -105,7 +105,7 @@ def tests(material: Material, rng: Random) -> Iterator[Draft]:
             )
 
 
-def _tests(tree: Tree, things: Sequence[Place], folder: str) -> Iterator[Draft]:
+def _tests(tree: Tree, things: Sequence[CodePlace], folder: str) -> Iterator[Draft]:
     for one in things:
         if not (is_distinct(one.last) and tree.is_unique(one) and isinstance(one, Class | Function)):
             continue

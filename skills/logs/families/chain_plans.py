@@ -4,22 +4,22 @@ from collections.abc import Generator
 
 from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
 from .reading import absent, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
 
 STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
-Text = Generator[ToolCall, Seen, str]
+Text = Generator[ToolCall, SeenResult, str]
 
 
-def frame(goal: Goal, hand: Hand) -> Plan:
+def frame(goal: Goal, context: OracleContext) -> Plan:
     time = goal.words["time"]
     seen = yield call("entries", pattern=goal.words["exception"], since=time, until=time)
     row_at(seen, _fact(goal, "place"))
     return (yield from _raised_at(goal))
 
 
-def follow(goal: Goal, hand: Hand) -> Plan:
+def follow(goal: Goal, context: OracleContext) -> Plan:
     time = goal.words["time"]
     seen = yield call("entries", pattern="503", since=time, until=time)
     row = next(line for line in seen.lines[1:] if goal.words["path"] in line)
@@ -28,7 +28,7 @@ def follow(goal: Goal, hand: Hand) -> Plan:
     return (yield from _raised_at(goal))
 
 
-def request_failure(goal: Goal, hand: Hand) -> Plan:
+def request_failure(goal: Goal, context: OracleContext) -> Plan:
     number = goal.words["object"].split()[-1]
     seen = yield call("entries", pattern=number)
     if found_nothing(seen):
@@ -37,7 +37,7 @@ def request_failure(goal: Goal, hand: Hand) -> Plan:
     return row_at(seen, _fact(goal, "place"))
 
 
-def victim(goal: Goal, hand: Hand) -> Plan:
+def victim(goal: Goal, context: OracleContext) -> Plan:
     time = goal.words["time"]
     seen = yield call("entries", pattern=goal.words["exception"], since=time, until=time)
     row_at(seen, _fact(goal, "error"))
@@ -49,23 +49,23 @@ def victim(goal: Goal, hand: Hand) -> Plan:
     return f"It was user {goal.facts['user']} ({goal.facts['place']})."
 
 
-def before(goal: Goal, hand: Hand) -> Plan:
-    name = yield from _last_start(goal, hand)
+def before(goal: Goal, context: OracleContext) -> Plan:
+    name = yield from _last_start(goal, context)
     seen = yield call("entries", pattern=name, level="error", since=_fact(goal, "start"))
     row_at(seen, _fact(goal, "error"))
     seen = yield call("entries", level="warn", until=_fact(goal, "error"), last=True)
     return row_at(seen, _fact(goal, "place"))
 
 
-def new_error(goal: Goal, hand: Hand) -> Plan:
-    name = yield from _last_start(goal, hand)
+def new_error(goal: Goal, context: OracleContext) -> Plan:
+    name = yield from _last_start(goal, context)
     seen = yield call("tally", by="message", level="error", pattern=name, since=_fact(goal, "start"), new=True)
     places = goal.facts["places"]
     assert isinstance(places, list)
     return next(line for line in seen.lines if any(line.endswith(f", first {place}") for place in places))
 
 
-def origin(goal: Goal, hand: Hand) -> Plan:
+def origin(goal: Goal, context: OracleContext) -> Plan:
     said, since = goal.words["component"], goal.words["time"]
     seen = yield call("entries", pattern=said, level="error", since=since)
     if not is_shown(seen, _fact(goal, "error")):  # nothing, or only others that mention it
@@ -73,49 +73,49 @@ def origin(goal: Goal, hand: Hand) -> Plan:
     row_at(seen, _fact(goal, "error"))
     seen = yield call("entries", level="error", until=_fact(goal, "error"), last=True)
     row_at(seen, _fact(goal, "place"))
-    hand.met(rows_shown(seen))
+    context.met(rows_shown(seen))
     return (yield from _raised_at(goal))
 
 
-def deploy(goal: Goal, hand: Hand) -> Plan:
-    yield from _last_start(goal, hand)
+def deploy(goal: Goal, context: OracleContext) -> Plan:
+    yield from _last_start(goal, context)
     seen = yield call("tally", by="component", level="error", since=_fact(goal, "start"))
     return row_of(seen, _fact(goal, "component"))
 
 
-def after(goal: Goal, hand: Hand) -> Plan:
-    yield from _last_start(goal, hand)
+def after(goal: Goal, context: OracleContext) -> Plan:
+    yield from _last_start(goal, context)
     seen = yield call("entries", level="error", since=_fact(goal, "start"))
     return row_at(seen, _fact(goal, "place"))
 
 
-def match(goal: Goal, hand: Hand) -> Plan:
+def match(goal: Goal, context: OracleContext) -> Plan:
     """The kinds of warnings are put in the order of how well they say it."""
-    hand.meant = _fact(goal, "message")
+    context.meant = _fact(goal, "message")
     seen = yield call("entries", level="warn", meaning=goal.words["meaning"])
     if found_nothing(seen):
         return absent([seen])
-    hand.met(rows_shown(seen))
+    context.met(rows_shown(seen))
     return row_at(seen, _fact(goal, "place"))
 
 
-def several(goal: Goal, hand: Hand) -> Plan:
+def several(goal: Goal, context: OracleContext) -> Plan:
     """The same of what was wrong with the host."""
-    hand.meant = _fact(goal, "message")
+    context.meant = _fact(goal, "message")
     seen = yield call("entries", pattern=goal.words["host"], level="warn", meaning=goal.words["trouble"])
-    hand.met(rows_shown(seen))
+    context.met(rows_shown(seen))
     return row_at(seen, _fact(goal, "place"))
 
 
-def offscope(goal: Goal, hand: Hand) -> Plan:
+def offscope(goal: Goal, context: OracleContext) -> Plan:
     return f"escalate: {goal.facts['reason']}"
     yield  # it makes this a generator
 
 
-def _last_start(goal: Goal, hand: Hand) -> Text:
+def _last_start(goal: Goal, context: OracleContext) -> Text:
     """Shows the service's last start, and says the service's name as it is printed there."""
     said = goal.words["component"]
-    if hand.detour("miss"):
+    if context.detour("miss"):
         yield call("entries", pattern=said, last=True)
     seen = yield call("entries", pattern=said, last=True, like=STARTS)
     if not is_shown(seen, _fact(goal, "start")):

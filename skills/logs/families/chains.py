@@ -7,19 +7,19 @@ from random import Random
 from pydantic import JsonValue
 from skillstill_training.authoring.checks import Value
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 from ..generator.traces import OUTER
 from ..generator.vocabulary import vocabulary
 from .lookups import also, any_of, one_of, place, shuffled, with_absent
-from .record import Entry, Record, record, single
+from .record import LogRecord, RecordEntry, record, single
 
 BEGINNING = 300  # seconds
 
 
-def frame(material: Material, rng: Random) -> Iterator[Draft]:
+def frame(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """In which function the exception of a moment was raised."""
-    known, functions = record(material), _functions(material)
+    known, functions = record(built), _functions(built)
     owners: dict[str, str] = {}  # a function that several raise in would be right for each of them
     for entry in shuffled(known.told("function", "ERROR"), rng):
         if owners.setdefault(entry.facts["function"], entry.component) != entry.component:
@@ -29,18 +29,18 @@ def frame(material: Material, rng: Random) -> Iterator[Draft]:
             yield _function_of(entry, functions, words)
 
 
-def follow(material: Material, rng: Random) -> Iterator[Draft]:
+def follow(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """In which function the request was lost that ended in a 503."""
-    known, functions = record(material), _functions(material)
+    known, functions = record(built), _functions(built)
     for entry in shuffled(known.told("path", "ERROR"), rng):
         raised = [one for one in known.of_request[entry.request] if "function" in one.facts]
         if len(raised) == 1 and len(_at(known, entry.second, "503")) == 1 and _comes_first(known, raised[0]):
             yield _function_of(raised[0], functions, {"path": entry.facts["path"], "time": entry.clock})
 
 
-def request_failure(material: Material, rng: Random) -> Iterator[Draft]:
+def request_failure(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Where the request failed that brought an object."""
-    known = record(material)
+    known = record(built)
     for entry in shuffled([one for one in known.told("object") if one.request], rng):
         own = [one for one in known.of_request[entry.request] if one.level == "ERROR"]
         named = {one.request for one in known.entries if entry.facts["object"] == one.facts.get("object")}
@@ -50,9 +50,9 @@ def request_failure(material: Material, rng: Random) -> Iterator[Draft]:
             yield from with_absent(there, _absent_objects(known, entry.facts["object"], rng), "object", rng)
 
 
-def victim(material: Material, rng: Random) -> Iterator[Draft]:
+def victim(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """For which user the job was that failed later on."""
-    known = record(material)
+    known = record(built)
     for entry in shuffled(known.told("object", "ERROR"), rng):
         named = [one for one in known.entries if entry.facts["object"] in one.message]
         requests = {one.request for one in named if one.request}
@@ -65,9 +65,9 @@ def victim(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=Value(gold=user), words=words, hidden=(user,), facts=facts)
 
 
-def before(material: Material, rng: Random) -> Iterator[Draft]:
+def before(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The last warning before a service's first error after its last start."""
-    known = record(material)
+    known = record(built)
     for start in _starts(known, rng):
         own = [one for one in known.of_level["ERROR"] if one.component == start.component]
         later = [one for one in own if one.at > start.at]
@@ -79,9 +79,9 @@ def before(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=one_of(omens[-1]), words=_named(start), loose=("component",), facts=facts)
 
 
-def new_error(material: Material, rng: Random) -> Iterator[Draft]:
+def new_error(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The error that a service logs only since its last start."""
-    known = record(material)
+    known = record(built)
     for start in _starts(known, rng):
         errors = [one for one in known.of_level["ERROR"] if _mentions(one, start.component)]
         old = {one.kind for one in errors if one.at < start.at}
@@ -94,9 +94,9 @@ def new_error(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=any_of(same), words=_named(start), loose=("component",), facts=facts)
 
 
-def origin(material: Material, rng: Random) -> Iterator[Draft]:
+def origin(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """In which function another service had failed just before this one did."""
-    known, functions = record(material), _functions(material)
+    known, functions = record(built), _functions(built)
     for entry in shuffled(known.told("symptom", "ERROR"), rng):
         since = entry.second // 60 * 60
         errors = known.of_level["ERROR"]
@@ -109,9 +109,9 @@ def origin(material: Material, rng: Random) -> Iterator[Draft]:
             yield _function_of(cause, functions, words, error=place(entry))
 
 
-def deploy(material: Material, rng: Random) -> Iterator[Draft]:
+def deploy(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Who logged most errors since a service's last start."""
-    known = record(material)
+    known = record(built)
     for start in _starts(known, rng):
         later = [one for one in known.of_level["ERROR"] if one.second >= start.second]
         top = single(Counter(one.component for one in later))
@@ -121,9 +121,9 @@ def deploy(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=check, words=_named(start), loose=("component",), hidden=(top,), facts=facts)
 
 
-def after(material: Material, rng: Random) -> Iterator[Draft]:
+def after(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The first error of all, of whichever service, after the last start of one."""
-    known = record(material)
+    known = record(built)
     for start in _starts(known, rng):
         later = [one for one in known.of_level["ERROR"] if one.second >= start.second]
         if len(later) > 1 and later[0].second > start.second and later[1].second > later[0].second:
@@ -131,7 +131,7 @@ def after(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=one_of(later[0]), words=_named(start), loose=("component",), facts=facts)
 
 
-def _function_of(entry: Entry, functions: Sequence[str], words: dict[str, str], **more: JsonValue) -> Draft:
+def _function_of(entry: RecordEntry, functions: Sequence[str], words: dict[str, str], **more: JsonValue) -> Draft:
     """A question for the function in which the entry's exception was raised."""
     function = entry.facts["function"]
     classes = (entry.component, entry.component.rpartition(".")[2])
@@ -147,41 +147,41 @@ def _in_classes(function: str, classes: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{name}.{function}" for name in classes)
 
 
-def _functions(material: Material) -> Sequence[str]:
+def _functions(built: BuiltWorkspace) -> Sequence[str]:
     """All that stack traces of the split may hold."""
-    return [*OUTER, *(name for one in vocabulary(material.split).failure for name in one.functions)]
+    return [*OUTER, *(name for one in vocabulary(built.split).failure for name in one.functions)]
 
 
-def _at(known: Record, second: int, word: str) -> Sequence[Entry]:
+def _at(known: LogRecord, second: int, word: str) -> Sequence[RecordEntry]:
     """The entries of that second that hold the word."""
     return [one for one in known.entries if one.second == second and word in one.message]
 
 
-def _comes_first(known: Record, entry: Entry) -> bool:
+def _comes_first(known: LogRecord, entry: RecordEntry) -> bool:
     """Whether it is the first error of its request."""
     return next(one for one in known.of_request[entry.request] if one.level == "ERROR") == entry
 
 
-def _starts(known: Record, rng: Random) -> Sequence[Entry]:
+def _starts(known: LogRecord, rng: Random) -> Sequence[RecordEntry]:
     """The last start of each service, but for those that only started when the logs did."""
     last = {one.component: one for one in known.entries if "start" in one.facts}
     begin = known.entries[0].second + BEGINNING if known.entries else 0
     return shuffled([one for one in last.values() if one.second > begin], rng)
 
 
-def _mentions(entry: Entry, component: str) -> bool:
+def _mentions(entry: RecordEntry, component: str) -> bool:
     return entry.component == component or component in entry.message
 
 
-def _since(start: Entry) -> dict[str, JsonValue]:
+def _since(start: RecordEntry) -> dict[str, JsonValue]:
     return {"start": place(start), "name": start.component}
 
 
-def _named(start: Entry) -> dict[str, str]:
+def _named(start: RecordEntry) -> dict[str, str]:
     return {"component": start.component}
 
 
-def _absent_objects(known: Record, like: str, rng: Random) -> Iterator[str]:
+def _absent_objects(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
     noun = like.split()[0]
     for _ in range(20):
         number = str(rng.randint(10_000, 99_999))

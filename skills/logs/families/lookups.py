@@ -7,23 +7,23 @@ from typing import Any
 from pydantic import JsonValue
 from skillstill_training.authoring.checks import Absent, Locations, Members, Value
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
-from .record import NAMES, Entry, Record, record
+from .record import NAMES, LogRecord, RecordEntry, record
 
 ABSENT = 0.35  # of the drafts of a family that has them
 
 
-def first(material: Material, rng: Random) -> Iterator[Draft]:
-    yield from _ends(record(material), rng, 0)
+def first(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    yield from _ends(record(built), rng, 0)
 
 
-def last(material: Material, rng: Random) -> Iterator[Draft]:
-    yield from _ends(record(material), rng, -1)
+def last(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    yield from _ends(record(built), rng, -1)
 
 
-def component_count(material: Material, rng: Random) -> Iterator[Draft]:
-    known = record(material)
+def component_count(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    known = record(built)
     for level, component, own in _components(known, rng):
         words = {"component": component, "entries": NAMES[level][1], "entry": NAMES[level][0]}
         facts: dict[str, JsonValue] = {"level": level, "component": component, "count": len(own)}
@@ -31,8 +31,8 @@ def component_count(material: Material, rng: Random) -> Iterator[Draft]:
         yield from with_absent(there, absent_components(known, level, rng), "component", rng)
 
 
-def request(material: Material, rng: Random) -> Iterator[Draft]:
-    known = record(material)
+def request(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    known = record(built)
     for name, own in shuffled(known.of_request.items(), rng):
         passed = tuple(sorted({entry.component for entry in own}))
         others = tuple(one for one in known.components if one not in passed)
@@ -55,23 +55,23 @@ def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> 
         yield from shuffled((there.model_copy(update={"pair": pair}), there.model_copy(update=none)), rng)
 
 
-def absent_components(known: Record, level: str, rng: Random) -> Iterator[str]:
+def absent_components(known: LogRecord, level: str, rng: Random) -> Iterator[str]:
     """Names of services that are not there, and of those that are but have no entry of that level."""
     silent = [name for name in known.components if not any(one.component == name for one in known.of_level[level])]
     names = [name for name in known.absent if name.rpartition(".")[2].lower() not in known.text]
     yield from shuffled([*silent, *(names or _recombined(known))], rng)
 
 
-def any_of(entries: Sequence[Entry]) -> Locations:
+def any_of(entries: Sequence[RecordEntry]) -> Locations:
     """A place of one of these entries, and of none else."""
     return Locations(gold=tuple(entry.place for entry in entries), recall=0.5 / len(entries), precision=1.0)
 
 
-def one_of(entry: Entry) -> Locations:
+def one_of(entry: RecordEntry) -> Locations:
     return Locations(gold=(entry.place,), precision=1.0)
 
 
-def place(entry: Entry) -> str:
+def place(entry: RecordEntry) -> str:
     return f"{entry.path}:{entry.first}"
 
 
@@ -87,7 +87,7 @@ def shuffled(found: Any, rng: Random) -> list[Any]:
     return ordered
 
 
-def _ends(known: Record, rng: Random, end: int) -> Iterator[Draft]:
+def _ends(known: LogRecord, rng: Random, end: int) -> Iterator[Draft]:
     for level, component, own in _components(known, rng):
         entry = own[end]
         if sum(one.second == entry.second for one in own) == 1:
@@ -97,14 +97,14 @@ def _ends(known: Record, rng: Random, end: int) -> Iterator[Draft]:
             yield from with_absent(there, absent_components(known, level, rng), "component", rng)
 
 
-def _components(known: Record, rng: Random) -> Iterator[tuple[str, str, list[Entry]]]:
+def _components(known: LogRecord, rng: Random) -> Iterator[tuple[str, str, list[RecordEntry]]]:
     pairs = [(level, name) for level in dict.fromkeys(known.stated_levels) for name in known.components]
     for level, name in shuffled(pairs, rng):
         if own := [one for one in known.of_level[level] if one.component == name]:
             yield level, name, own
 
 
-def _absent_ids(known: Record, like: str, rng: Random) -> Iterator[str]:
+def _absent_ids(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
     """Ids that look like this one."""
     for _ in range(20):
         at = rng.randrange(len(like) - 4, len(like))
@@ -113,7 +113,7 @@ def _absent_ids(known: Record, like: str, rng: Random) -> Iterator[str]:
             yield name
 
 
-def _recombined(known: Record) -> list[str]:
+def _recombined(known: LogRecord) -> list[str]:
     """Parts of names of the same logs, put together anew: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
     parts = [name.split("-") for name in known.components if "-" in name]
     names = {f"{one[0]}-{other[-1]}" for one in parts for other in parts}

@@ -4,26 +4,26 @@ from typing import Any
 
 from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
 from .reading import absent, first_of, found_nothing, has_row, is_shown, row_at, row_of
 
 
-def first(goal: Goal, hand: Hand) -> Plan:
+def first(goal: Goal, context: OracleContext) -> Plan:
     seen = yield _of_component(goal)
     if not has_row(seen, _component(goal)):
         return absent([seen])
     return f"It is at {first_of(row_of(seen, _component(goal)))}."
 
 
-def component_count(goal: Goal, hand: Hand) -> Plan:
+def component_count(goal: Goal, context: OracleContext) -> Plan:
     seen = yield _of_component(goal)
     if not has_row(seen, _component(goal)):
         return absent([seen])
     return row_of(seen, _component(goal))
 
 
-def last(goal: Goal, hand: Hand) -> Plan:
+def last(goal: Goal, context: OracleContext) -> Plan:
     said = goal.words["component"]
     seen = [(yield call("entries", pattern=said, **_level(goal), last=True))]
     place = str(goal.facts.get("place", ""))
@@ -37,24 +37,24 @@ def last(goal: Goal, hand: Hand) -> Plan:
     return row_at(seen[-1], place)
 
 
-def level_count(goal: Goal, hand: Hand) -> Plan:
+def level_count(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="level", **_level(goal), **_scope(goal))
     if not goal.facts["count"]:
         return absent([seen])
     return row_of(seen, str(goal.facts["level"])) if goal.facts["level"] else seen.lines[1]
 
 
-def earliest(goal: Goal, hand: Hand) -> Plan:
+def earliest(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("entries", **_level(goal), **_scope(goal))
     return absent([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
 
 
-def latest(goal: Goal, hand: Hand) -> Plan:
+def latest(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("entries", **_level(goal), **_scope(goal), last=True)
     return absent([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
 
 
-def kinds(goal: Goal, hand: Hand) -> Plan:
+def kinds(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="message", **_level(goal), **_scope(goal))
     if found_nothing(seen):
         return absent([seen])
@@ -66,22 +66,22 @@ def kinds(goal: Goal, hand: Hand) -> Plan:
     return "\n".join(rows)
 
 
-def noisiest(goal: Goal, hand: Hand) -> Plan:
+def noisiest(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="component", **_level(goal), **_scope(goal))
     return row_of(seen, str(goal.facts["component"]))
 
 
-def top_error(goal: Goal, hand: Hand) -> Plan:
+def top_error(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="message", **_level(goal), **_scope(goal))
     return seen.lines[1]
 
 
-def burst(goal: Goal, hand: Hand) -> Plan:
+def burst(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="minute", **_level(goal), **_scope(goal))
     return next(line for line in seen.lines if line.startswith(f"most in {goal.facts['minute']}: "))
 
 
-def request(goal: Goal, hand: Hand) -> Plan:
+def request(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="component", pattern=goal.words["request"])
     if found_nothing(seen):
         return absent([seen])
@@ -99,7 +99,7 @@ def _component(goal: Goal) -> str:
     return str(goal.facts.get("component", goal.words["component"]))
 
 
-def _none_of(goal: Goal, seen: list[Seen]) -> str:
+def _none_of(goal: Goal, seen: list[SeenResult]) -> str:
     """That there is none. Raises LookupError where a result shows one."""
     if has_row(seen[-1], _component(goal)):
         raise LookupError("it is there")

@@ -8,11 +8,11 @@ from random import Random
 from pydantic import JsonValue
 from skillstill_training.authoring.checks import Absent, Declined, Value
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 from ..generator.vocabulary import HOLE, Needle, vocabulary
 from .lookups import ABSENT, also, any_of, place, shuffled
-from .record import Record, record
+from .record import LogRecord, record
 
 # What is asked for by split, and why it cannot be had here.
 TASKS: Mapping[str, Mapping[str, str]] = tomllib.loads(
@@ -20,10 +20,10 @@ TASKS: Mapping[str, Mapping[str, str]] = tomllib.loads(
 )
 
 
-def match(material: Material, rng: Random) -> Iterator[Draft]:
+def match(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """The warning that a description means, or that there is none such."""
-    known = record(material)
-    needles = vocabulary(material.split).needle if known.levels else ()
+    known = record(built)
+    needles = vocabulary(built.split).needle if known.levels else ()
     there = shuffled([(one, said) for one in needles if one.text in known.needles for said in one.meaning], rng)
     absent = shuffled([said for one in needles if _is_absent(one, known) for said in one.meaning], rng)
     for needle, said in there:
@@ -39,10 +39,10 @@ def match(material: Material, rng: Random) -> Iterator[Draft]:
             yield draft
 
 
-def several(material: Material, rng: Random) -> Iterator[Draft]:
+def several(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Which of the services that had trouble with a host had that of a kind."""
-    known = record(material)
-    said = {one.text: one.said for one in vocabulary(material.split).trouble} if known.levels else {}
+    known = record(built)
+    said = {one.text: one.said for one in vocabulary(built.split).trouble} if known.levels else {}
     troubles = known.told("trouble", "WARN")
     for entry, way in shuffled([(one, way) for one in troubles for way in said[one.facts["trouble"]]], rng):
         host = entry.facts["host"]
@@ -53,15 +53,15 @@ def several(material: Material, rng: Random) -> Iterator[Draft]:
         yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
 
 
-def offscope(material: Material, rng: Random) -> Iterator[Draft]:
+def offscope(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Work that is handed back at once."""
-    for component in shuffled(record(material).components, rng):
-        for task, reason in rng.sample([*TASKS[material.split].items()], 3):
+    for component in shuffled(record(built).components, rng):
+        for task, reason in rng.sample([*TASKS[built.split].items()], 3):
             words = {"task": task.format(component=component)}
             yield Draft(check=Declined(), words=words, facts={"reason": reason})
 
 
-def _is_absent(needle: Needle, known: Record) -> bool:
+def _is_absent(needle: Needle, known: LogRecord) -> bool:
     """Whether it is not there, and nothing that one would look for finds what might be meant."""
     if needle.text in known.needles:
         return False

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skillstill.types import Span
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 NAMES = {"ERROR": ("error", "errors"), "WARN": ("warning", "warnings"), "": ("entry", "entries")}
 
 NAME = re.compile(r"[\w.-]+")  # of a component that can be asked for; systemd's helpers are called `(sd-pam)`
 
 
-class Entry(NamedTuple):
-    """`at` is in milliseconds of the day; the other fields are those that `material.py` notes."""
+class RecordEntry(NamedTuple):
+    """`at` is in milliseconds of the day; the other fields are those that `steps.py` notes."""
 
     path: str
     first: int
@@ -51,10 +51,10 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Record:
+class LogRecord:
     """`entries` in order of time. `levels`: whether they tell any. `absent`: services that are not there."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[RecordEntry, ...]
     levels: bool
     absent: tuple[str, ...]
     needles: frozenset[str]
@@ -68,14 +68,14 @@ class Record:
         return sorted({entry.path for entry in self.entries})
 
     @cached_property
-    def of_level(self) -> dict[str, list[Entry]]:
+    def of_level(self) -> dict[str, list[RecordEntry]]:
         """By level; all of them under the empty name."""
         named = {level: [one for one in self.entries if one.level == level] for level in NAMES if level}
         return {"": [*self.entries], **named}
 
     @cached_property
-    def of_request(self) -> dict[str, list[Entry]]:
-        found: dict[str, list[Entry]] = {}
+    def of_request(self) -> dict[str, list[RecordEntry]]:
+        found: dict[str, list[RecordEntry]] = {}
         for entry in self.entries:
             if entry.request:
                 found.setdefault(entry.request, []).append(entry)
@@ -86,7 +86,7 @@ class Record:
         """The levels that a question may name, errors more often; without a name, entries of any are meant."""
         return ("ERROR", "ERROR", "WARN", "WARN", "") if self.levels else ("",)
 
-    def told(self, fact: str, level: str = "") -> list[Entry]:
+    def told(self, fact: str, level: str = "") -> list[RecordEntry]:
         """The entries that tell such a fact."""
         return [entry for entry in self.of_level[level] if fact in entry.facts]
 
@@ -96,19 +96,19 @@ class Record:
         return "\n".join(f"{entry.component} {entry.message}" for entry in self.entries).lower()
 
 
-_KNOWN: dict[Path, Record] = {}  # by the root of the workspace
+_KNOWN: dict[Path, LogRecord] = {}  # by the root of the workspace
 
 
-def record(material: Material) -> Record:
+def record(built: BuiltWorkspace) -> LogRecord:
     """That of the workspace, made once."""
-    if material.root not in _KNOWN:
-        _KNOWN[material.root] = _made(material.notes)
-    return _KNOWN[material.root]
+    if built.root not in _KNOWN:
+        _KNOWN[built.root] = _made(built.notes)
+    return _KNOWN[built.root]
 
 
-def _made(notes: Mapping[str, Any]) -> Record:
-    rows = sorted((Entry(*row) for row in notes["entries"]), key=lambda one: (one.at, one.path, one.first))
-    return Record(tuple(rows), notes["levels"], tuple(notes.get("absent", ())), frozenset(notes.get("needles", ())))
+def _made(notes: Mapping[str, Any]) -> LogRecord:
+    rows = sorted((RecordEntry(*row) for row in notes["entries"]), key=lambda one: (one.at, one.path, one.first))
+    return LogRecord(tuple(rows), notes["levels"], tuple(notes.get("absent", ())), frozenset(notes.get("needles", ())))
 
 
 def clock(second: int) -> str:

@@ -7,35 +7,35 @@ from random import Random
 from pydantic import JsonValue
 from skillstill_training.authoring.checks import Absent, Locations, Value
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 from .lookups import ABSENT, also, any_of, one_of, place
-from .record import NAMES, Entry, record, single
-from .scopes import Scope, scopes
+from .record import NAMES, RecordEntry, record, single
+from .scopes import LogScope, scopes
 
 TRIES = 60  # draws without a draft after which a workspace has no more to give
 MOST_KINDS = 16  # that a result has room for
 
 
-def level_count(material: Material, rng: Random) -> Iterator[Draft]:
-    yield from _beside_none(_counts(material, rng), rng)
+def level_count(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_counts(built, rng), rng)
 
 
-def earliest(material: Material, rng: Random) -> Iterator[Draft]:
-    yield from _beside_none(_outermost(material, rng, 0), rng)
+def earliest(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_outermost(built, rng, 0), rng)
 
 
-def latest(material: Material, rng: Random) -> Iterator[Draft]:
-    yield from _beside_none(_outermost(material, rng, -1), rng)
+def latest(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_outermost(built, rng, -1), rng)
 
 
-def kinds(material: Material, rng: Random) -> Iterator[Draft]:
-    yield from _beside_none(_kinds(material, rng), rng)
+def kinds(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    yield from _beside_none(_kinds(built, rng), rng)
 
 
-def noisiest(material: Material, rng: Random) -> Iterator[Draft]:
-    known = record(material)
-    for level, scope, found in _scoped(material, rng, files=False):
+def noisiest(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    known = record(built)
+    for level, scope, found in _scoped(built, rng, files=False):
         top = single(Counter(entry.component for entry in found))
         if top and len(found) > 3:
             check = Value(gold=top, also=also(top), wrong=tuple(name for name in known.components if name != top))
@@ -43,9 +43,9 @@ def noisiest(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=check, words=_in_words(level, scope), hidden=(top,), facts=facts)
 
 
-def top_error(material: Material, rng: Random) -> Iterator[Draft]:
+def top_error(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     told: set[str] = set()
-    for level, scope, found in _scoped(material, rng):
+    for level, scope, found in _scoped(built, rng):
         counted = Counter(entry.kind for entry in found)
         top = single(counted)
         if level and top and counted[top] > 1 and top not in told:  # once: the same places would be right again
@@ -55,9 +55,9 @@ def top_error(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=any_of(same), words=_in_words(level, scope), facts=facts)
 
 
-def burst(material: Material, rng: Random) -> Iterator[Draft]:
+def burst(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     told: set[str] = set()
-    for level, scope, found in _scoped(material, rng):
+    for level, scope, found in _scoped(built, rng):
         counted = Counter(entry.minute for entry in found)
         top = single(counted)
         if top and counted[top] > 2 and len(counted) > 2 and top not in told:
@@ -67,16 +67,16 @@ def burst(material: Material, rng: Random) -> Iterator[Draft]:
             yield Draft(check=check, words=_in_words(level, scope), hidden=(top,), facts=facts)
 
 
-def _counts(material: Material, rng: Random) -> Iterator[Draft]:
-    for level, scope, found in _scoped(material, rng):
+def _counts(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+    for level, scope, found in _scoped(built, rng):
         facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "count": len(found)}
         check = Value(gold=str(len(found))) if found else Absent()
         yield Draft(check=check, words=_in_words(level, scope), facts=facts)
 
 
-def _outermost(material: Material, rng: Random, end: int) -> Iterator[Draft]:
+def _outermost(built: BuiltWorkspace, rng: Random, end: int) -> Iterator[Draft]:
     """The first entry or the last, where no other one has its second."""
-    for level, scope, found in _scoped(material, rng):
+    for level, scope, found in _scoped(built, rng):
         facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
         if not found:
             yield Draft(check=Absent(), words=_in_words(level, scope), facts=facts)
@@ -85,9 +85,9 @@ def _outermost(material: Material, rng: Random, end: int) -> Iterator[Draft]:
             yield Draft(check=one_of(found[end]), words=_in_words(level, scope), facts=facts)
 
 
-def _kinds(material: Material, rng: Random) -> Iterator[Draft]:
+def _kinds(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Where each kind of message begins, of as many as a result has room for."""
-    for level, scope, found in _scoped(material, rng):
+    for level, scope, found in _scoped(built, rng):
         firsts = {entry.kind: entry for entry in reversed(found)}.values()
         if not level or len(firsts) > MOST_KINDS:
             continue
@@ -112,16 +112,18 @@ def _beside_none(drafts: Iterable[Draft], rng: Random) -> Iterator[Draft]:
             yield draft
 
 
-def _in_words(level: str, scope: Scope) -> dict[str, str]:
+def _in_words(level: str, scope: LogScope) -> dict[str, str]:
     return {"entry": NAMES[level][0], "entries": NAMES[level][1], "where": scope.said}
 
 
-def _scoped(material: Material, rng: Random, files: bool = True) -> Iterator[tuple[str, Scope, list[Entry]]]:
+def _scoped(
+    built: BuiltWorkspace, rng: Random, files: bool = True
+) -> Iterator[tuple[str, LogScope, list[RecordEntry]]]:
     """Endlessly, until too many draws in a row bring nothing new."""
-    known = record(material)
+    known = record(built)
     seen: set[tuple[str, str]] = set()
     idle = 0
-    for scope in scopes(known, material.split, rng, files):
+    for scope in scopes(known, built.split, rng, files):
         level = rng.choice(known.stated_levels)
         if idle > TRIES:
             return

@@ -6,7 +6,7 @@ from random import Random
 
 from skillstill_training.authoring.goal import Split
 
-from .record import Entry, Record, clock
+from .record import LogRecord, RecordEntry, clock
 
 STEPS = (300, 600, 900, 1_800, 3_600)  # seconds that the ends of a window are multiples of
 SHORTEST = 3_600  # seconds that a log must span to be divided
@@ -30,7 +30,7 @@ SAYINGS: dict[Split, tuple[str, ...]] = {"train": LEARNED, "validation": LEARNED
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class LogScope:
     """`said` follows the words of a question: "in api.log", "between 10:00 and 10:30"."""
 
     said: str
@@ -39,15 +39,15 @@ class Scope:
     since: int = 0
     until: int = 86_400
 
-    def holds(self, entry: Entry) -> bool:
+    def holds(self, entry: RecordEntry) -> bool:
         return (not self.path or entry.path == self.path) and self.since <= entry.second < self.until
 
-    def is_clear(self, entries: Sequence[Entry]) -> bool:
+    def is_clear(self, entries: Sequence[RecordEntry]) -> bool:
         """Whether it makes no difference if the minute that is named as the end belongs to it."""
         return not any(self.until <= entry.second < self.until + 60 for entry in entries)
 
 
-def scopes(known: Record, split: Split, rng: Random, files: bool = True) -> Iterator[Scope]:
+def scopes(known: LogRecord, split: Split, rng: Random, files: bool = True) -> Iterator[LogScope]:
     """Endlessly: some of them all; of the others half files, where there are several and they are asked for.
 
     None of a log of a few minutes.
@@ -55,15 +55,15 @@ def scopes(known: Record, split: Split, rng: Random, files: bool = True) -> Iter
     first, last = known.entries[0].second, known.entries[-1].second
     while last - first > SHORTEST:
         if rng.random() < WHOLE:
-            yield Scope("" if rng.random() < UNSAID else rng.choice(SAYINGS[split]))
+            yield LogScope("" if rng.random() < UNSAID else rng.choice(SAYINGS[split]))
         elif files and len(known.files) > 1 and rng.random() < 0.5:
             path = rng.choice(known.files)
-            yield Scope(f"in {path}", {"path": path}, path)
+            yield LogScope(f"in {path}", {"path": path}, path)
         else:
             yield _window(first, last, rng)
 
 
-def _window(first: int, last: int, rng: Random) -> Scope:
+def _window(first: int, last: int, rng: Random) -> LogScope:
     step = rng.choice([one for one in STEPS if one * 2 <= last - first])
     ends = range(first // step * step + step, last // step * step + step * 2, step)
     one, other = sorted(rng.sample(ends, 2))
@@ -72,8 +72,8 @@ def _window(first: int, last: int, rng: Random) -> Scope:
     since, until = clock(one)[:5], clock(other)[:5]
     form = rng.randrange(4)
     if form == 0:
-        return Scope(f"after {since}", {"since": since}, since=one)
+        return LogScope(f"after {since}", {"since": since}, since=one)
     if form == 1:
-        return Scope(f"before {until}", {"until": until}, until=other)
+        return LogScope(f"before {until}", {"until": until}, until=other)
     said = f"between {since} and {until}" if form == 2 else f"from {since} to {until}"
-    return Scope(said, {"since": since, "until": until}, since=one, until=other)
+    return LogScope(said, {"since": since, "until": until}, since=one, until=other)

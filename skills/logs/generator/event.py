@@ -17,7 +17,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class LogEvent:
     """`at` is in milliseconds of the day; `kind` is the same for entries of the same message but for its numbers.
 
     trace   the lines that follow its own

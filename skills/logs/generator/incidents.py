@@ -5,7 +5,7 @@ from random import Random
 
 from pydantic import JsonValue
 
-from .event import Event, Service
+from .event import LogEvent, Service
 from .landscape import HOUR, Call, Stage, calls, entered, started, stepped
 from .traces import trace
 from .vocabulary import Failure, filled
@@ -13,7 +13,7 @@ from .vocabulary import Failure, filled
 MINUTE = 60_000
 
 
-def incidents(scene: Stage, rng: Random) -> Iterator[Event]:
+def incidents(scene: Stage, rng: Random) -> Iterator[LogEvent]:
     """A cascade or two, then releases of which each brings an error of its own, and all the while failing jobs."""
     kinds = rng.sample(scene.words.failure, len(scene.words.failure))
     middle = scene.begin + (scene.end - scene.begin) * 6 // 10
@@ -27,7 +27,7 @@ def incidents(scene: Stage, rng: Random) -> Iterator[Event]:
 
 def failed(
     service: Service, failure: Failure, at: int, request: str, lead: str, rng: Random, **facts: JsonValue
-) -> Event:
+) -> LogEvent:
     """The entry of an exception, with its stack trace."""
     functions = rng.sample(failure.functions, rng.randint(1, len(failure.functions)))
     text = filled(failure.text, rng)
@@ -35,10 +35,10 @@ def failed(
     known: dict[str, JsonValue] = {"exception": failure.exception, "function": functions[-1], **facts}
     said = f"{lead}{failure.exception}"
     kind = f"{lead.split()[0] if lead else ''} {failure.exception}".strip()
-    return Event(at, service, "ERROR", kind, said, request, lines, known)
+    return LogEvent(at, service, "ERROR", kind, said, request, lines, known)
 
 
-def _cascade(scene: Stage, failure: Failure, start: int, rng: Random) -> Iterator[Event]:
+def _cascade(scene: Stage, failure: Failure, start: int, rng: Random) -> Iterator[LogEvent]:
     """One service fails, all that wait for it follow, up to the edge."""
     root = rng.choice(scene.core)
     for _ in range(rng.randint(1, 3)):
@@ -48,7 +48,7 @@ def _cascade(scene: Stage, failure: Failure, start: int, rng: Random) -> Iterato
         yield from _broken(scene, call, root, failure, rng)
 
 
-def _broken(scene: Stage, call: Call, root: Service, failure: Failure, rng: Random) -> Iterator[Event]:
+def _broken(scene: Stage, call: Call, root: Service, failure: Failure, rng: Random) -> Iterator[LogEvent]:
     yield entered(scene, call)
     at = call.at
     before = [service for service in call.route if service != root]
@@ -62,14 +62,14 @@ def _broken(scene: Stage, call: Call, root: Service, failure: Failure, rng: Rand
         at += rng.randint(1_050, 2_400)
         text = filled(failure.symptom, rng, callee=callee.said)
         kind = failure.symptom.replace("{callee}", callee.said)
-        yield Event(at, service, "ERROR", kind, text, call.id, facts={"symptom": True})
+        yield LogEvent(at, service, "ERROR", kind, text, call.id, facts={"symptom": True})
         callee = service
     at += rng.randint(1_050, 1_900)
     text = f"503 for {call.path}"
-    yield Event(at, scene.edge, "ERROR", "503", text, call.id, facts={"path": call.path})
+    yield LogEvent(at, scene.edge, "ERROR", "503", text, call.id, facts={"path": call.path})
 
 
-def _release(scene: Stage, failure: Failure, service: Service, at: int, rng: Random) -> Iterator[Event]:
+def _release(scene: Stage, failure: Failure, service: Service, at: int, rng: Random) -> Iterator[LogEvent]:
     """A new version starts, and with it an error that was not there before."""
     yield started(scene, service, at, rng)
     if rng.random() < 0.5:
@@ -80,7 +80,7 @@ def _release(scene: Stage, failure: Failure, service: Service, at: int, rng: Ran
         yield failed(service, failure, call.at + rng.randint(40, 900), call.id, "", rng)
 
 
-def _jobs(scene: Stage, failure: Failure, rng: Random) -> Iterator[Event]:
+def _jobs(scene: Stage, failure: Failure, rng: Random) -> Iterator[LogEvent]:
     """Jobs that come some time after the request that asked for them, and know its object but not its id."""
     for call in _quiet(scene, rng):
         yield entered(scene, call)
@@ -94,5 +94,5 @@ def _quiet(scene: Stage, rng: Random) -> Sequence[Call]:
     return calls(scene, rng.randint(6, 14), rng)
 
 
-def _omen(failure: Failure, service: Service, at: int, rng: Random) -> Event:
-    return Event(max(at, 0), service, "WARN", failure.omen, filled(failure.omen, rng))
+def _omen(failure: Failure, service: Service, at: int, rng: Random) -> LogEvent:
+    return LogEvent(max(at, 0), service, "WARN", failure.omen, filled(failure.omen, rng))

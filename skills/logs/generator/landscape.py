@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
-from .event import Event, Service
+from .event import LogEvent, Service
 from .vocabulary import Needle, Vocabulary, filled
 
 HOUR = 3_600_000  # milliseconds
@@ -67,7 +67,7 @@ def stage(words: Vocabulary, rng: Random) -> Stage:
     )
 
 
-def traffic(scene: Stage, rng: Random) -> Iterator[Event]:
+def traffic(scene: Stage, rng: Random) -> Iterator[LogEvent]:
     """A day like any other."""
     yield from (event for call in calls(scene, rng.randint(60, 240), rng) for event in answered(scene, call, rng))
     yield from _background(scene, rng)
@@ -79,7 +79,7 @@ def calls(scene: Stage, count: int, rng: Random, window: tuple[int, int] | None 
     return [_call(scene, at, rng) for at in sorted(rng.sample(range(first, last, 37), count))]
 
 
-def answered(scene: Stage, call: Call, rng: Random) -> Iterator[Event]:
+def answered(scene: Stage, call: Call, rng: Random) -> Iterator[LogEvent]:
     """The entries of a request that went well."""
     at = call.at
     yield entered(scene, call)
@@ -88,23 +88,23 @@ def answered(scene: Stage, call: Call, rng: Random) -> Iterator[Event]:
         yield stepped(scene, call, service, at, rng)
     taken = at + rng.randint(2, 9) - call.at
     text = f"200 for {call.path} in {taken} ms"
-    yield Event(call.at + taken, scene.edge, "INFO", "200", text, call.id)
+    yield LogEvent(call.at + taken, scene.edge, "INFO", "200", text, call.id)
 
 
-def entered(scene: Stage, call: Call) -> Event:
+def entered(scene: Stage, call: Call) -> LogEvent:
     text = f"POST {call.path} from user {call.user}"
-    return Event(call.at, scene.edge, "INFO", "enter", text, call.id, facts={"user": call.user})
+    return LogEvent(call.at, scene.edge, "INFO", "enter", text, call.id, facts={"user": call.user})
 
 
-def stepped(scene: Stage, call: Call, service: Service, at: int, rng: Random) -> Event:
+def stepped(scene: Stage, call: Call, service: Service, at: int, rng: Random) -> LogEvent:
     step = rng.choice(scene.words.step)
     text = filled(step, rng, object=call.object)
-    return Event(at, service, "INFO", step, text, call.id, facts={"object": call.object})
+    return LogEvent(at, service, "INFO", step, text, call.id, facts={"object": call.object})
 
 
-def started(scene: Stage, service: Service, at: int, rng: Random) -> Event:
+def started(scene: Stage, service: Service, at: int, rng: Random) -> LogEvent:
     form = rng.choice(scene.words.start)
-    return Event(at, service, "INFO", form, filled(form, rng), facts={"start": True})
+    return LogEvent(at, service, "INFO", form, filled(form, rng), facts={"start": True})
 
 
 def _cast(words: Vocabulary, workers: int, rng: Random) -> Sequence[Service]:
@@ -138,7 +138,7 @@ def _call(scene: Stage, at: int, rng: Random) -> Call:
     return Call(at, filled(scene.id_form, rng), user, f"{scene.noun} {number}", path, route)
 
 
-def _background(scene: Stage, rng: Random) -> Iterator[Event]:
+def _background(scene: Stage, rng: Random) -> Iterator[LogEvent]:
     """What nobody reads: routine, now and then an error that means little, and the needles."""
     for service in scene.services:
         yield started(scene, service, scene.begin + rng.randint(0, 20_000), rng)
@@ -155,7 +155,7 @@ def _background(scene: Stage, rng: Random) -> Iterator[Event]:
             yield _of(needle.text, "WARN", service, scene, rng, needle=needle.text)
 
 
-def _troubles(scene: Stage, rng: Random) -> Iterator[Event]:
+def _troubles(scene: Stage, rng: Random) -> Iterator[LogEvent]:
     """Each host gives several services a trouble of another kind."""
     for host in rng.sample(scene.words.host, 3):
         services = rng.sample(scene.services, min(4, len(scene.services)))
@@ -163,8 +163,8 @@ def _troubles(scene: Stage, rng: Random) -> Iterator[Event]:
             yield _of(trouble.text, "WARN", service, scene, rng, host=host, trouble=trouble.text)
 
 
-def _of(text: str, level: str, service: Service, scene: Stage, rng: Random, **facts: str) -> Event:
+def _of(text: str, level: str, service: Service, scene: Stage, rng: Random, **facts: str) -> LogEvent:
     at = rng.randrange(scene.begin + 30_000, scene.end)
     host = facts.get("host", "")
     kind = text.replace("{host}", host.partition("-")[0])  # the number of a host is one of the numbers
-    return Event(at, service, level, kind, filled(text, rng, host=host), facts=dict(facts))
+    return LogEvent(at, service, level, kind, filled(text, rng, host=host), facts=dict(facts))

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from .event import Event
+from .event import LogEvent
 from .formats import line, prints_info
 from .incidents import incidents
 from .landscape import Stage, stage, traffic
@@ -16,10 +16,10 @@ from .vocabulary import vocabulary
 
 
 def landscape(tree: Path, split: Literal["train", "validation", "test"], rng: Random) -> Mapping[str, JsonValue]:
-    """What is noted of it, as `material.py` says."""
+    """What is noted of it, as `steps.py` says."""
     scene = stage(vocabulary(split), rng)
     events = [*traffic(scene, rng), *incidents(scene, rng)]
-    by_file: dict[str, list[Event]] = defaultdict(list)
+    by_file: dict[str, list[LogEvent]] = defaultdict(list)
     for event in sorted(events, key=lambda one: one.at):
         by_file[event.service.file].append(event)
     rows = [row for path, inside in sorted(by_file.items()) for row in _written(tree / path, path, inside, scene)]
@@ -27,7 +27,7 @@ def landscape(tree: Path, split: Literal["train", "validation", "test"], rng: Ra
     return {"entries": [*rows], "levels": True, "absent": _absent(scene), "needles": needles}
 
 
-def _written(file: Path, path: str, events: Sequence[Event], scene: Stage) -> Iterator[list[JsonValue]]:
+def _written(file: Path, path: str, events: Sequence[LogEvent], scene: Stage) -> Iterator[list[JsonValue]]:
     """Writes the file, and tells what it wrote."""
     lines: list[str] = []
     for event in events:
@@ -39,11 +39,11 @@ def _written(file: Path, path: str, events: Sequence[Event], scene: Stage) -> It
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _level(event: Event) -> str:
+def _level(event: LogEvent) -> str:
     return event.level if event.level != "INFO" or prints_info(event.service.form) else ""
 
 
-def _kind(event: Event) -> str:
+def _kind(event: LogEvent) -> str:
     """A syslog says the level in the message, which makes it another message."""
     return event.kind if prints_info(event.service.form) else f"{event.level} {event.kind}"
 

@@ -10,7 +10,7 @@ from skillstill_training.authoring.goal import Draft
 
 from .drafting import ABSENT, hidden, missing_name, twin, value_of
 from .grammar import Literal, Sampler, Unsuitable, spoken
-from .schema import Column, Row, Table
+from .schema import Row, SchemaColumn, SchemaTable
 
 CANDIDATES = 5  # rows of which one is picked, at most
 
@@ -77,9 +77,9 @@ def _spoken_value(draw: Sampler, value: str) -> str:
     return spoken(value) if draw.rng.random() < 0.4 else value
 
 
-def _shared(draw: Sampler) -> Mapping[str, list[tuple[Table, Column, Column]]]:
+def _shared(draw: Sampler) -> Mapping[str, list[tuple[SchemaTable, SchemaColumn, SchemaColumn]]]:
     """What rows of several tables have, by what it is called: the table, the column, that of the names."""
-    found: dict[str, list[tuple[Table, Column, Column]]] = {}
+    found: dict[str, list[tuple[SchemaTable, SchemaColumn, SchemaColumn]]] = {}
     for table in draw.schema.tables.values():
         for name in table.names:
             for column in table.of("text", "measure", "category", "year", "date"):
@@ -87,7 +87,7 @@ def _shared(draw: Sampler) -> Mapping[str, list[tuple[Table, Column, Column]]]:
     return found
 
 
-def _crowd(draw: Sampler, table: Table) -> tuple[Sequence[Row], Row, Column, Column, str]:
+def _crowd(draw: Sampler, table: SchemaTable) -> tuple[Sequence[Row], Row, SchemaColumn, SchemaColumn, str]:
     """Rows that share a word of their names, the right one of them, and a column that tells it from the others."""
     name, clue = draw.pick(table.names), draw.pick(table.categories)
     words = Counter(word for cell in name.cells for word in cell.split() if len(word) > 3 and word.isalpha())
@@ -100,16 +100,16 @@ def _crowd(draw: Sampler, table: Table) -> tuple[Sequence[Row], Row, Column, Col
     return rows, row, name, clue, part
 
 
-def _right_one(wanted: Column, name: Column, clue: Column, table: Table, part: str) -> str:
+def _right_one(wanted: SchemaColumn, name: SchemaColumn, clue: SchemaColumn, table: SchemaTable, part: str) -> str:
     """A query for the row of that name that is of the right kind."""
     return f"select {wanted.sql} from {table.sql} where {name.sql} like '%{part}%' and {clue.sql} = {{0}}"
 
 
 def _nobody(
     draw: Sampler,
-    table: Table,
+    table: SchemaTable,
     rows: Sequence[Row],
-    clue: Column,
+    clue: SchemaColumn,
     words: dict[str, str],
     about: dict[str, JsonValue],
     pair: str,

@@ -10,10 +10,10 @@ from random import Random
 from pydantic import JsonValue
 from skillstill_training.authoring.checks import Absent, Value
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 from .grammar import Condition, Measure, Sampler, Unsuitable, facts, kept, number, quoted, where
-from .schema import Cell, Column, Row, Schema, Table
+from .schema import Cell, Row, Schema, SchemaColumn, SchemaTable
 
 PATIENCE = 400  # fruitless draws in a row, after which a workspace has nothing more to give
 FEW = 7  # members or rows of an answer, at most
@@ -22,11 +22,11 @@ SMALLEST = 3  # letters of an answer that a prompt must not contain
 Make = Callable[[Sampler], Iterable[Draft]]
 
 
-def drawn(make: Make) -> Callable[[Material, Random], Iterator[Draft]]:
+def drawn(make: Make) -> Callable[[BuiltWorkspace, Random], Iterator[Draft]]:
     """Drafts without end, where the workspace has what they need."""
 
-    def drafts(material: Material, rng: Random) -> Iterator[Draft]:
-        draw = Sampler(Schema.of(material), material.split, rng)
+    def drafts(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+        draw = Sampler(Schema.of(built), built.split, rng)
         fruitless = 0
         while fruitless < PATIENCE:
             try:
@@ -53,7 +53,7 @@ def agree(draw: Sampler, query: str, conditions: Sequence[Condition], rows: Sequ
         raise Unsuitable
 
 
-def counting(draw: Sampler, table: Table, conditions: Sequence[Condition]) -> Draft:
+def counting(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> Draft:
     """How many rows meet the conditions."""
     count = len(kept(table.rows, conditions))
     query = f"select count(*) from {table.sql}{where(conditions)}"
@@ -65,7 +65,7 @@ def counting(draw: Sampler, table: Table, conditions: Sequence[Condition]) -> Dr
     )
 
 
-def measuring(draw: Sampler, table: Table, measure: Measure, conditions: Sequence[Condition], pair: str) -> Draft:
+def measuring(draw: Sampler, table: SchemaTable, measure: Measure, conditions: Sequence[Condition], pair: str) -> Draft:
     """What is worked out of the rows that meet the conditions."""
     value = measure.of(kept(table.rows, conditions))
     query = f"select {measure.sql} from {table.sql}{where(conditions)}"
@@ -80,19 +80,19 @@ def measuring(draw: Sampler, table: Table, measure: Measure, conditions: Sequenc
     )
 
 
-def limited(draw: Sampler, table: Table, conditions: Sequence[Condition]) -> str:
+def limited(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> str:
     """What the rows are called, with the conditions where there are any."""
     return f"{table.many} {draw.say(conditions)}" if conditions else table.many
 
 
-def others(draw: Sampler, column: Column, found: Sequence[str]) -> tuple[str, ...]:
+def others(draw: Sampler, column: SchemaColumn, found: Sequence[str]) -> tuple[str, ...]:
     """What else might be listed: the other values of the column, and the categories of all tables."""
     all_columns = (one for table in draw.schema.tables.values() for one in table.categories)
     words = {word for one in all_columns for word in one.counts if len(word) >= SMALLEST}
     return tuple(sorted(words.union(column.counts, column.unused) - {*found}))
 
 
-def never(draw: Sampler, table: Table, like: Condition, measure: Measure, pair: str) -> Iterator[Draft]:
+def never(draw: Sampler, table: SchemaTable, like: Condition, measure: Measure, pair: str) -> Iterator[Draft]:
     """The absent twin of `measuring`: a value that the column never has."""
     condition = draw.unused(table, like.column)
     query = f"select {measure.sql} from {table.sql}{where([condition])}"
@@ -114,7 +114,9 @@ def value_of(cell: Cell, wrong: Iterable[Cell] = ()) -> Value:
     return Value(gold=gold, wrong=tuple(f"{one}" for one in wrong))
 
 
-def look_up(table: Table, named: Column, column: Column, said: Cell, stored: Cell) -> dict[str, JsonValue]:
+def look_up(
+    table: SchemaTable, named: SchemaColumn, column: SchemaColumn, said: Cell, stored: Cell
+) -> dict[str, JsonValue]:
     """The facts of one cell of the row of that name."""
     if not isinstance(stored, str):
         query = f"select {column.sql} from {table.sql} where {named.sql} = {stored}"
@@ -124,7 +126,7 @@ def look_up(table: Table, named: Column, column: Column, said: Cell, stored: Cel
     return {"query": query, "literals": literals, "column": column.said}
 
 
-def part_of(table: Table, named: Column, name: str) -> dict[str, JsonValue]:
+def part_of(table: SchemaTable, named: SchemaColumn, name: str) -> dict[str, JsonValue]:
     """What to try where nothing has that name: the most telling word of it."""
     word = max(re.findall(r"\w+", name), key=len)
     return {"second": f"select {named.sql} from {table.sql} where {named.sql} like '%{word}%'"}
@@ -134,7 +136,7 @@ def spoken_name(draw: Sampler, key: Cell) -> Cell:
     return key.lower() if isinstance(key, str) and draw.rng.random() < 0.2 else key
 
 
-def missing_name(draw: Sampler, table: Table, named: Column) -> str:
+def missing_name(draw: Sampler, table: SchemaTable, named: SchemaColumn) -> str:
     """A name as the others, which none has: the beginning of one and the end of another."""
     one, other = draw.pick(named.cells), draw.pick(named.cells)
     if code := re.fullmatch(r"(\w+-)\d+", one):
@@ -157,7 +159,7 @@ def hidden(*golds: str) -> tuple[str, ...]:
     return tuple(gold for gold in golds if len(gold) >= SMALLEST and not gold[0].isdigit())
 
 
-def grouped(rows: Sequence[Row], column: Column) -> Mapping[Cell, Sequence[Row]]:
+def grouped(rows: Sequence[Row], column: SchemaColumn) -> Mapping[Cell, Sequence[Row]]:
     groups: dict[Cell, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row[column.name]].append(row)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
-from .schema import Cell, Column, Row, Schema, Table
+from .schema import Cell, Row, Schema, SchemaColumn, SchemaTable
 
 Choice = TypeVar("Choice")
 LOOSE = 0.5  # of the category values that are said otherwise than they are stored
@@ -45,7 +45,7 @@ class Literal:
 class Condition:
     """`sql` holds {0} where its text value stands; `kind` and `value` fill a phrase."""
 
-    column: Column
+    column: SchemaColumn
     kind: str
     value: str
     sql: str
@@ -77,14 +77,16 @@ class Sampler:
             raise Unsuitable
         return self.rng.choice(options)
 
-    def table(self, fits: Callable[[Table], object] = bool) -> Table:
+    def table(self, fits: Callable[[SchemaTable], object] = bool) -> SchemaTable:
         return self.pick([table for table in self.schema.tables.values() if fits(table)])
 
-    def call(self, column: Column) -> str:
+    def call(self, column: SchemaColumn) -> str:
         """The column as somebody says it."""
         return column.name if self.rng.random() < EXACT else column.said
 
-    def category(self, table: Table, *, loose: bool | None = None, column: Column | None = None) -> Condition:
+    def category(
+        self, table: SchemaTable, *, loose: bool | None = None, column: SchemaColumn | None = None
+    ) -> Condition:
         """A column is one of its values; `loose`: whether the value is said otherwise than it is stored."""
         column = column or self.pick(table.categories)
         value: str = self.pick(sorted(column.counts))
@@ -93,12 +95,12 @@ class Sampler:
             raise Unsuitable
         return _equals(table, column, said, value)
 
-    def unused(self, table: Table, column: Column) -> Condition:
+    def unused(self, table: SchemaTable, column: SchemaColumn) -> Condition:
         """The like, with a value that is stored nowhere."""
         value = self.pick([one for one in column.unused if not self.schema.holds(one)])
         return _equals(table, column, spoken(value) if self.rng.random() < 0.5 else value, "")
 
-    def bound(self, table: Table) -> Condition:
+    def bound(self, table: SchemaTable) -> Condition:
         """A measure is above or below a number."""
         column = self.pick([one for one in table.measures if len(one.counts) > 5])
         kind, sign, compare = self.pick(BOUNDS)
@@ -107,7 +109,7 @@ class Sampler:
             column, kind, f"{value}", f"{column.sql} {sign} {value}", lambda row: compare(row[column.name], value)
         )
 
-    def when(self, table: Table) -> Condition:
+    def when(self, table: SchemaTable) -> Condition:
         """A date lies in a year or in a month."""
         column = self.pick(table.dates)
         day = column.day(self.pick(sorted(column.counts)))
@@ -121,7 +123,7 @@ class Sampler:
         sql = f"year({column.sql}) = {day.year}" + (f" and month({column.sql}) = {month}" if month else "")
         return Condition(column, "during", said, sql, keeps)
 
-    def era(self, table: Table) -> Condition:
+    def era(self, table: SchemaTable) -> Condition:
         """A year is before, after or the same as another."""
         column = self.pick([one for one in table.of("year") if one.full])
         year: int = self.pick(sorted(column.counts))
@@ -130,7 +132,7 @@ class Sampler:
             column, kind, f"{year}", f"{column.sql} {sign} {year}", lambda row: compare(row[column.name], year)
         )
 
-    def conditions(self, table: Table) -> Sequence[Condition]:
+    def conditions(self, table: SchemaTable) -> Sequence[Condition]:
         """One or two, of different columns, that some rows meet and others do not."""
         makers = [self.category, self.category, self.bound, self.era]
         first = self.pick(makers)(table)
@@ -141,7 +143,7 @@ class Sampler:
             chosen += [second] if second.column is not first.column and both == {True, False} else []
         return self.fitting(table, chosen)
 
-    def fitting(self, table: Table, conditions: Sequence[Condition]) -> Sequence[Condition]:
+    def fitting(self, table: SchemaTable, conditions: Sequence[Condition]) -> Sequence[Condition]:
         """They themselves. Raises Unsuitable where they leave fewer than two rows, or all."""
         if not 2 <= len(kept(table.rows, conditions)) < len(table.rows):
             raise Unsuitable
@@ -153,7 +155,7 @@ class Sampler:
         parts = [_phrase(frame[one.kind], self.call(one.column), one.value) for one in conditions]
         return articles(f"{frame['lead']}{' and '.join(parts)}{frame.get('end', '')}")
 
-    def measure(self, table: Table, of: str = "", beside: Sequence[Condition] = ()) -> Measure:
+    def measure(self, table: SchemaTable, of: str = "", beside: Sequence[Condition] = ()) -> Measure:
         """An average, total, … of a column of which no condition speaks; `of` stands before its name in SQL."""
         column = self.pick([one for one in table.measures if one not in [met.column for met in beside]])
         whole = all(isinstance(cell, int) for cell in column.cells)
@@ -202,7 +204,7 @@ def articles(text: str) -> str:
     return re.sub(r"\ba (?=[aeio]|hour|u(?!ni|se))", "an ", text, flags=re.IGNORECASE)
 
 
-def _equals(table: Table, column: Column, said: str, stored: str) -> Condition:
+def _equals(table: SchemaTable, column: SchemaColumn, said: str, stored: str) -> Condition:
     literal = Literal(said, stored, table.name)
     return Condition(column, "equals", said, f"{column.sql} = {{0}}", lambda row: row[column.name] == stored, literal)
 

@@ -6,84 +6,84 @@ from collections.abc import Generator, Mapping, Sequence
 from pydantic import TypeAdapter
 from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Hand, Plan, Seen, call
+from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
 from .grammar import quoted
 
-Search = Generator[ToolCall, Seen, list[Seen]]
+Search = Generator[ToolCall, SeenResult, list[SeenResult]]
 CANNOT = "escalate: the tables can only be read and queried."
 TEXTS = TypeAdapter(dict[str, str])
 LITERALS = TypeAdapter(list[dict[str, str]])
 
 
-def valued(goal: Goal, hand: Hand) -> Plan:
-    trail = yield from found(goal, hand)
+def valued(goal: Goal, context: OracleContext) -> Plan:
+    trail = yield from found(goal, context)
     if not _literals(goal) or _literals(goal)[0]["stored"]:
         return f"The {goal.facts['short']} is {value(trail[-1])} ({trail[-1].id})."
     return never(goal, trail)
 
 
-def counted(goal: Goal, hand: Hand) -> Plan:
-    *_, seen = yield from found(goal, hand)
+def counted(goal: Goal, context: OracleContext) -> Plan:
+    *_, seen = yield from found(goal, context)
     return f"There are {value(seen)} {goal.words['many']} ({seen.id})."
 
 
-def percent(goal: Goal, hand: Hand) -> Plan:
-    *_, seen = yield from found(goal, hand)
+def percent(goal: Goal, context: OracleContext) -> Plan:
+    *_, seen = yield from found(goal, context)
     return f"It is {value(seen)} % ({seen.id})."
 
 
-def different(goal: Goal, hand: Hand) -> Plan:
-    *_, seen = yield from found(goal, hand)
+def different(goal: Goal, context: OracleContext) -> Plan:
+    *_, seen = yield from found(goal, context)
     return f"There are {value(seen)} different ones ({seen.id})."
 
 
-def listed(goal: Goal, hand: Hand) -> Plan:
-    *_, seen = yield from found(goal, hand)
+def listed(goal: Goal, context: OracleContext) -> Plan:
+    *_, seen = yield from found(goal, context)
     return f"They are {', '.join(rows(seen))} ({seen.id})."
 
 
-def tabled(goal: Goal, hand: Hand) -> Plan:
-    *_, seen = yield from found(goal, hand)
+def tabled(goal: Goal, context: OracleContext) -> Plan:
+    *_, seen = yield from found(goal, context)
     return "\n".join([f"Rows ({seen.id}):", *rows(seen)])
 
 
-def best(goal: Goal, hand: Hand) -> Plan:
-    *_, seen = yield from found(goal, hand)
+def best(goal: Goal, context: OracleContext) -> Plan:
+    *_, seen = yield from found(goal, context)
     return f"It is {value(seen)} ({seen.id})."
 
 
-def looked_up(goal: Goal, hand: Hand) -> Plan:
+def looked_up(goal: Goal, context: OracleContext) -> Plan:
     if "lacks" in goal.facts:
-        seen = hand.opening
+        seen = context.opening
         return f"There is no {goal.words['column']} in {goal.facts['lacks']} ({seen.id})."
-    *trail, seen = yield from found(goal, hand)
+    *trail, seen = yield from found(goal, context)
     if not rows(seen):
         return (yield from nobody(goal, [*trail, seen], f"{goal.words['one']} {goal.words['name']}"))
     return f"The {goal.facts['column']} is {value(seen)} ({seen.id})."
 
 
-def followed(goal: Goal, hand: Hand) -> Plan:
-    *trail, seen = yield from found(goal, hand)
+def followed(goal: Goal, context: OracleContext) -> Plan:
+    *trail, seen = yield from found(goal, context)
     if not rows(seen):
         return (yield from nobody(goal, [*trail, seen], f"{goal.words['parent']} {goal.words['name']}"))
     seen = yield from onward(goal, value(seen))
     return f"There are {value(seen)} {goal.words['many']} ({seen.id})."
 
 
-def owned(goal: Goal, hand: Hand) -> Plan:
-    *_, seen = yield from found(goal, hand)
+def owned(goal: Goal, context: OracleContext) -> Plan:
+    *_, seen = yield from found(goal, context)
     if "none" in goal.facts:
         return f"There is no {goal.words['one']} {goal.words['key']} ({seen.id} found nothing)."
     seen = yield from onward(goal, value(seen))
     return f"The {goal.facts['column']} is {value(seen)} ({seen.id})."
 
 
-def sought(goal: Goal, hand: Hand) -> Plan:
+def sought(goal: Goal, context: OracleContext) -> Plan:
     """Each table that has such a column, in the order of the overview, until one has such a row."""
-    overview = hand.opening
+    overview = context.opening
     each: Mapping[str, str] = TEXTS.validate_python(goal.facts["each"])
-    hand.met(len(each))
+    context.met(len(each))
     tried: list[str] = []
     for table in sorted(each, key=lambda table: _place(overview, table)):
         seen = yield call("sql", query=f"{each[table]}{quoted(goal.words['name'])}")
@@ -93,10 +93,10 @@ def sought(goal: Goal, hand: Hand) -> Plan:
     return f"There is no {goal.words['name']} ({', '.join(tried)} found nothing)."
 
 
-def picked(goal: Goal, hand: Hand) -> Plan:
+def picked(goal: Goal, context: OracleContext) -> Plan:
     """Of all rows of that name the one of the right kind, if there is one."""
-    trail = yield from found(goal, hand)
-    hand.met(int(str(goal.facts["candidates"])))
+    trail = yield from found(goal, context)
+    context.met(int(str(goal.facts["candidates"])))
     if not rows(trail[-1]):
         words, tried = goal.words, ", ".join(seen.id for seen in trail)
         return f"There is no {words['one']} {words['part']} with {goal.facts['by']} {words['clue']} ({tried})."
@@ -106,15 +106,15 @@ def picked(goal: Goal, hand: Hand) -> Plan:
     return f"There are {value(seen)} {goal.words['many']} ({seen.id})."
 
 
-def declined(goal: Goal, hand: Hand) -> Plan:
+def declined(goal: Goal, context: OracleContext) -> Plan:
     yield from ()
     return CANNOT
 
 
-def found(goal: Goal, hand: Hand) -> Search:
+def found(goal: Goal, context: OracleContext) -> Search:
     """What the goal's query shows, at the end of all that led to it: a text that is stored otherwise is mended."""
     query, literals = str(goal.facts["query"]), _literals(goal)
-    looked = _table_of(query) if hand.detour("look") else ""
+    looked = _table_of(query) if context.detour("look") else ""
     if looked:
         yield call("describe", table=looked)
     known = [one["stored"] or one["said"] if one["table"] == looked else one["said"] for one in literals]
@@ -125,7 +125,7 @@ def found(goal: Goal, hand: Hand) -> Search:
     return trail
 
 
-def mended(query: str, literal: Mapping[str, str], seen: Seen, looked: str) -> Search:
+def mended(query: str, literal: Mapping[str, str], seen: SeenResult, looked: str) -> Search:
     """The query again with the text as it is stored, which the result has told already, or the table's values tell."""
     stored, trail = literal["stored"], []
     if (not stored or f"{stored!r}" not in seen.text) and literal["table"] != looked:
@@ -137,13 +137,13 @@ def mended(query: str, literal: Mapping[str, str], seen: Seen, looked: str) -> S
     return trail
 
 
-def nobody(goal: Goal, trail: Sequence[Seen], who: str) -> Plan:
+def nobody(goal: Goal, trail: Sequence[SeenResult], who: str) -> Plan:
     """Nothing of that name: a part of it is tried, and the answer is a no."""
     seen = yield call("sql", query=str(goal.facts["second"]))
     return f"There is no {who} ({trail[-1].id}, {seen.id})."
 
 
-def onward(goal: Goal, key: str) -> Generator[ToolCall, Seen, Seen]:
+def onward(goal: Goal, key: str) -> Generator[ToolCall, SeenResult, SeenResult]:
     """From a key to what its row, or the rows that refer to it, show."""
     queries = goal.facts["then"]
     assert isinstance(queries, list)
@@ -153,12 +153,12 @@ def onward(goal: Goal, key: str) -> Generator[ToolCall, Seen, Seen]:
     return seen
 
 
-def never(goal: Goal, trail: Sequence[Seen]) -> str:
+def never(goal: Goal, trail: Sequence[SeenResult]) -> str:
     said = _literals(goal)[0]["said"]
     return f"There is no {goal.facts['column']} {said} ({', '.join(seen.id for seen in trail)})."
 
 
-def rows(seen: Seen) -> Sequence[str]:
+def rows(seen: SeenResult) -> Sequence[str]:
     """The rows of a result; raises ValueError where it is an error, or shows not all."""
     count = int(seen.lines[0].split()[0])
     shown = seen.lines[1 : count + 1]
@@ -167,7 +167,7 @@ def rows(seen: Seen) -> Sequence[str]:
     return shown
 
 
-def value(seen: Seen) -> str:
+def value(seen: SeenResult) -> str:
     (row,) = rows(seen)
     return row
 
@@ -180,7 +180,7 @@ def _table_of(query: str) -> str:
     return str(re.findall(r"\bfrom (\w+)", query)[0])
 
 
-def _place(overview: Seen, table: str) -> int:
+def _place(overview: SeenResult, table: str) -> int:
     found = re.search(rf"(?:^|: |  ){re.escape(table)}, \d+ rows", overview.text, re.MULTILINE)
     if found is None:
         raise ValueError(f"the overview does not show {table}")

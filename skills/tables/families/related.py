@@ -21,7 +21,7 @@ from .drafting import (
     value_of,
 )
 from .grammar import Condition, Literal, Sampler, Unsuitable, facts, kept, quoted, where
-from .schema import Cell, Column, Link, Row, Table
+from .schema import Cell, Link, Row, SchemaColumn, SchemaTable
 
 
 def join(draw: Sampler) -> Iterator[Draft]:
@@ -79,7 +79,7 @@ def _other_names(draw: Sampler, found: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(names - {*found}))
 
 
-def _exact(draw: Sampler, table: Table) -> Sequence[Condition]:
+def _exact(draw: Sampler, table: SchemaTable) -> Sequence[Condition]:
     if draw.rng.random() < 0.2:
         return ()
     return [draw.category(table, loose=False) if draw.rng.random() < 0.3 else draw.bound(table)]
@@ -165,13 +165,15 @@ def _tells(draw: Sampler, link: Link, conditions: Sequence[Condition]) -> bool:
     return link.column.name == link.parent.key.name and not taken & {one.column.name for one in conditions}
 
 
-def _named(table: Table, key: Column, name: Column, said: str, stored: str) -> dict[str, JsonValue]:
+def _named(table: SchemaTable, key: SchemaColumn, name: SchemaColumn, said: str, stored: str) -> dict[str, JsonValue]:
     """The facts of the key of the row of that name."""
     query = f"select {key.sql} from {table.sql} where {name.sql} = {{0}}"
     return {"query": query, "literals": [Literal(said, stored, table.name).facts]}
 
 
-def _step(draw: Sampler, parent: Table, key: Cell) -> tuple[list[JsonValue], Cell, Sequence[Cell], Column, Table]:
+def _step(
+    draw: Sampler, parent: SchemaTable, key: Cell
+) -> tuple[list[JsonValue], Cell, Sequence[Cell], SchemaColumn, SchemaTable]:
     """The queries from a key to a cell of its row, or of the row that this one belongs to in its turn."""
     assert parent.key
     row = next(row for row in parent.rows if row[parent.key.name] == key)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from skillstill.tools.tables.catalogue import name_in_query
 from skillstill.tools.tables.dates import add_dates
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 Cell = Any  # of a row: a number, a text, or None
 Row = Mapping[str, Cell]
@@ -24,7 +24,7 @@ DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d %b %Y")
 
 
 @dataclass(frozen=True)
-class Column:
+class SchemaColumn:
     """`kind`: key, refers, label, text, category, measure, year or date. `unused`: values that one might expect."""
 
     name: str
@@ -57,39 +57,39 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class SchemaTable:
     """Its rows are called `one`, `many`; `lacks`: what one might ask of them and no table has."""
 
     name: str
     one: str
     many: str
-    columns: Mapping[str, Column]
+    columns: Mapping[str, SchemaColumn]
     rows: Sequence[Row]
-    key: Column | None = None
-    label: Column | None = None
+    key: SchemaColumn | None = None
+    label: SchemaColumn | None = None
     lacks: tuple[str, ...] = ()
 
     @property
     def sql(self) -> str:
         return name_in_query(self.name)
 
-    def of(self, *kinds: str) -> Sequence[Column]:
+    def of(self, *kinds: str) -> Sequence[SchemaColumn]:
         return [column for column in self.columns.values() if column.kind in kinds]
 
     @property
-    def categories(self) -> Sequence[Column]:
+    def categories(self) -> Sequence[SchemaColumn]:
         return [one for one in self.of("category") if one.full and 2 <= len(one.counts) <= MAX_CATEGORIES]
 
     @property
-    def measures(self) -> Sequence[Column]:
+    def measures(self) -> Sequence[SchemaColumn]:
         return [one for one in self.of("measure") if one.full]
 
     @property
-    def dates(self) -> Sequence[Column]:
+    def dates(self) -> Sequence[SchemaColumn]:
         return [one for one in self.of("date") if one.full and one.form]
 
     @property
-    def names(self) -> Sequence[Column]:
+    def names(self) -> Sequence[SchemaColumn]:
         """What one calls a row by, where no two rows share it."""
         return [self.label] if self.label and self.label.full and max(self.label.counts.values()) == 1 else []
 
@@ -97,20 +97,20 @@ class Table:
 class Link(NamedTuple):
     """A table, its column that refers to another, and that other."""
 
-    child: Table
-    column: Column
-    parent: Table
+    child: SchemaTable
+    column: SchemaColumn
+    parent: SchemaTable
 
 
 @dataclass(frozen=True)
 class Schema:
-    tables: Mapping[str, Table]
+    tables: Mapping[str, SchemaTable]
     texts: frozenset[str] = field(repr=False)  # all that is stored, in small letters
     connection: sqlite3.Connection = field(repr=False)
 
     @classmethod
-    def of(cls, material: Material) -> "Schema":
-        return _read(material.root, json.dumps(material.notes["tables"]))
+    def of(cls, built: BuiltWorkspace) -> "Schema":
+        return _read(built.root, json.dumps(built.notes["tables"]))
 
     def ask(self, query: str) -> list[tuple[Cell, ...]]:
         """What SQLite says, with the types that the files give."""
@@ -139,9 +139,9 @@ def _read(root: Path, noted: str) -> Schema:
     return Schema(tables, frozenset(texts), connection)
 
 
-def _table(name: str, note: Mapping[str, Any], rows: Sequence[Row], connection: sqlite3.Connection) -> Table:
+def _table(name: str, note: Mapping[str, Any], rows: Sequence[Row], connection: sqlite3.Connection) -> SchemaTable:
     columns = {
-        column: Column(
+        column: SchemaColumn(
             name=column,
             kind=about["kind"],
             said=about["said"],
@@ -157,7 +157,7 @@ def _table(name: str, note: Mapping[str, Any], rows: Sequence[Row], connection: 
     values = [tuple(row[column] for column in columns) for row in rows]
     connection.executemany(f"INSERT INTO {name_in_query(name)} VALUES ({marks})", values)  # noqa: S608
     key, label = columns.get(note["key"]), columns.get(note["label"])
-    return Table(name, note["one"], note["many"], columns, rows, key, label, tuple(note["lacks"]))
+    return SchemaTable(name, note["one"], note["many"], columns, rows, key, label, tuple(note["lacks"]))
 
 
 def _rows(file: Path, name: str) -> Sequence[Row]:

@@ -42,7 +42,7 @@ def kept(home: Path) -> list[Path]:
         data_folder() / "registry.json",
         library_folder() / "blobs" / "one",
         state_folder() / "runs" / "one.jsonl",
-        cache_folder() / "material" / "one",
+        cache_folder() / "workspaces" / "one",
         config_folder() / "config.toml",
     ]
     for file in files:

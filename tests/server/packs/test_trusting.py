@@ -44,7 +44,7 @@ def test_no_door_to_a_skill_s_python_is_open(skill: Path, proof: Path, tmp_path:
     (tmp_path / "packs").symlink_to(skill.parents[2])
     through = tmp_path / "packs" / "settings" / "skill" / "settings"
     for folder in (skill, tmp_path / "link", through, skill / ".." / "settings"):
-        for door in (load_families, load_baseline, lambda one: import_from(one, "material")):
+        for door in (load_families, load_baseline, lambda one: import_from(one, "steps")):
             with pytest.raises(RegistryError, match="is not trusted"):
                 door(folder)
     assert not proof.exists()

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import anyio
 import pytest
-from skillstill.errors import GoalsError, MaterialError
+from skillstill.errors import GoalsError, WorkspaceSourceError
 from skillstill.skills.skill import load_skill
 from skillstill_training.authoring.families import load_families, load_wordings
 from skillstill_training.design.borrowing import lender
-from skillstill_training.design.choosing import table
+from skillstill_training.design.family_choice import table
 from skillstill_training.evaluation.baseline import load_baseline
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
@@ -85,7 +85,7 @@ def test_what_it_borrows_is_refused_when_it_has_changed_since(design: Run, logs:
         file.write("LATER = 1\n")
     with pytest.raises(GoalsError, match="the bundled skill logs has changed since this skill was designed"):
         load_families(folder)
-    with pytest.raises(MaterialError, match="the bundled skill logs has changed since this skill was designed"):
+    with pytest.raises(WorkspaceSourceError, match="the bundled skill logs has changed since this skill was designed"):
         prepare(load_sources(folder)[0], folder, offline=True)
 
 

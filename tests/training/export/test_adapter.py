@@ -14,7 +14,7 @@ from skillstill.errors import StageError
 from skillstill.util.packages import installed_file
 from skillstill_training.export import adapter
 from skillstill_training.export.adapter import export_adapter
-from skillstill_training.gguf.likeness import Likeness, compare, llama_voice
+from skillstill_training.gguf.divergence import Divergence, compare, llama_voice
 from skillstill_training.run.folder import RunFolder
 
 from tests.clients.counterparts import CACHE, lacking
@@ -82,7 +82,7 @@ def test_the_small_file_is_taken_where_it_speaks_as_the_large_one_does(
     assert small.kind == "Q8_0"
     assert small.likeness
     assert 0 < small.likeness.kl <= adapter.MOST_KL
-    far = Likeness(kl=0.5, top=0.7, texts=0, positions=9)
+    far = Divergence(kl=0.5, top=0.7, texts=0, positions=9)
     monkeypatch.setattr(adapter, "compare", lambda *given: far)
     large = export_adapter(folder, base, name="settings", prompts=PROMPTS)
     assert (large.kind, large.likeness) == ("F16", far)

@@ -12,7 +12,7 @@ from skillstill.models.engine import EngineOptions
 from skillstill.models.llama import LlamaBase
 from skillstill.types import Message, ToolCall
 from skillstill.util.packages import installed_file
-from skillstill_training.learning.rows import IGNORED, Row, Vocabulary, drawn, fitting
+from skillstill_training.learning.rows import IGNORED, RowTokenizer, TrainingRow, drawn, fitting
 from skillstill_training.teachers.samples import Sample
 
 LOOK = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "naïve <|im_end|> 日本"}),))
@@ -23,16 +23,16 @@ TRACE = (
     Message(role="tool", content="r1: 1 hit\ncache.toml:3: size = 404"),
     Message(role="assistant", content="404, see cache.toml:3."),
 )
-BYTES = Vocabulary(lambda text: list(text.encode()), lambda token: bytes([token]))
+BYTES = RowTokenizer(lambda text: list(text.encode()), lambda token: bytes([token]))
 
 
 def sample(*messages: Message, family: str = "direct") -> Sample:
     return Sample(goal="g1", family=family, wording="w", teacher="constructed", verified="check", messages=messages)
 
 
-def rows(family: str, count: int, length: int = 10) -> list[Row]:
+def rows(family: str, count: int, length: int = 10) -> list[TrainingRow]:
     """Rows that can be told apart by their first token."""
-    return [Row(family, (number,) * length, (number,) * length) for number in range(count)]
+    return [TrainingRow(family, (number,) * length, (number,) * length) for number in range(count)]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_what_the_model_writes_is_learned_and_nothing_else() -> None:
 
 @pytest.mark.anyio
 async def test_a_row_begins_with_the_very_tokens_that_serving_sends(base: LlamaBase) -> None:
-    row = Vocabulary(base.engine.tokenize, base.engine.piece).row(sample(*TRACE))
+    row = RowTokenizer(base.engine.tokenize, base.engine.piece).row(sample(*TRACE))
     async with base.lease(dialect=chat.LINES) as model:
         assert list(row.tokens) == model.prompt(TRACE, ()).tokens
         for end in (2, 4):
@@ -70,7 +70,7 @@ def test_a_sample_of_which_nothing_is_learned_is_refused() -> None:
 
 
 def test_a_vocabulary_that_does_not_say_what_was_written_is_refused() -> None:
-    without_capitals = Vocabulary(lambda text: list(text.lower().encode()), BYTES.piece)
+    without_capitals = RowTokenizer(lambda text: list(text.lower().encode()), BYTES.piece)
     with pytest.raises(GateError, match=r"the mask of g1 is wrong: it lets through 'in a\.py:1\.<\|im_end\|>'"):
         without_capitals.row(sample(*TRACE[:2], Message(role="assistant", content="In a.py:1.")))
 
@@ -103,7 +103,7 @@ def test_a_family_comes_again_only_when_all_its_rows_were_drawn() -> None:
 def test_a_draw_keeps_to_its_budget_and_is_the_same_again(
     lengths: list[tuple[str, int]], budget: int, most: int | None, seed: int
 ) -> None:
-    some_rows = [Row(family, (at,) * length, (at,) * length) for at, (family, length) in enumerate(lengths)]
+    some_rows = [TrainingRow(family, (at,) * length, (at,) * length) for at, (family, length) in enumerate(lengths)]
     chosen = drawn(some_rows, budget, seed, most)
     assert sum(len(row.tokens) for row in chosen) <= budget
     assert most is None or len(chosen) <= most

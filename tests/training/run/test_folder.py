@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from skillstill.errors import StageError
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import EvaluatePlan, Recipe, TrainPlan
+from skillstill_training.run.recipe import EvaluationConfig, Recipe, TrainConfig
 
 
 def test_two_that_begin_in_the_same_second_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_a_run_that_nothing_came_of_leaves_no_folder(folder: RunFolder) -> None:
 
 
 def test_a_run_takes_over_how_to_train_and_to_measure_but_not_what_to_ask(folder: RunFolder) -> None:
-    first, otherwise = Recipe(), Recipe(train=TrainPlan(batch=2), evaluate=EvaluatePlan(paired=40))
+    first, otherwise = Recipe(), Recipe(train=TrainConfig(batch=2), evaluate=EvaluationConfig(paired=40))
     assert folder.follow(otherwise) == otherwise, "of one that has no recipe yet"
     folder.save_recipe(first)
     assert folder.follow(otherwise) == folder.recipe() == otherwise

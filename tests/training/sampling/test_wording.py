@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from skillstill.errors import GoalsError
 from skillstill_training.authoring.checks import Absent
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.run.recipe import Speech
+from skillstill_training.run.recipe import SpeechConfig
 from skillstill_training.sampling.wording import loosely, mistyped, normal, say
 
-PLAIN = Speech(loose=0, typo=0, scoped=0)
+PLAIN = SpeechConfig(loose=0, typo=0, scoped=0)
 DRAFT = Draft(check=Absent(), words={"name": "Retry.back_off"}, loose=("name",), scope="src/http")
 
 

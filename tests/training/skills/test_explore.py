@@ -13,10 +13,10 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.families import Family, load_families, load_wordings, slots
 from skillstill_training.authoring.goal import Draft, Goal
-from skillstill_training.episode import execute, hand_for
-from skillstill_training.run.recipe import Speech, load_recipe
-from skillstill_training.sampling.composer import Composer, Unfit
-from skillstill_training.workspaces import Material, load_sources
+from skillstill_training.episode import execute, oracle_context
+from skillstill_training.run.recipe import SpeechConfig, load_recipe
+from skillstill_training.sampling.goal_builder import GoalBuilder, UnfitGoal
+from skillstill_training.workspaces import BuiltWorkspace, load_sources
 
 from tests.scenes import ROOT, write
 
@@ -158,32 +158,32 @@ NOTES: dict[str, JsonValue] = {
 
 
 @pytest.fixture
-def material(tmp_path: Path) -> Material:
-    return Material("shop", "train", write(tmp_path, FILES), NOTES)
+def built(tmp_path: Path) -> BuiltWorkspace:
+    return BuiltWorkspace("shop", "train", write(tmp_path, FILES), NOTES)
 
 
-async def goals(family: Family, material: Material) -> list[Goal]:
+async def goals(family: Family, built: BuiltWorkspace) -> list[Goal]:
     """Proven goals of the family, each in a wording that only names what is asked."""
-    composer = Composer(load_skill(SKILL), Speech(loose=0, typo=0, scoped=0), seed=1)
+    builder = GoalBuilder(load_skill(SKILL), SpeechConfig(loose=0, typo=0, scoped=0), seed=1)
     found = []
-    for draft in islice(family.drafts(material, Random(1)), LOOKED_AT):
+    for draft in islice(family.drafts(built, Random(1)), LOOKED_AT):
         wording = " ".join(f"{{{slot}}}" for slot in draft.words)
         try:
-            goal = composer.compose(draft, family, material, "train", [("plain", wording)])
-        except Unfit:
+            goal = builder.compose(draft, family, built, "train", [("plain", wording)])
+        except UnfitGoal:
             continue
-        found.append(await composer.prove(goal, family, material))
+        found.append(await builder.prove(goal, family, built))
     return found
 
 
-def drafts(name: str, material: Material, seeds: int = 1) -> Iterator[Draft]:
+def drafts(name: str, built: BuiltWorkspace, seeds: int = 1) -> Iterator[Draft]:
     for seed in range(seeds):
-        yield from islice(FAMILIES[name].drafts(material, Random(seed)), LOOKED_AT)
+        yield from islice(FAMILIES[name].drafts(built, Random(seed)), LOOKED_AT)
 
 
 def step(name: str) -> Callable[[Path, Random], dict[str, JsonValue]]:
-    """A step of the skill's own `material.py`."""
-    found: Callable[[Path, Random], dict[str, JsonValue]] = getattr(import_from(SKILL, "material"), name)
+    """A step of the skill's own `steps.py`."""
+    found: Callable[[Path, Random], dict[str, JsonValue]] = getattr(import_from(SKILL, "steps"), name)
     return found
 
 
@@ -200,21 +200,21 @@ def everything() -> str:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-async def test_each_family_yields_goals_that_its_own_plan_solves(name: str, material: Material) -> None:
-    assert await goals(FAMILIES[name], material)
+async def test_each_family_yields_goals_that_its_own_plan_solves(name: str, built: BuiltWorkspace) -> None:
+    assert await goals(FAMILIES[name], built)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-async def test_no_check_accepts_an_empty_answer_or_one_that_lists_everything(name: str, material: Material) -> None:
-    for goal in await goals(FAMILIES[name], material):
+async def test_no_check_accepts_an_empty_answer_or_one_that_lists_everything(name: str, built: BuiltWorkspace) -> None:
+    for goal in await goals(FAMILIES[name], built):
         for answer in ("", "I do not know.", everything()):
             attempt = Attempt.of_text(goal.prompt, answer)
             assert not judge(goal.check, attempt).passed, (goal.prompt, answer[:40])
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-async def test_no_check_accepts_the_answer_to_another_question_of_its_family(name: str, material: Material) -> None:
-    found = await goals(FAMILIES[name], material)
+async def test_no_check_accepts_the_answer_to_another_question_of_its_family(name: str, built: BuiltWorkspace) -> None:
+    found = await goals(FAMILIES[name], built)
     for goal in found:
         for other in found:
             if other.check != goal.check:
@@ -222,17 +222,17 @@ async def test_no_check_accepts_the_answer_to_another_question_of_its_family(nam
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-async def test_detours_lead_to_the_same_answer(name: str, material: Material) -> None:
+async def test_detours_lead_to_the_same_answer(name: str, built: BuiltWorkspace) -> None:
     family = FAMILIES[name]
-    for goal in await goals(family, material):
-        hand = hand_for(goal, 1, {"miss": 1.0, "wrong": 1.0})
-        _, judgement = await execute(goal, family, load_skill(SKILL), material.root, hand)
+    for goal in await goals(family, built):
+        context = oracle_context(goal, 1, {"miss": 1.0, "wrong": 1.0})
+        _, judgement = await execute(goal, family, load_skill(SKILL), built.root, context)
         assert judgement.passed, judgement.why
 
 
 @pytest.mark.parametrize("name", ["definition", "signature", "bases", "raises", "callers", "importers", "tests"])
-def test_look_ups_ask_for_what_is_not_there_in_the_same_words_as_for_what_is(name: str, material: Material) -> None:
-    found = [draft for seed in range(30) for draft in islice(FAMILIES[name].drafts(material, Random(seed)), LOOKED_AT)]
+def test_look_ups_ask_for_what_is_not_there_in_the_same_words_as_for_what_is(name: str, built: BuiltWorkspace) -> None:
+    found = [draft for seed in range(30) for draft in islice(FAMILIES[name].drafts(built, Random(seed)), LOOKED_AT)]
     absent = [draft for draft in found if draft.check.kind == "absent"]
     present = {draft.pair for draft in found if draft.check.kind != "absent"}
     assert absent
@@ -258,9 +258,9 @@ def test_look_ups_ask_for_what_is_not_there_in_the_same_words_as_for_what_is(nam
     ],
 )
 def test_a_right_answer_passes_in_other_words_and_a_near_miss_fails(
-    name: str, slot: str, value: str, right: str, wrong: str, material: Material
+    name: str, slot: str, value: str, right: str, wrong: str, built: BuiltWorkspace
 ) -> None:
-    found = (draft for draft in drafts(name, material, seeds=30) if draft.check.kind != "absent")
+    found = (draft for draft in drafts(name, built, seeds=30) if draft.check.kind != "absent")
     draft = next(draft for draft in found if draft.words[slot].endswith(value))
     prompt = " ".join(draft.words.values())
     assert judge(draft.check, Attempt.of_text(prompt, right)).passed
@@ -294,17 +294,17 @@ def test_patches_of_one_or_two_source_files_are_noted_whatever_their_language(tm
     assert not (root / "debian").exists()
 
 
-async def test_a_loosely_said_name_is_found_as_it_was_said(material: Material) -> None:
+async def test_a_loosely_said_name_is_found_as_it_was_said(built: BuiltWorkspace) -> None:
     family = FAMILIES["bases"]
-    composer = Composer(load_skill(SKILL), Speech(loose=1, typo=0, scoped=0), seed=1)
-    for draft in drafts("bases", material):
-        goal = composer.compose(draft, family, material, "train", [("plain", "{name}?")])
-        proven = await composer.prove(goal, family, material)
+    builder = GoalBuilder(load_skill(SKILL), SpeechConfig(loose=1, typo=0, scoped=0), seed=1)
+    for draft in drafts("bases", built):
+        goal = builder.compose(draft, family, built, "train", [("plain", "{name}?")])
+        proven = await builder.prove(goal, family, built)
         assert proven.absent or draft.words["name"] in proven.answer
 
 
-def test_described_functions_are_not_named_in_their_goals(material: Material) -> None:
-    draft = next(iter(drafts("needle", material)))
+def test_described_functions_are_not_named_in_their_goals(built: BuiltWorkspace) -> None:
+    draft = next(iter(drafts("needle", built)))
     assert draft.words == {
         "action": "return the number of lines that the ledger has",
         "actions": "returns the number of lines that the ledger has",
@@ -312,19 +312,19 @@ def test_described_functions_are_not_named_in_their_goals(material: Material) ->
     assert draft.hidden == ("count_rows",)
 
 
-def test_drafts_depend_on_the_random_generator_alone(material: Material) -> None:
+def test_drafts_depend_on_the_random_generator_alone(built: BuiltWorkspace) -> None:
     for family in FAMILIES.values():
-        once, again = (list(islice(family.drafts(material, Random(3)), LOOKED_AT)) for _ in range(2))
+        once, again = (list(islice(family.drafts(built, Random(3)), LOOKED_AT)) for _ in range(2))
         assert once == again
 
 
-def test_each_family_has_25_wordings_that_use_only_its_slots(material: Material) -> None:
+def test_each_family_has_25_wordings_that_use_only_its_slots(built: BuiltWorkspace) -> None:
     wordings = load_wordings(SKILL, "train", tuple(FAMILIES.values()))
     for family in FAMILIES.values():
         if family.held_out:
             assert family.name not in wordings
             continue
-        known = next(iter(drafts(family.name, material))).words.keys()
+        known = next(iter(drafts(family.name, built))).words.keys()
         texts = wordings[family.name]
         assert len(set(texts)) == len(texts) >= 25, family.name
         for text in texts:

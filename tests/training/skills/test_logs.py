@@ -10,10 +10,10 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.families import Family, load_families, load_wordings, slots
 from skillstill_training.authoring.goal import SPLITS, Draft, Goal, Split
-from skillstill_training.episode import execute, hand_for
-from skillstill_training.run.recipe import Speech
-from skillstill_training.sampling.composer import Composer
-from skillstill_training.workspaces import Material, Source, load_sources
+from skillstill_training.episode import execute, oracle_context
+from skillstill_training.run.recipe import SpeechConfig
+from skillstill_training.sampling.goal_builder import GoalBuilder
+from skillstill_training.workspaces import BuiltWorkspace, Source, load_sources
 from skillstill_training.workspaces.steps import run_steps
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 
@@ -23,8 +23,8 @@ FOLDER = Path(__file__).parents[3] / "skills" / "logs"
 FAMILIES = load_families(FOLDER)
 WORDINGS = load_wordings(FOLDER, "train", FAMILIES)
 SKILL = load_skill(FOLDER)
-PLAIN = Composer(SKILL, Speech(loose=0, typo=0, scoped=0), seed=1)
-SPEECH = Composer(SKILL, Speech(loose=0.5, typo=0.2), seed=1)
+PLAIN = GoalBuilder(SKILL, SpeechConfig(loose=0, typo=0, scoped=0), seed=1)
+SPEECH = GoalBuilder(SKILL, SpeechConfig(loose=0.5, typo=0.2), seed=1)
 DRAFTS = 8  # of each family, looked at in each test
 HELD_OUT = "Where is the first error of any service after the last start of {component}?"
 MACHINE = [  # of a machine that starts; the last word before the colon is who says it
@@ -38,32 +38,32 @@ MACHINE = [  # of a machine that starts; the last word before the colon is who s
 ]
 
 
-def made(tmp_path: Path, step: str, seed: int, split: Split = "train") -> Material:
+def made(tmp_path: Path, step: str, seed: int, split: Split = "train") -> BuiltWorkspace:
     """The workspace that a step makes of the logs that lie there."""
     (root := tmp_path / "tree").mkdir(parents=True, exist_ok=True)
     write_notes(root, {})
     run_steps(Source.model_validate({"name": "w", "split": split, "steps": [step], "seed": seed}), FOLDER, root)
-    return Material("w", split, root, read_notes(root))
+    return BuiltWorkspace("w", split, root, read_notes(root))
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def services(tmp_path_factory: pytest.TempPathFactory) -> BuiltWorkspace:
     return made(tmp_path_factory.mktemp("services"), "train_landscape", 103)
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Material:
+def machine(tmp_path: Path) -> BuiltWorkspace:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "boot.log").write_text("\n".join(MACHINE) + "\n", encoding="utf-8")
     return made(tmp_path, "system_log", 0)
 
 
-def drafts(family: Family, material: Material, count: int = DRAFTS) -> list[Draft]:
-    return list(itertools.islice(family.drafts(material, Random(1)), count))
+def drafts(family: Family, built: BuiltWorkspace, count: int = DRAFTS) -> list[Draft]:
+    return list(itertools.islice(family.drafts(built, Random(1)), count))
 
 
-async def goals(family: Family, material: Material, composer: Composer = PLAIN) -> list[Goal]:
-    return await proven(drafts(family, material), family, material, composer, WORDINGS.get(family.name, (HELD_OUT,)))
+async def goals(family: Family, built: BuiltWorkspace, builder: GoalBuilder = PLAIN) -> list[Goal]:
+    return await proven(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
 
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -71,7 +71,7 @@ families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family
 
 @pytest.mark.anyio
 @families
-async def test_each_family_has_goals_whose_plan_passes_their_check(family: Family, services: Material) -> None:
+async def test_each_family_has_goals_whose_plan_passes_their_check(family: Family, services: BuiltWorkspace) -> None:
     found = await goals(family, services)
     assert found
     assert all(goal.calls <= 5 for goal in found)
@@ -79,18 +79,22 @@ async def test_each_family_has_goals_whose_plan_passes_their_check(family: Famil
 
 @pytest.mark.anyio
 @families
-async def test_plans_hold_in_loose_words_with_typos_and_with_every_detour(family: Family, services: Material) -> None:
+async def test_plans_hold_in_loose_words_with_typos_and_with_every_detour(
+    family: Family, services: BuiltWorkspace
+) -> None:
     for goal in await goals(family, services, SPEECH):
-        trace, judgement = await execute(goal, family, SKILL, services.root, hand_for(goal, 1, {"miss": 1, "wrong": 1}))
+        trace, judgement = await execute(
+            goal, family, SKILL, services.root, oracle_context(goal, 1, {"miss": 1, "wrong": 1})
+        )
         assert judgement.passed, (trace.prompt, trace.report.answer, judgement.why)
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["follow", "victim", "request_failure"])
-async def test_from_entry_to_entry_a_plan_points_and_copies_no_id(name: str, services: Material) -> None:
+async def test_from_entry_to_entry_a_plan_points_and_copies_no_id(name: str, services: BuiltWorkspace) -> None:
     family = next(family for family in FAMILIES if family.name == name)
     for goal in await goals(family, services):
-        trace, _ = await execute(goal, family, SKILL, services.root, hand_for(goal, 0))
+        trace, _ = await execute(goal, family, SKILL, services.root, oracle_context(goal, 0))
         first, *others = [one for one in trace.receipts if one.tool == "entries"]
         assert all(one.arguments["related"] in first.excerpt + others[0].excerpt for one in others)
         assert others or goal.absent
@@ -99,11 +103,11 @@ async def test_from_entry_to_entry_a_plan_points_and_copies_no_id(name: str, ser
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["match", "several"])
 async def test_a_description_is_handed_on_as_it_was_given_and_what_it_means_comes_first(
-    name: str, services: Material
+    name: str, services: BuiltWorkspace
 ) -> None:
     family = next(family for family in FAMILIES if family.name == name)
     for goal in await goals(family, services):
-        trace, _ = await execute(goal, family, SKILL, services.root, hand_for(goal, 0))
+        trace, _ = await execute(goal, family, SKILL, services.root, oracle_context(goal, 0))
         (receipt,), shown = trace.receipts, trace.messages[3].content.split("\n")
         assert receipt.arguments["meaning"] in goal.prompt
         assert goal.absent or shown[1].startswith(f"{goal.facts['place']}: ")
@@ -111,7 +115,7 @@ async def test_a_description_is_handed_on_as_it_was_given_and_what_it_means_come
 
 @pytest.mark.anyio
 @families
-async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, services: Material) -> None:
+async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, services: BuiltWorkspace) -> None:
     paths = [*services.root.rglob("*.log")]
     everything = "\n".join(f"{file.relative_to(services.root)}:{at}" for file in paths for at in range(1, 2_000))
     listed = "\n".join(line for file in paths for line in file.read_text(encoding="utf-8").split("\n"))
@@ -122,14 +126,14 @@ async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, ser
 
 @pytest.mark.anyio
 @families
-async def test_the_answers_of_other_goals_fail(family: Family, services: Material) -> None:
+async def test_the_answers_of_other_goals_fail(family: Family, services: BuiltWorkspace) -> None:
     for goal, other in itertools.permutations(await goals(family, services), 2):
         if goal.check != other.check:
             assert not judge(goal.check, Attempt.of_text(goal.prompt, other.answer)).passed, (goal.answer, other.answer)
 
 
 @pytest.mark.anyio
-async def test_a_right_answer_in_other_words_passes(services: Material) -> None:
+async def test_a_right_answer_in_other_words_passes(services: BuiltWorkspace) -> None:
     said = {"frame": "The exception came out of {function}(), see the trace.", "victim": "user number {user}"}
     for family in FAMILIES:
         for goal in await goals(family, services) if family.name in said else ():
@@ -138,7 +142,7 @@ async def test_a_right_answer_in_other_words_passes(services: Material) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_log_of_a_machine_yields_goals_without_levels(machine: Material) -> None:
+async def test_the_log_of_a_machine_yields_goals_without_levels(machine: BuiltWorkspace) -> None:
     asked = {family.name: await goals(family, machine) for family in FAMILIES}
     assert {name for name, made in asked.items() if made} == {"first", "last", "component_count", "offscope"}
     there = [goal for goal in asked["component_count"] if not goal.absent and goal.words["component"] == "sshd"]
@@ -152,7 +156,7 @@ def test_a_line_of_another_form_makes_a_machine_log_unfit(tmp_path: Path) -> Non
         made(tmp_path, "system_log", 0)
 
 
-def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_there(services: Material) -> None:
+def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_there(services: BuiltWorkspace) -> None:
     text = "\n".join(file.read_text(encoding="utf-8") for file in services.root.rglob("*.log")).lower()
     twins = 0
     for family in FAMILIES:
@@ -187,7 +191,7 @@ def test_no_two_splits_share_a_message_or_a_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", [one for one in FAMILIES if not one.held_out], ids=lambda family: family.name)
 def test_there_are_many_wordings_and_they_use_only_the_words_that_drafts_have(
-    family: Family, services: Material
+    family: Family, services: BuiltWorkspace
 ) -> None:
     wordings = WORDINGS[family.name]
     known = drafts(family, services, 1)[0].words.keys()

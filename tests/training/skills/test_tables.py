@@ -15,10 +15,10 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.families import Family, load_families, load_wordings, slots
 from skillstill_training.authoring.goal import Draft, Goal
-from skillstill_training.episode import execute, hand_for
-from skillstill_training.run.recipe import Speech
-from skillstill_training.sampling.composer import Composer
-from skillstill_training.workspaces import Material, load_sources
+from skillstill_training.episode import execute, oracle_context
+from skillstill_training.run.recipe import SpeechConfig
+from skillstill_training.sampling.goal_builder import GoalBuilder
+from skillstill_training.workspaces import BuiltWorkspace, load_sources
 from skillstill_training.workspaces.steps import run_steps
 from skillstill_training.workspaces.steps.notes import write_notes
 
@@ -28,8 +28,8 @@ FOLDER = Path(__file__).parents[3] / "skills" / "tables"
 FAMILIES = load_families(FOLDER)
 WORDINGS = load_wordings(FOLDER, "train", FAMILIES)
 SKILL = load_skill(FOLDER)
-PLAIN = Composer(SKILL, Speech(loose=0, typo=0, scoped=0), seed=1)
-SPEECH = Composer(SKILL, Speech(loose=0.5, typo=0.2), seed=1)
+PLAIN = GoalBuilder(SKILL, SpeechConfig(loose=0, typo=0, scoped=0), seed=1)
+SPEECH = GoalBuilder(SKILL, SpeechConfig(loose=0.5, typo=0.2), seed=1)
 DRAFTS = 8  # of each family, looked at in each test
 HELD_OUT = "How many different {column} values do the {many} {condition} have?"
 
@@ -53,7 +53,7 @@ def column(kind: str, said: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Material:
+def desk(tmp_path: Path) -> BuiltWorkspace:
     """Customers and their orders in a database, the staff in a CSV file."""
     root = tmp_path / "desk"
     root.mkdir()
@@ -69,7 +69,7 @@ def desk(tmp_path: Path) -> Material:
     with (root / "staff.csv").open("w", encoding="utf-8", newline="") as text:
         staff = [(f"{name[:-1]}x", f"777-{at:04}", f"{at / 2}") for at, name in enumerate(PEOPLE, 1)]
         csv.writer(text).writerows([("staff_name", "phone", "hours"), *staff])
-    return Material("desk", "train", root, {"tables": NOTED})
+    return BuiltWorkspace("desk", "train", root, {"tables": NOTED})
 
 
 NOTED: dict[str, Any] = {
@@ -118,12 +118,12 @@ NOTED: dict[str, Any] = {
 }
 
 
-def drafts(family: Family, material: Material, seed: int = 1) -> list[Draft]:
-    return list(itertools.islice(family.drafts(material, Random(seed)), DRAFTS))
+def drafts(family: Family, built: BuiltWorkspace, seed: int = 1) -> list[Draft]:
+    return list(itertools.islice(family.drafts(built, Random(seed)), DRAFTS))
 
 
-async def goals(family: Family, material: Material, composer: Composer = PLAIN) -> list[Goal]:
-    return await proven(drafts(family, material), family, material, composer, WORDINGS.get(family.name, (HELD_OUT,)))
+async def goals(family: Family, built: BuiltWorkspace, builder: GoalBuilder = PLAIN) -> list[Goal]:
+    return await proven(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
 
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -131,23 +131,23 @@ families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family
 
 @pytest.mark.anyio
 @families
-async def test_each_family_has_goals_whose_plan_passes_their_check(family: Family, desk: Material) -> None:
+async def test_each_family_has_goals_whose_plan_passes_their_check(family: Family, desk: BuiltWorkspace) -> None:
     assert len(await goals(family, desk)) >= 3
 
 
 @pytest.mark.anyio
 @families
-async def test_plans_hold_in_loose_words_with_typos_and_with_every_detour(family: Family, desk: Material) -> None:
+async def test_plans_hold_in_loose_words_with_typos_and_with_every_detour(family: Family, desk: BuiltWorkspace) -> None:
     for goal in await goals(family, desk, SPEECH):
         trace, judgement = await execute(
-            goal, family, SKILL, desk.root, hand_for(goal, 1, {"wrong": 1, "astray": 1, "look": 1})
+            goal, family, SKILL, desk.root, oracle_context(goal, 1, {"wrong": 1, "astray": 1, "look": 1})
         )
         assert judgement.passed, (trace.prompt, trace.report.answer, judgement.why)
 
 
 @pytest.mark.anyio
 @families
-async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, desk: Material) -> None:
+async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, desk: BuiltWorkspace) -> None:
     everything = "\n".join([*PEOPLE, *CITIES, *STATES, "Bodo LOST", *map(str, range(1, 120))])
     for goal in await goals(family, desk):
         for answer in ("", everything):
@@ -156,7 +156,7 @@ async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, des
 
 @pytest.mark.anyio
 @families
-async def test_the_answers_of_other_goals_fail(family: Family, desk: Material) -> None:
+async def test_the_answers_of_other_goals_fail(family: Family, desk: BuiltWorkspace) -> None:
     made = await goals(family, desk)
     for goal, other in itertools.permutations(made, 2):
         if goal.check != other.check and goal.answer.split("(")[0] != other.answer.split("(")[0]:
@@ -164,14 +164,16 @@ async def test_the_answers_of_other_goals_fail(family: Family, desk: Material) -
 
 
 @pytest.mark.parametrize("family", [one for one in FAMILIES if not one.held_out], ids=lambda family: family.name)
-def test_there_are_many_wordings_and_they_use_only_the_words_that_drafts_have(family: Family, desk: Material) -> None:
+def test_there_are_many_wordings_and_they_use_only_the_words_that_drafts_have(
+    family: Family, desk: BuiltWorkspace
+) -> None:
     wordings = WORDINGS[family.name]
     known = drafts(family, desk)[0].words.keys()
     assert len(set(wordings)) >= 25
     assert [one for one in wordings if slots(one) - known] == []
 
 
-def test_wordings_leave_out_no_word_that_the_answer_depends_on(desk: Material) -> None:
+def test_wordings_leave_out_no_word_that_the_answer_depends_on(desk: BuiltWorkspace) -> None:
     """But for work that is declined anyhow, and for the rows of `group` that every table of one kind shares."""
     for family in FAMILIES:
         if family.name in WORDINGS and family.name != "offscope":
@@ -179,7 +181,7 @@ def test_wordings_leave_out_no_word_that_the_answer_depends_on(desk: Material) -
             assert [one for one in WORDINGS[family.name] if known - slots(one) - {"one", "many", "parent"}] == []
 
 
-def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_there(desk: Material) -> None:
+def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_there(desk: BuiltWorkspace) -> None:
     stored = json.dumps([PEOPLE, CITIES, STATES]).lower()
     twins = 0
     for family in FAMILIES:
@@ -195,37 +197,37 @@ def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_the
 
 @pytest.mark.anyio
 @families
-async def test_no_plan_asks_what_the_tools_refuse(family: Family, desk: Material) -> None:
+async def test_no_plan_asks_what_the_tools_refuse(family: Family, desk: BuiltWorkspace) -> None:
     """A student would learn that too: a seventh of the runs of tables 5 held such a query."""
     for goal in await goals(family, desk):
         for rates in ({"look": 0.0}, {"look": 1.0}):
-            trace, judgement = await execute(goal, family, SKILL, desk.root, hand_for(goal, 1, rates))
+            trace, judgement = await execute(goal, family, SKILL, desk.root, oracle_context(goal, 1, rates))
             assert not [one for one in trace.receipts if one.refused]
             assert judgement.passed
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["join", "join_aggregate"])
-async def test_what_rows_belong_to_is_joined_by_the_tool(name: str, desk: Material) -> None:
+async def test_what_rows_belong_to_is_joined_by_the_tool(name: str, desk: BuiltWorkspace) -> None:
     family = next(family for family in FAMILIES if family.name == name)
     for goal in await goals(family, desk):
-        trace, _ = await execute(goal, family, SKILL, desk.root, hand_for(goal, 0))
+        trace, _ = await execute(goal, family, SKILL, desk.root, oracle_context(goal, 0))
         assert " join " not in str(goal.facts["query"])
         assert "joined " in trace.messages[-2].content
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["pick", "pick_count"])
-async def test_of_several_namesakes_only_the_one_that_is_meant_is_shown(name: str, desk: Material) -> None:
+async def test_of_several_namesakes_only_the_one_that_is_meant_is_shown(name: str, desk: BuiltWorkspace) -> None:
     family = next(family for family in FAMILIES if family.name == name)
     for goal in await goals(family, desk):
-        trace, _ = await execute(goal, family, SKILL, desk.root, hand_for(goal, 0))
+        trace, _ = await execute(goal, family, SKILL, desk.root, oracle_context(goal, 0))
         shown = [one.content.split(": ")[1] for one in trace.messages if one.role == "tool"]
         assert ("1 rows" in shown) == (not goal.absent)
 
 
 @pytest.mark.anyio
-async def test_a_value_in_another_spelling_costs_a_look_at_how_it_is_stored(desk: Material) -> None:
+async def test_a_value_in_another_spelling_costs_a_look_at_how_it_is_stored(desk: BuiltWorkspace) -> None:
     literal = next(family for family in FAMILIES if family.name == "literal")
     found = [goal for goal in await goals(literal, desk) if not goal.absent]
     assert {goal.calls for goal in found} <= {3, 4}
@@ -234,7 +236,7 @@ async def test_a_value_in_another_spelling_costs_a_look_at_how_it_is_stored(desk
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["pick", "pick_count", "which_table"])
-async def test_some_goals_leave_several_candidates(name: str, desk: Material) -> None:
+async def test_some_goals_leave_several_candidates(name: str, desk: BuiltWorkspace) -> None:
     family = next(family for family in FAMILIES if family.name == name)
     assert all(goal.hits >= 2 for goal in await goals(family, desk))
 

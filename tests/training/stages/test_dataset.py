@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from skillstill.errors import GateError, StageError
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import DatasetPlan, load_recipe
+from skillstill_training.run.recipe import DatasetConfig, load_recipe
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.traces import make_traces
@@ -37,32 +37,32 @@ async def test_samples_are_what_the_tuned_model_will_see(settings: Path, folder:
 
 
 async def test_a_cell_that_is_not_filled_is_named_with_both_numbers(settings: Path, folder: RunFolder) -> None:
-    plan = DatasetPlan(cells={"linked/search/3/*": 5})
+    plan = DatasetConfig(cells={"linked/search/3/*": 5})
     with pytest.raises(GateError, match=r"the cell linked/search/3/\* holds 0 samples; the recipe wants at least 5"):
         make_dataset(settings, await traced(settings, folder), plan)
 
 
 async def test_too_few_abstentions_are_refused(settings: Path, folder: RunFolder) -> None:
     with pytest.raises(GateError, match="% of the samples abstain; the recipe wants at least 90%"):
-        make_dataset(settings, await traced(settings, folder), DatasetPlan(abstain=0.9))
+        make_dataset(settings, await traced(settings, folder), DatasetConfig(abstain=0.9))
 
 
 async def test_what_is_refused_can_be_looked_at_and_nobody_trains_on_it(settings: Path, folder: RunFolder) -> None:
     await traced(settings, folder)
     with pytest.raises(GateError):
-        make_dataset(settings, folder, DatasetPlan(abstain=0.9))
+        make_dataset(settings, folder, DatasetConfig(abstain=0.9))
     assert not folder.dataset.exists()
     assert read_lines(folder.refused, Sample)
     make_dataset(settings, folder)
     assert folder.dataset.exists()
     assert not folder.refused.exists()
     with pytest.raises(GateError):
-        make_dataset(settings, folder, DatasetPlan(abstain=0.9))
+        make_dataset(settings, folder, DatasetConfig(abstain=0.9))
     assert not folder.dataset.exists(), "an earlier one is of other traces"
 
 
 async def test_no_wording_has_more_than_its_share(settings: Path, folder: RunFolder) -> None:
-    dataset = make_dataset(settings, await traced(settings, folder), DatasetPlan(cap=0.15))
+    dataset = make_dataset(settings, await traced(settings, folder), DatasetConfig(cap=0.15))
     wordings = Counter((sample.family, sample.wording) for sample in dataset.samples)
     assert max(wordings.values()) <= 2
     assert dataset.dropped["above the cap of its wording"] == 48 - len(dataset.samples)
@@ -73,7 +73,7 @@ async def test_duplicates_and_what_a_test_asks_are_left_out(settings: Path, fold
     rows = list(read_lines(folder.traces, TraceRow))
     tested = next(goal for goal in folder.frozen_goals() if goal.split == "test" and not goal.absent)
     write_lines(folder.traces, [*rows, rows[0], rows[1].model_copy(update={"goal": tested.id})])
-    dropped = make_dataset(settings, folder, DatasetPlan(cap=1)).dropped
+    dropped = make_dataset(settings, folder, DatasetConfig(cap=1)).dropped
     assert dropped == {"a duplicate": 1, "not of a training goal": 1}
 
 
@@ -97,7 +97,7 @@ async def test_each_turn_says_its_family_and_calls_as_serving_lets_them_through(
     messages = (*trace.messages[:2], trace.messages[2].model_copy(update={"calls": (turned,)}), *trace.messages[3:])
     row = row.model_copy(update={"trace": trace.model_copy(update={"messages": messages})})
     write_lines(folder.traces, [row, *rows])
-    plan = DatasetPlan(abstain=0, cap=1, intents={"linked": "direct"})
+    plan = DatasetConfig(abstain=0, cap=1, intents={"linked": "direct"})
     samples = make_dataset(settings, folder, plan).samples
     sample = next(sample for sample in samples if sample.goal == row.goal)
     said = {(one.family, turn.intent) for one in samples for turn in one.messages if turn.role == "assistant"}

@@ -11,12 +11,12 @@ from skillstill.skills.skill import load_skill
 from skillstill.types import Decision, DialectName, Message, Model, ModelFile, ModelSpec, ToolSchema, Usage
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import PlannedModel
-from skillstill_training.episode import hand_for
-from skillstill_training.evaluation.asking import Progress
-from skillstill_training.evaluation.looks import Look
+from skillstill_training.authoring.oracle import OracleModel
+from skillstill_training.episode import oracle_context
+from skillstill_training.evaluation.arm_runs import ArmProgress
+from skillstill_training.evaluation.looks import TestLook
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import EvaluatePlan
+from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Arm, Count, Outcome, Scorecard
 from skillstill_training.stages.evaluate import evaluate
 from skillstill_training.stages.goals import make_goals
@@ -27,7 +27,7 @@ from tests.scenes import write
 pytestmark = pytest.mark.anyio
 
 OURS, OTHER, LARGER = (ModelFile(source=f"file:{name}.gguf", sha256=name[0] * 64) for name in ("a", "b", "c"))
-PLAN = EvaluatePlan(calibration=18, paired=9)
+PLAN = EvaluationConfig(calibration=18, paired=9)
 SURE, UNSURE = -0.05, -2.0  # log-probabilities
 TRAINED = '{"traces": 48, "tokens": 9, "learned_tokens": 3, "seconds": 1, "seed": 1, "loss": 0.5}'
 
@@ -39,13 +39,13 @@ class Stand:
         self.families = {family.name: family for family in load_families(skill)}
         self.goals = {goal.prompt: goal for goal in goals}
         self.knows = knows
-        self.plan: PlannedModel | None = None
+        self.plan: OracleModel | None = None
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         goal = self.goals[messages[1].content]
         planner = self.families[goal.family].plan
         assert planner
-        self.plan = self.plan or PlannedModel(planner(goal, hand := hand_for(goal, 0)), hand)
+        self.plan = self.plan or OracleModel(planner(goal, context := oracle_context(goal, 0)), context)
         turn = await self.plan.complete(messages, tools, max_tokens=max_tokens)
         if not (self.knows(goal) or turn.calls):
             turn = Message(role="assistant", content="It is 77777 (r1).")
@@ -231,12 +231,12 @@ async def test_each_look_at_the_test_set_is_logged_once(scene: Scene) -> None:
     await measured(scene)
     await measured(scene)
     await measured(scene, OTHER, arms=("baseline",))
-    looks = read_lines(scene[1].looks, Look)
+    looks = read_lines(scene[1].looks, TestLook)
     assert [(len(look.arms), look.adapter) for look in looks] == [(6, OURS.sha256), (2, OTHER.sha256)]
 
 
 async def test_progress_tells_arm_split_and_how_many_are_solved(scene: Scene) -> None:
-    told: list[Progress] = []
+    told: list[ArmProgress] = []
     scorecard = await measured(scene, on_progress=told.append)
     last = {(one.split, one.arm): one for one in told}
     assert last["validation", "ours"].done == last["validation", "ours"].goals == 18
@@ -246,7 +246,7 @@ async def test_progress_tells_arm_split_and_how_many_are_solved(scene: Scene) ->
 
 
 async def test_goals_in_training_wordings_are_few_and_the_choice_is_the_same_for_every_adapter(scene: Scene) -> None:
-    plan = EvaluatePlan(calibration=18, per_family=3, seen=1, arms=("baseline",))
+    plan = EvaluationConfig(calibration=18, per_family=3, seen=1, arms=("baseline",))
     scorecard = await measured(scene, plan=plan)
     asked = [one.goal for one in rows(scene[1], "ours")]
     ours = scorecard.arm("ours")
@@ -292,7 +292,7 @@ async def test_a_run_that_fails_is_an_outcome_and_is_tried_again_the_next_time(
 
 async def test_too_few_validation_goals_are_said_before_anyone_looks_at_a_test(scene: Scene) -> None:
     with pytest.raises(GateError, match="at least 400 validation goals, here are 18"):
-        await measured(scene, plan=EvaluatePlan())
+        await measured(scene, plan=EvaluationConfig())
     assert not scene[1].looks.exists()
     assert not scene[2].leased, "nobody was asked"
 

@@ -9,7 +9,7 @@ from skillstill.models.sources import locate
 from skillstill.skills.skill import load_skill
 from skillstill_training.export.shipped import proof_file, proof_of
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Gate, Proof
+from skillstill_training.run.scorecard import ExportProof, Gate
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.export import merge_into, prompts_of
 from skillstill_training.stages.goals import make_goals
@@ -42,7 +42,7 @@ def test_a_proof_holds_for_one_adapter(folder: RunFolder) -> None:
         proof_of(folder)
     folder.path.mkdir(parents=True)
     folder.exported.write_bytes(b"GGUF")
-    proof = Proof(adapter=file_sha256(folder.exported), gate=GATE)
+    proof = ExportProof(adapter=file_sha256(folder.exported), gate=GATE)
     write_text(proof_file(folder), proof.model_dump_json(exclude={"base"}))  # as they were before they named one
     assert proof_of(folder) == proof
     folder.exported.write_bytes(b"GGUF, another")

@@ -8,15 +8,15 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-from skillstill.errors import GateError, GoalsError, MaterialError
+from skillstill.errors import GateError, GoalsError, WorkspaceSourceError
 from skillstill_training.authoring.goal import Goal, Split
 from skillstill_training.episode import execute
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
-from skillstill_training.sampling import composer
+from skillstill_training.sampling import goal_builder
 from skillstill_training.sampling.gates import check_origins
 from skillstill_training.stages.goals import make_goals
-from skillstill_training.workspaces import Material, Source
+from skillstill_training.workspaces import BuiltWorkspace, Source
 
 from tests.scenes import write
 
@@ -30,7 +30,7 @@ def change(skill: Path, file: str, old: str, new: str) -> None:
 
 
 async def refused(skill: Path, folder: RunFolder) -> str:
-    with pytest.raises((GateError, GoalsError, MaterialError)) as caught:
+    with pytest.raises((GateError, GoalsError, WorkspaceSourceError)) as caught:
         await make_goals(skill, folder)
     assert not (folder.path / "frozen.json").exists()
     return str(caught.value)
@@ -143,7 +143,9 @@ def test_a_test_workspace_of_one_file_that_training_has_is_a_leak(tmp_path: Path
     train = write(tmp_path / "train", {"a.log": "x" * 300, "b.log": "y" * 300})
     test = write(tmp_path / "test", {"c.log": "x" * 300})
     with pytest.raises(GateError, match="1 of the 1 files of test are in a training workspace"):
-        check_origins({}, {}, [Material("train", "train", train, {}), Material("test", "test", test, {})], [])
+        check_origins(
+            {}, {}, [BuiltWorkspace("train", "train", train, {}), BuiltWorkspace("test", "test", test, {})], []
+        )
 
 
 async def test_a_mix_that_is_too_easy_is_refused_with_its_share(settings: Path, folder: RunFolder) -> None:
@@ -211,12 +213,12 @@ async def test_a_draw_that_was_broken_off_runs_no_plan_twice_and_ends_with_the_s
         ran.append(goal.id)
         return await execute(goal, *others)
 
-    monkeypatch.setattr(composer, "execute", counted)
+    monkeypatch.setattr(goal_builder, "execute", counted)
     with draw:
         await make_goals(settings, folder)
     first, ran[:] = set(ran[:24]), []  # without those that may have been in flight
     assert draw.cancelled_caught
-    monkeypatch.setattr(composer, "execute", execute_and_note(ran))
+    monkeypatch.setattr(goal_builder, "execute", execute_and_note(ran))
     await make_goals(settings, folder)
     assert first.isdisjoint(ran)
     ran.clear()

@@ -23,12 +23,12 @@ from skillstill_training.cli.release import _teach
 from skillstill_training.cli.release_output import paragraph
 from skillstill_training.evaluation.looks import note_look
 from skillstill_training.export.shipped import proof_file
-from skillstill_training.learning.started import Started, started_file, trained_file
+from skillstill_training.learning.started import TrainingStart, started_file, trained_file
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import TrainPlan, load_recipe
-from skillstill_training.run.scorecard import Gate, Proof, Scorecard
+from skillstill_training.run.recipe import TrainConfig, load_recipe
+from skillstill_training.run.scorecard import ExportProof, Gate, Scorecard
 from skillstill_training.stages import pipeline
-from skillstill_training.stages.pipeline import Ending, Order, Tell, resumed, train_skill
+from skillstill_training.stages.pipeline import PipelineResult, Tell, TrainingOrder, resumed, train_skill
 from skillstill_training.stages.publish import registry_of
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
@@ -36,7 +36,7 @@ from skillstill_training.util.jsonl import write_text
 from tests.training.stages.test_publish import scorecard
 
 STAGES = ["goals", "traces", "dataset", "training", "export", "evaluate"]
-Train = Callable[..., Ending]
+Train = Callable[..., PipelineResult]
 
 
 class Watch:
@@ -59,20 +59,20 @@ class Workshop:
     """The heavy stages as files; `fails` is raised by the one of that name, `parity` is what its gate says."""
 
     def __init__(self) -> None:
-        self.plans: list[TrainPlan] = []
+        self.plans: list[TrainConfig] = []
         self.fails: dict[str, BaseException] = {}
         self.parity = True
         self.offline = False
         self.stock = (0.5, 0.7)
 
     def make_adapter(
-        self, skill: Path, folder: RunFolder, base: Path, plan: TrainPlan, on_progress: Any, *, offline: bool
+        self, skill: Path, folder: RunFolder, base: Path, plan: TrainConfig, on_progress: Any, *, offline: bool
     ) -> None:
         self.plans.append(plan)
         self.offline = offline
         on_progress(SimpleNamespace(step=1, steps=1, note="loss 0.1"))
         self._fail("training")
-        started = Started.of(folder, file_sha256(base), plan)
+        started = TrainingStart.of(folder, file_sha256(base), plan)
         write_text(started_file(folder.adapter), started.model_dump_json())
         write_text(trained_file(folder.adapter), scorecard().trained.model_dump_json())
 
@@ -80,7 +80,7 @@ class Workshop:
         self._fail("export")
         folder.exported.write_bytes(b"GGUF of " + name.encode())
         gate = Gate(name="parity", passed=self.parity, told="KL 0.54")
-        proof = Proof(adapter=file_sha256(folder.exported), base=file_sha256(base), gate=gate)
+        proof = ExportProof(adapter=file_sha256(folder.exported), base=file_sha256(base), gate=gate)
         write_text(proof_file(folder), proof.model_dump_json())
 
     async def evaluate(
@@ -110,8 +110,8 @@ def workshop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 @pytest.fixture
 def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
-    def run(watch: Watch, **changes: Any) -> Ending:
-        order = Order(teach=_teach(settings, "constructed", True), registry=registry_of(settings), **changes)
+    def run(watch: Watch, **changes: Any) -> PipelineResult:
+        order = TrainingOrder(teach=_teach(settings, "constructed", True), registry=registry_of(settings), **changes)
         folder = resumed(tmp_path / "runs", settings)
         with folder.alone():
             return train_skill(settings, folder, order, watch)
@@ -180,7 +180,7 @@ def test_another_recipe_is_another_run_even_in_the_same_second(
 def test_a_budget_caps_what_is_learned_and_without_it_more_is(train: Train, workshop: Workshop) -> None:
     train(Watch(), minutes=2)
     train(watch := Watch())
-    assert [plan.tokens for plan in workshop.plans] == [2 * pipeline.TOKENS_A_MINUTE, TrainPlan().tokens]
+    assert [plan.tokens for plan in workshop.plans] == [2 * pipeline.TOKENS_A_MINUTE, TrainConfig().tokens]
     assert watch.left_out == STAGES[:3]
 
 

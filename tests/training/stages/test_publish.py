@@ -18,15 +18,15 @@ from skillstill.util.storage import write_atomically
 from skillstill_training.evaluation.looks import note_look
 from skillstill_training.evaluation.verdicts import judged
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import EvaluatePlan, load_recipe
+from skillstill_training.run.recipe import EvaluationConfig, load_recipe
 from skillstill_training.run.scorecard import (
     Arm,
     ArmScore,
     Count,
     Difference,
+    ExportProof,
     Gate,
     Interval,
-    Proof,
     Scorecard,
     Selective,
     Trained,
@@ -38,7 +38,7 @@ from skillstill_training.util.jsonl import write_lines
 
 pytestmark = pytest.mark.anyio
 PARITY = Gate(name="parity", passed=True, told="torch and llama.cpp say the same")
-PROOF = Proof(adapter="2" * 64, base="1" * 64, gate=PARITY)
+PROOF = ExportProof(adapter="2" * 64, base="1" * 64, gate=PARITY)
 BASE = ModelFile(source="file:elsewhere.gguf", sha256="1" * 64)
 CALIBRATION = Calibration(means=(0.0,), scales=(1.0,), weights=(1.0,), bias=0.0, threshold=0.9, goals=400)
 
@@ -122,20 +122,22 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
     ],
 )
 def test_each_verdict_has_its_reason(changes: dict[str, Any], verdict: str, failed: list[str]) -> None:
-    found = judged(scorecard(**changes), [PARITY], EvaluatePlan())
+    found = judged(scorecard(**changes), [PARITY], EvaluationConfig())
     assert found.verdict == verdict
     assert [gate.name for gate in found.gates if not gate.passed] == failed
 
 
 def test_a_gate_tells_what_came_and_what_was_expected() -> None:
-    gates = {gate.name: gate.told for gate in judged(scorecard(), [PARITY], EvaluatePlan()).gates}
+    gates = {gate.name: gate.told for gate in judged(scorecard(), [PARITY], EvaluationConfig()).gates}
     assert gates["stock"] == "+60.0 points (+50.0 to +70.0, 60 goals) against the stock base; expected a lower bound above 0"  # fmt: skip # noqa: E501
     assert gates["wrong"].startswith("15.0% with another skill's adapter, 80.0% with ours on the same goals")
     assert gates["cells"] == "something solved in each of 2 cells"
 
 
 def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
-    found = judged(scorecard(without=["larger", "wrong"]), [PARITY], EvaluatePlan(arms=("baseline", "stock", "ours")))
+    found = judged(
+        scorecard(without=["larger", "wrong"]), [PARITY], EvaluationConfig(arms=("baseline", "stock", "ours"))
+    )
     assert found.verdict == "released"
     told = next(gate.told for gate in found.gates if gate.name == "larger")
     assert told == "not run: the larger stock model; the recipe does not ask for it"
@@ -143,8 +145,10 @@ def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
 
 def test_a_recipe_may_want_less_and_never_more_than_is_enough() -> None:
     small = scorecard(n=9, workspaces=2, calibrated_on=18)
-    assert judged(small, [PARITY], EvaluatePlan(paired=9, workspaces=2, calibration=18)).verdict == "released"
-    told = {gate.name: gate.told for gate in judged(small, [PARITY], EvaluatePlan(paired=200, calibration=900)).gates}
+    assert judged(small, [PARITY], EvaluationConfig(paired=9, workspaces=2, calibration=18)).verdict == "released"
+    told = {
+        gate.name: gate.told for gate in judged(small, [PARITY], EvaluationConfig(paired=200, calibration=900)).gates
+    }
     assert told["stock"] == "9 goals in 2 workspaces against the stock base; expected at least 60 in 8"
     assert told["confidence"] == "the confidence comes from 18 validation goals; expected at least 400"
 
@@ -152,9 +156,11 @@ def test_a_recipe_may_want_less_and_never_more_than_is_enough() -> None:
 @pytest.mark.parametrize("masks", [0, 900])
 def test_masks_and_parity_come_before_all_figures(masks: int) -> None:
     all_learned = Trained(traces=1, tokens=900, learned_tokens=masks, seconds=1, seed=1, loss=0.1)
-    assert judged(scorecard(trained=all_learned, stock=(-1, 0)), [PARITY], EvaluatePlan()).verdict == "parity failed"
+    assert (
+        judged(scorecard(trained=all_learned, stock=(-1, 0)), [PARITY], EvaluationConfig()).verdict == "parity failed"
+    )
     broken = Gate(name="parity", passed=False, told="KL 0.54")
-    assert judged(scorecard(stock=(-1, 0)), [broken], EvaluatePlan()).verdict == "parity failed"
+    assert judged(scorecard(stock=(-1, 0)), [broken], EvaluationConfig()).verdict == "parity failed"
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from anyio import to_thread
 from skillstill.errors import GateError, StageError
 from skillstill.util.packages import installed_file
 from skillstill_training.gguf.lora import Layout
-from skillstill_training.learning import choosing
+from skillstill_training.learning import checkpoint_choice
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import TrainPlan
+from skillstill_training.run.recipe import TrainConfig
 from skillstill_training.run.scorecard import Outcome, Trained
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.sft import make_adapter
@@ -32,7 +32,7 @@ async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
 ) -> None:
     make_dataset(settings, await traced(settings, folder))
     with pytest.raises(GateError, match=r"none of the \d+ samples fits into 16 tokens: raise \[train\] longest"):
-        make_adapter(settings, folder, base, TrainPlan(longest=16))
+        make_adapter(settings, folder, base, TrainConfig(longest=16))
     assert not (folder.adapter / "trained.json").exists()
 
 
@@ -47,7 +47,7 @@ async def test_memory_that_is_short_while_the_base_is_converted_is_one_sentence(
 
     monkeypatch.setattr("skillstill_training.learning.tuning.student_folder", short)
     with pytest.raises(StageError, match="out of memory while training: lower `longest` or `batch`"):
-        await to_thread.run_sync(make_adapter, settings, folder, base, TrainPlan(tokens=400))
+        await to_thread.run_sync(make_adapter, settings, folder, base, TrainConfig(tokens=400))
 
 
 async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_online(
@@ -58,18 +58,18 @@ async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_o
     asked: list[Path] = []
     offline: list[bool] = []
 
-    async def solved(self: choosing.Trials, arm: object, checkpoint: Path, told: object) -> Sequence[Outcome]:
+    async def solved(self: checkpoint_choice.Trials, arm: object, checkpoint: Path, told: object) -> Sequence[Outcome]:
         asked.append(checkpoint)
         return ()
 
-    monkeypatch.setattr(choosing, "roots_of", lambda skill, names, off: offline.append(off))
-    monkeypatch.setattr(choosing, "read_peft", lambda checkpoint: None)
+    monkeypatch.setattr(checkpoint_choice, "roots_of", lambda skill, names, off: offline.append(off))
+    monkeypatch.setattr(checkpoint_choice, "read_peft", lambda checkpoint: None)
     monkeypatch.setattr(Layout, "placed", lambda self, lora: lora)
-    monkeypatch.setattr(choosing, "write_lora", lambda file, *rest: file.write_bytes(b"GGUF"))
-    monkeypatch.setattr(choosing.Trials, "_solved", solved)
+    monkeypatch.setattr(checkpoint_choice, "write_lora", lambda file, *rest: file.write_bytes(b"GGUF"))
+    monkeypatch.setattr(checkpoint_choice.Trials, "_solved", solved)
 
     def tried() -> int:
-        trials = choosing.Trials(settings, folder, base, 1, offline=True)
+        trials = checkpoint_choice.Trials(settings, folder, base, 1, offline=True)
         trials.tried(checkpoint, lambda choice, done, goals: None)
         return len(asked)
 
@@ -84,7 +84,7 @@ async def test_a_data_curve_comes_later_and_another_training_deletes_none(
 ) -> None:
     pytest.importorskip("torch")
     make_dataset(settings, await traced(settings, folder))
-    plan, weights = TrainPlan(tokens=400, openings=0, checkpoints=1, episodes=1), "adapter_model.safetensors"
+    plan, weights = TrainConfig(tokens=400, openings=0, checkpoints=1, episodes=1), "adapter_model.safetensors"
 
     async def trained(**other: object) -> Trained:
         return await to_thread.run_sync(make_adapter, settings, folder, base, plan.model_copy(update=other))

@@ -13,11 +13,11 @@ from skillstill.skills.skill import load_skill
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import Constructed
+from skillstill_training.run.recipe import OracleConfig
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import ConstructedTeacher, TraceRow
-from skillstill_training.teachers.batch import Progress
+from skillstill_training.teachers.batch import TeachingProgress
 from skillstill_training.util.jsonl import read_lines
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 
 def constructed(skill: Path, **detours: float) -> ConstructedTeacher:
     families = {family.name: family for family in load_families(skill)}
-    return ConstructedTeacher(load_skill(skill), families, Constructed(detours=detours), seed=1)
+    return ConstructedTeacher(load_skill(skill), families, OracleConfig(detours=detours), seed=1)
 
 
 class Stumbling:
@@ -166,7 +166,7 @@ async def test_a_full_disk_ends_the_stage_with_what_to_do_and_keeps_what_is_done
     with pytest.raises(StageError, match="No space left on device; what is done so far is kept"):
         await make_traces(settings, folder, constructed(settings), at_once=1)
     monkeypatch.setattr(os, "fsync", sync)
-    progress: list[Progress] = []
+    progress: list[TeachingProgress] = []
     await make_traces(settings, folder, constructed(settings), on_progress=progress.append)
     assert progress[0].done >= 12
     assert len(rows(folder)) == 48

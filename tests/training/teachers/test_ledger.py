@@ -12,7 +12,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers.endpoint import EndpointTeacher
-from skillstill_training.teachers.ledger import Budget, Entry, Ledger, Price
+from skillstill_training.teachers.ledger import Budget, Ledger, LedgerEntry, Price
 from skillstill_training.teachers.patience import Patience
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.util.jsonl import read_lines
@@ -23,8 +23,8 @@ from tests.training.teachers.toy import DOWN, RIGHT, SEARCH, SOLVED, Make, goal
 pytestmark = pytest.mark.anyio
 
 
-def entries(ledger: Ledger) -> Sequence[Entry]:
-    return read_lines(ledger.file, Entry)
+def entries(ledger: Ledger) -> Sequence[LedgerEntry]:
+    return read_lines(ledger.file, LedgerEntry)
 
 
 async def test_each_attempt_is_a_line_of_the_ledger(

@@ -13,7 +13,7 @@ from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import Limits
 from skillstill_training.authoring.checks import Value
 from skillstill_training.teachers.endpoint import EndpointTeacher
-from skillstill_training.teachers.ledger import Entry, Ledger
+from skillstill_training.teachers.ledger import Ledger, LedgerEntry
 from skillstill_training.teachers.probing import Score, probe, spread, wilson
 from skillstill_training.util.jsonl import read_lines
 
@@ -34,7 +34,7 @@ async def test_the_probe_tells_the_share_its_interval_and_the_commonest_reasons(
     assert score.reasons == (("it names no place", 2), ("the model gave no answer", 1))
     assert score.tokens == 225
     assert score.usd == pytest.approx(0.000711)
-    assert {entry.purpose for entry in read_lines(ledger.file, Entry)} == {"probe"}
+    assert {entry.purpose for entry in read_lines(ledger.file, LedgerEntry)} == {"probe"}
     assert Score.model_validate_json(score.save(tmp_path).read_text(encoding="utf-8")) == score
     assert (tmp_path / "teacher-model-org-big-model-7b.json").exists()
 

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 from skillstill_training.workspaces import archives, tree
 
 from tests.training.workspaces.conftest import tar, wheel
@@ -28,7 +28,7 @@ def unpacked(tmp_path: Path, data: bytes, *, strip_top: bool = False) -> dict[st
 
 
 def refusal(tmp_path: Path, data: bytes) -> str:
-    with pytest.raises(MaterialError) as caught:
+    with pytest.raises(WorkspaceSourceError) as caught:
         unpacked(tmp_path, data)
     return str(caught.value)
 

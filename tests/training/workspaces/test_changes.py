@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 from skillstill_training.workspaces import Source, prepare
 from skillstill_training.workspaces.requests import cache_folder
 from skillstill_training.workspaces.steps.changes import described
@@ -189,7 +189,7 @@ def test_a_clone_is_kept_and_then_found_offline(repository: Repository, skill: P
     first = repository.commit("first", {"a.py": "1\n"})
     prepare(of(repository, first), skill)
     second = repository.commit("second", {"a.py": "2\n"})
-    with pytest.raises(MaterialError, match="not in the cache and this run is offline"):
+    with pytest.raises(WorkspaceSourceError, match="not in the cache and this run is offline"):
         prepare(of(repository, second), skill, offline=True)
     root = prepare(of(repository, second), skill).root
     assert (root / "a.py").read_text(encoding="utf-8") == "2\n"
@@ -215,11 +215,11 @@ def test_no_hook_of_a_repository_or_template_runs(
 
 def test_other_protocols_and_missing_commits_are_refused(repository: Repository, skill: Path, tmp_path: Path) -> None:
     repository.commit("first", {"a.py": "1\n"})
-    with pytest.raises(MaterialError, match=f"the repository has no commit {'a' * 40}"):
+    with pytest.raises(WorkspaceSourceError, match=f"the repository has no commit {'a' * 40}"):
         prepare(of(repository, "a" * 40), skill)
     for address in (f"ext::touch {tmp_path}/ran", "http://127.0.0.1:1/a", f"{tmp_path}/absent"):
         source = Source(name="x", split="test", source=f"git:{address}@{'a' * 40}")
-        with pytest.raises(MaterialError, match="git clone failed: "):
+        with pytest.raises(WorkspaceSourceError, match="git clone failed: "):
             prepare(source, skill)
     assert not (tmp_path / "ran").exists()
 
@@ -239,8 +239,8 @@ def test_later_commits_are_noted_as_changes_of_the_tree(repository: Repository, 
 def test_later_commits_need_a_repository(tmp_path: Path, skill: Path) -> None:
     write(skill / "shop", {"a.py": ""})
     source = Source(name="shop", split="test", source="folder:shop", steps=("later_commits",))
-    with pytest.raises(MaterialError) as caught:
+    with pytest.raises(WorkspaceSourceError) as caught:
         prepare(source, skill)
     pinned = source.model_copy(update={"sha256": str(caught.value).split('"')[1]})
-    with pytest.raises(MaterialError, match="later_commits needs a source of the kind git:"):
+    with pytest.raises(WorkspaceSourceError, match="later_commits needs a source of the kind git:"):
         prepare(pinned, skill)

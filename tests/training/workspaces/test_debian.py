@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from skillstill.errors import MaterialError
-from skillstill_training.workspaces import Material, Source, prepare
+from skillstill.errors import WorkspaceSourceError
+from skillstill_training.workspaces import BuiltWorkspace, Source, prepare
 from skillstill_training.workspaces.fetching import apt
 from skillstill_training.workspaces.requests import cache_folder
 
@@ -55,7 +55,7 @@ def test_apt_writes_nowhere_but_its_folder_and_runs_no_hooks(tmp_path: Path) -> 
 
 def test_without_apt_it_says_what_it_needs(tmp_path: Path, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MaterialError, match="there is no apt-get here: Debian's sources need Debian"):
+    with pytest.raises(WorkspaceSourceError, match="there is no apt-get here: Debian's sources need Debian"):
         prepare(Source(name="shop", split="test", source="debian:shop=1-1"), skill)
 
 
@@ -81,7 +81,7 @@ def test_what_apt_refuses_is_told(
 ) -> None:
     apt_that_says(tmp_path / "bin", line)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
-    with pytest.raises(MaterialError) as caught:
+    with pytest.raises(WorkspaceSourceError) as caught:
         prepare(Source(name="shop", split="test", source="debian:shop=1-1"), skill)
     assert said in str(caught.value)
     assert "a.example" not in str(caught.value)
@@ -100,7 +100,7 @@ FILES = {
 }
 
 
-def prepared(skill: Path, files: dict[str, bytes], form: str = "3.0 (quilt)", **fields: object) -> Material:
+def prepared(skill: Path, files: dict[str, bytes], form: str = "3.0 (quilt)", **fields: object) -> BuiltWorkspace:
     """The workspace of a source package that was downloaded before."""
     description = described(files, form)
     folder = cache_folder() / "downloads" / (pin := hashlib.sha256(description).hexdigest())
@@ -111,8 +111,8 @@ def prepared(skill: Path, files: dict[str, bytes], form: str = "3.0 (quilt)", **
     return prepare(Source.model_validate(source), skill, offline=True)
 
 
-def shown(material: Material) -> list[str]:
-    return sorted(str(path.relative_to(material.root)) for path in material.root.rglob("*") if path.is_file())
+def shown(built: BuiltWorkspace) -> list[str]:
+    return sorted(str(path.relative_to(built.root)) for path in built.root.rglob("*") if path.is_file())
 
 
 def test_debian_s_folder_takes_the_place_of_upstream_s(skill: Path) -> None:
@@ -120,8 +120,8 @@ def test_debian_s_folder_takes_the_place_of_upstream_s(skill: Path) -> None:
 
 
 def test_patches_find_debian_s_folder_whatever_keep_says(skill: Path) -> None:
-    material = prepared(skill, FILES, keep=("cart.py",), steps=("patches",))
-    assert (shown(material), dict(material.notes)) == (["cart.py"], {"changes": []})
+    built = prepared(skill, FILES, keep=("cart.py",), steps=("patches",))
+    assert (shown(built), dict(built.notes)) == (["cart.py"], {"changes": []})
 
 
 def test_a_native_package_is_one_archive(skill: Path) -> None:
@@ -134,10 +134,10 @@ def test_files_other_than_described_are_refused(skill: Path) -> None:
     prepared(skill, FILES)
     (folder / "shop_1.orig.tar.gz").write_bytes(b"other")
     source = {"name": "x", "split": "test", "source": "debian:shop=1-1", "sha256": folder.name, "keep": ["a*"]}
-    with pytest.raises(MaterialError, match=r"its file shop_1\.orig\.tar\.gz is missing or altered: remove "):
+    with pytest.raises(WorkspaceSourceError, match=r"its file shop_1\.orig\.tar\.gz is missing or altered: remove "):
         prepare(Source.model_validate(source), skill, offline=True)
 
 
 def test_old_formats_are_told(skill: Path) -> None:
-    with pytest.raises(MaterialError, match=r"its format is 1\.0; 3\.0 \(quilt\) and 3\.0 \(native\) are read"):
+    with pytest.raises(WorkspaceSourceError, match=r"its format is 1\.0; 3\.0 \(quilt\) and 3\.0 \(native\) are read"):
         prepared(skill, {"shop_1.orig.tar.gz": tar({"a/b": ""})}, "1.0")

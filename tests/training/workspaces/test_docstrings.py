@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 from skillstill_training import workspaces
 from skillstill_training.workspaces.steps.docstrings import first_sentence, strip_docstrings
 from skillstill_training.workspaces.steps.notes import write_notes
@@ -127,7 +127,7 @@ def test_encodings_and_line_ends_stay(tmp_path: Path) -> None:
 def test_it_refuses_to_move_lines_that_changes_speak_of(tmp_path: Path) -> None:
     tree = write(tmp_path / "tree", {"a.py": ""})
     write_notes(tree, {"changes": []})
-    with pytest.raises(MaterialError, match="put it before their step"):
+    with pytest.raises(WorkspaceSourceError, match="put it before their step"):
         strip_docstrings(tree, Random(0))
 
 

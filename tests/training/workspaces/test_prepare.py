@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillstill.errors import MaterialError
-from skillstill_training.workspaces import Material, Source, prepare
+from skillstill.errors import WorkspaceSourceError
+from skillstill_training.workspaces import BuiltWorkspace, Source, prepare
 from skillstill_training.workspaces.requests import cache_folder
 
 from tests.scenes import write
@@ -31,9 +31,9 @@ def tree_hash(files: dict[str, str]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def shown(material: Material) -> dict[str, str]:
-    files = (path for path in material.root.rglob("*") if path.is_file())
-    return {path.relative_to(material.root).as_posix(): path.read_text(encoding="utf-8") for path in files}
+def shown(built: BuiltWorkspace) -> dict[str, str]:
+    files = (path for path in built.root.rglob("*") if path.is_file())
+    return {path.relative_to(built.root).as_posix(): path.read_text(encoding="utf-8") for path in files}
 
 
 def of_folder(files: dict[str, str] = SHOP, **fields: Any) -> Source:
@@ -41,7 +41,7 @@ def of_folder(files: dict[str, str] = SHOP, **fields: Any) -> Source:
 
 
 def refusal(source: Source, skill: Path, offline: bool = False) -> str:
-    with pytest.raises(MaterialError) as caught:
+    with pytest.raises(WorkspaceSourceError) as caught:
         prepare(source, skill, offline=offline)
     assert "\n" not in str(caught.value)
     assert not list(cache_folder().glob("*/source.json")), "nothing half made stays"
@@ -56,11 +56,11 @@ def skill(skill: Path) -> Path:
 
 
 def test_a_folder_is_a_snapshot_that_nobody_can_write(skill: Path) -> None:
-    material = prepare(of_folder(), skill)
+    built = prepare(of_folder(), skill)
     (skill / "shop/README.md").write_text("changed", encoding="utf-8")
-    assert shown(material) == SHOP
-    assert (material.name, material.split, dict(material.notes)) == ("shop", "test", {})
-    modes = {path: path.stat().st_mode & 0o777 for path in [material.root, *material.root.rglob("*")]}
+    assert shown(built) == SHOP
+    assert (built.name, built.split, dict(built.notes)) == ("shop", "test", {})
+    modes = {path: path.stat().st_mode & 0o777 for path in [built.root, *built.root.rglob("*")]}
     assert {mode for path, mode in modes.items() if path.is_dir()} == {0o555}
     assert {mode for path, mode in modes.items() if path.is_file()} == {0o444}
 
@@ -81,8 +81,8 @@ def test_links_bytecode_large_files_and_names_that_are_no_text_stay_out(skill: P
 
 def test_keep_leaves_what_its_patterns_name(skill: Path) -> None:
     kept = {name: SHOP[name] for name in ("shop/tax.py", "README.md")}
-    material = prepare(of_folder(kept, keep=("shop/**", "!cart.py", "/README.md")), skill)
-    assert shown(material) == kept
+    built = prepare(of_folder(kept, keep=("shop/**", "!cart.py", "/README.md")), skill)
+    assert shown(built) == kept
 
 
 def test_keep_that_leaves_nothing_says_what_there_was(skill: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_packaged_file_is_copied(skill: Path) -> None:
     pinned = source.model_copy(update={"sha256": text.split('"')[1]})
     assert "MIT License" in shown(prepare(pinned, skill))["LICENSE"]
     absent = source.model_copy(update={"source": "package:no-such-thing/file"})
-    with pytest.raises(MaterialError, match="type `pip install no-such-thing`"):
+    with pytest.raises(WorkspaceSourceError, match="type `pip install no-such-thing`"):
         prepare(absent, skill)
 
 
@@ -123,29 +123,29 @@ def test_a_skill_s_own_steps_generate_and_note(skill: Path) -> None:
     write(
         skill,
         {
-            "material.py": "def make(tree, rng):\n"
+            "steps.py": "def make(tree, rng):\n"
             "    (tree / 'price.txt').write_text(str(rng.randrange(1000)))\n"
             "    return {'needles': ['price.txt']}\n"
         },
     )
     source = Source(name="made", split="train", steps=("make",), seed=3)
     pinned = source.model_copy(update={"sha256": refusal(source, skill).split('"')[1]})
-    material = prepare(pinned, skill)
-    assert material.notes == {"needles": ["price.txt"]}
-    assert list(shown(material)) == ["price.txt"]
-    assert prepare(pinned, skill) == material
+    built = prepare(pinned, skill)
+    assert built.notes == {"needles": ["price.txt"]}
+    assert list(shown(built)) == ["price.txt"]
+    assert prepare(pinned, skill) == built
     other = refusal_of_another_seed(pinned, skill)
     assert "it is not what was pinned" in other
 
 
 def refusal_of_another_seed(source: Source, skill: Path) -> str:
-    with pytest.raises(MaterialError) as caught:
+    with pytest.raises(WorkspaceSourceError) as caught:
         prepare(source.model_copy(update={"seed": 4}), skill)
     return str(caught.value)
 
 
 def test_a_skill_s_step_goes_before_ours_of_that_name(skill: Path) -> None:
-    write(skill, {"material.py": "def rename_words(tree, rng):\n    return {'mine': True}\n"})
+    write(skill, {"steps.py": "def rename_words(tree, rng):\n    return {'mine': True}\n"})
     assert prepare(of_folder(steps=("rename_words",)), skill).notes == {"mine": True}
 
 
@@ -153,9 +153,9 @@ def test_changed_steps_make_a_new_tree(skill: Path) -> None:
     source = of_folder(steps=("mark",))
     roots = set()
     for text in ("1", "2"):
-        write(skill, {"material.py": f"def mark(tree, rng):\n    return {{'mark': {text}}}\n"})
-        roots.add((material := prepare(source, skill)).root)
-        assert material.notes == {"mark": int(text)}
+        write(skill, {"steps.py": f"def mark(tree, rng):\n    return {{'mark': {text}}}\n"})
+        roots.add((built := prepare(source, skill)).root)
+        assert built.notes == {"mark": int(text)}
     assert len(roots) == 2
 
 
@@ -171,12 +171,12 @@ def test_changed_steps_make_a_new_tree(skill: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_step_that_is_none_or_fails_is_told(skill: Path, code: str, said: str) -> None:
-    write(skill, {"material.py": code})
+    write(skill, {"steps.py": code})
     assert said in refusal(of_folder(steps=("mark",)), skill)
 
 
 def test_what_one_step_noted_no_other_overwrites(skill: Path) -> None:
-    write(skill, {"material.py": "def a(tree, rng): return {'x': 1}\ndef b(tree, rng): return {'x': 2}\n"})
+    write(skill, {"steps.py": "def a(tree, rng): return {'x': 1}\ndef b(tree, rng): return {'x': 2}\n"})
     assert "its step b notes 'x', which an earlier step noted" in refusal(of_folder(steps=("a", "b")), skill)
 
 

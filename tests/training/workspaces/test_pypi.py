@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 from skillstill_training.workspaces import Source, prepare
 from skillstill_training.workspaces.__main__ import main
 from skillstill_training.workspaces.fetching import pypi
@@ -40,7 +40,7 @@ def of(data: bytes, source: str = "pypi:shop==1.10") -> Source:
 
 
 def refusal(source: Source, skill: Path, *, offline: bool = False) -> str:
-    with pytest.raises(MaterialError) as caught:
+    with pytest.raises(WorkspaceSourceError) as caught:
         prepare(source, skill, offline=offline)
     assert "127.0.0.1" not in str(caught.value)
     return str(caught.value)
@@ -110,7 +110,7 @@ def test_the_first_upload_is_that_of_the_oldest_file(index: Index) -> None:
 
 
 def test_an_index_that_tells_no_times_is_told(index: Index) -> None:
-    with pytest.raises(MaterialError, match="does not tell when shop was uploaded"):
+    with pytest.raises(WorkspaceSourceError, match="does not tell when shop was uploaded"):
         pypi.first_upload("shop")
 
 
@@ -123,5 +123,5 @@ def test_pinning_prints_an_entry_that_can_be_prepared(index: Index) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["pin"], ["first-upload"], ["pin", "svn:here"]])
 def test_a_wrong_command_says_what_was_expected(arguments: list[str]) -> None:
-    with pytest.raises(MaterialError, match="expected"):
+    with pytest.raises(WorkspaceSourceError, match="expected"):
         main(arguments)

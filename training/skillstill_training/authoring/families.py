@@ -15,8 +15,8 @@ from skillstill.skills.code import import_from
 from skillstill.skills.skill import mistake
 
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.authoring.plan import Planner
-from skillstill_training.workspaces import Material
+from skillstill_training.authoring.oracle import Planner
+from skillstill_training.workspaces import BuiltWorkspace
 
 Wordings = Mapping[str, tuple[str, ...]]
 SLOTTED = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[^\W\d]\w*\})*")
@@ -35,7 +35,7 @@ class Family:
 
     name: str
     means: str
-    drafts: Callable[[Material, Random], Iterable[Draft]]
+    drafts: Callable[[BuiltWorkspace, Random], Iterable[Draft]]
     plan: Planner | None = None
     hard: bool = False
     held_out: bool = False

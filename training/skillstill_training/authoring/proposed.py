@@ -16,7 +16,7 @@ from skillstill_training.authoring.checks import Check
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Draft, Split
 from skillstill_training.util.jsonl import read_lines
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 FILE = "proposed.jsonl"
 # What a question is said in. It brings its own words: these only keep those of a test out of training.
@@ -56,9 +56,9 @@ def proposed_families(skill: Path) -> tuple[Family, ...]:
     return tuple(Family(name, f"proposed: {ones[0].topic}", _drafts(ones), hard=True) for name, ones in found.items())
 
 
-def _drafts(proposed: Sequence[Proposed]) -> Callable[[Material, Random], Iterable[Draft]]:
-    def drafts(material: Material, rng: Random) -> Iterator[Draft]:
-        mine = [one for one in proposed if one.workspace == material.name]
+def _drafts(proposed: Sequence[Proposed]) -> Callable[[BuiltWorkspace, Random], Iterable[Draft]]:
+    def drafts(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
+        mine = [one for one in proposed if one.workspace == built.name]
         for one in rng.sample(mine, len(mine)):
             yield Draft(check=one.check, words={"question": one.question})
 

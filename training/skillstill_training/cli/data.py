@@ -10,13 +10,13 @@ from skillstill.console.options import Json
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from skillstill_training.cli.hiring import Terms
+    from skillstill_training.cli.teachers import TeacherTerms
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.run.recipe import Recipe
-    from skillstill_training.teachers.batch import OnProgress, Progress
+    from skillstill_training.teachers.batch import OnProgress, TeachingProgress
     from skillstill_training.teachers.recorded import RecordedGoal
 
-    Work = Callable[[OnProgress], Awaitable[Progress]]
+    Work = Callable[[OnProgress], Awaitable[TeachingProgress]]
 
 Skill = Annotated[str, typer.Argument(help="A skill folder, or the name of a bundled skill.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are kept.")]
@@ -48,7 +48,7 @@ def goals(
 
     folder = skill_folder(skill)
     run = RunFolder.new(runs, folder.absolute().name)
-    with run.alone(), output.drawing() as listener:
+    with run.alone(), output.sampling_progress() as listener:
         made = anyio.run(
             lambda: make_goals(folder, run, recipe=_recipe(folder, seed, few), offline=offline, listener=listener)
         )
@@ -88,7 +88,7 @@ def traces(
     from skillstill.errors import UsageError
 
     from skillstill_training.cli import output
-    from skillstill_training.cli.hiring import Terms
+    from skillstill_training.cli.teachers import TeacherTerms
     from skillstill_training.teachers.ledger import Budget, Price
 
     folder = skill_folder(skill)
@@ -99,7 +99,7 @@ def traces(
         work = constructed(folder, where, limit, at_once, offline)
     else:
         costs = (Price.parse(price) if price else None, Budget.given(budget, budget_tokens))
-        terms = Terms(samples, *costs, least, probe, at_once)
+        terms = TeacherTerms(samples, *costs, least, probe, at_once)
         goals = _recorded(recorded, agent or folder.absolute().name)
         work = hired(folder, where, teacher, terms, goals, limit, send, offline)
     with where.alone(), output.solving() as on_progress:
@@ -191,7 +191,7 @@ def hired(
     skill: Path,
     run: "RunFolder",
     address: str,
-    terms: "Terms",
+    terms: "TeacherTerms",
     recorded: "Sequence[RecordedGoal]",
     limit: int | None,
     send: bool,
@@ -200,12 +200,12 @@ def hired(
     from skillstill.models.remote import Endpoint
 
     from skillstill_training.cli import output
-    from skillstill_training.cli.hiring import check_sending, hire
+    from skillstill_training.cli.teachers import check_sending, qualified_teacher
 
     endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
     if recorded:
         check_sending(endpoint, send)
-    return lambda on_progress: hire(
+    return lambda on_progress: qualified_teacher(
         skill,
         run,
         endpoint,

@@ -12,9 +12,9 @@ from skillstill_training.cli.data import Offline, Rates
 if TYPE_CHECKING:
     from skillstill.library.definition import Definition
 
-    from skillstill_training.design.drafting import Design
+    from skillstill_training.design.draft import Design
     from skillstill_training.design.made import Propose
-    from skillstill_training.design.proposing import Terms
+    from skillstill_training.design.proposals import ProposalLimits
     from skillstill_training.teachers.ledger import Budget
 
 
@@ -50,9 +50,9 @@ def design(
     import anyio
 
     from skillstill_training.cli import design_output, output
-    from skillstill_training.design.drafting import drafted, target
+    from skillstill_training.design.draft import drafted, target
     from skillstill_training.design.made import make
-    from skillstill_training.design.proposing import Terms
+    from skillstill_training.design.proposals import ProposalLimits
     from skillstill_training.teachers.ledger import Budget
 
     definition = _definition(skill)
@@ -61,9 +61,9 @@ def design(
     design_output.began(drawn)
     hired = None
     if teacher:
-        terms, spent = Terms(topics, questions, at_once), Budget.given(budget, budget_tokens)
+        terms, spent = ProposalLimits(topics, questions, at_once), Budget.given(budget, budget_tokens)
         hired = _hired(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
-    with output.drawing() as listener:
+    with output.sampling_progress() as listener:
         made = anyio.run(
             lambda: make(
                 drawn,
@@ -71,7 +71,7 @@ def design(
                 few,
                 propose=hired,
                 offline=offline,
-                on_material=listener.material,
+                on_workspace=listener.workspace,
                 on_progress=listener.goals,
             )
         )
@@ -80,16 +80,16 @@ def design(
 
 
 def _hired(
-    address: str, terms: "Terms", price: str, budget: "Budget", *, own: bool, send: bool, offline: bool
+    address: str, terms: "ProposalLimits", price: str, budget: "Budget", *, own: bool, send: bool, offline: bool
 ) -> "Propose":
     """What lets that teacher propose. Raises UsageError for its address, or where own folders may not be sent there."""
     from skillstill.models.remote import Endpoint
     from skillstill.skills.skill import load_skill
 
     from skillstill_training.cli import design_output
-    from skillstill_training.cli.hiring import check_sending
-    from skillstill_training.design.proposing import propose
-    from skillstill_training.sampling.setup import materials_of
+    from skillstill_training.cli.teachers import check_sending
+    from skillstill_training.design.proposals import propose
+    from skillstill_training.sampling.setup import workspaces_of
     from skillstill_training.teachers.ledger import Ledger, Price
     from skillstill_training.workspaces import load_sources
 
@@ -99,9 +99,9 @@ def _hired(
     parsed = Price.parse(price) if price else None
 
     async def hired(design: "Design", folder: Path) -> "Design":
-        materials = await materials_of(folder, load_sources(folder), offline=offline)
+        workspaces = await workspaces_of(folder, load_sources(folder), offline=offline)
         with Ledger(folder / "ledger.jsonl", parsed, budget) as ledger:
-            return await propose(design, load_skill(folder), materials, endpoint, ledger, terms, design_output.told)
+            return await propose(design, load_skill(folder), workspaces, endpoint, ledger, terms, design_output.told)
 
     return hired
 

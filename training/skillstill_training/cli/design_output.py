@@ -8,9 +8,9 @@ from rich.text import Text
 from skillstill.util.text import one_line
 
 from skillstill_training.authoring.goal import SPLITS
-from skillstill_training.design.drafting import Design
-from skillstill_training.design.made import Made
-from skillstill_training.design.proving import by_family
+from skillstill_training.design.draft import Design
+from skillstill_training.design.made import MadeSkill
+from skillstill_training.design.proofs import by_family
 
 REJECTED = 12  # questions that are told; all of them are in design.md
 WIDTH = 100
@@ -32,7 +32,7 @@ def began(design: Design) -> None:
     told(f"drafting {design.name}: workspaces are prepared, then goals are drawn; the first may take minutes")
 
 
-def designed(made: Made, few: int, *, as_json: bool) -> None:
+def designed(made: MadeSkill, few: int, *, as_json: bool) -> None:
     if as_json:
         return _out.print(json.dumps(_summary(made), indent=2, ensure_ascii=False))
     design, counts = made.design, by_family(made.proven.goals)
@@ -52,7 +52,7 @@ def designed(made: Made, few: int, *, as_json: bool) -> None:
     return None
 
 
-def _tell_left_out(made: Made) -> None:
+def _tell_left_out(made: MadeSkill) -> None:
     design = made.design
     for name, why in design.dropped:
         _say(f"dropped {name}: {why}")
@@ -67,7 +67,7 @@ def _tell_left_out(made: Made) -> None:
         _say(f"its licence does not clearly allow derived works ({name}): ask its author before you publish a model")
 
 
-def _summary(made: Made) -> dict[str, object]:
+def _summary(made: MadeSkill) -> dict[str, object]:
     design = made.design
     return {
         "folder": str(made.folder),

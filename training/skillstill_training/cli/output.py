@@ -17,12 +17,12 @@ from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.evaluation.baseline import BaselineScore
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.sampling.gates import shares
-from skillstill_training.sampling.sampler import Tally
+from skillstill_training.sampling.sampler import FamilyTally
 from skillstill_training.stages.dataset import Dataset
-from skillstill_training.stages.goals import Goals, Listener
+from skillstill_training.stages.goals import GoalsListener, MadeGoals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress
-from skillstill_training.teachers.batch import Progress as TraceProgress
+from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
 from skillstill_training.teachers.probing import Score
 from skillstill_training.teachers.recorded import Recorded
 from skillstill_training.util.reasons import kind_of
@@ -35,20 +35,20 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 @contextmanager
-def drawing() -> Iterator[Listener]:
+def sampling_progress() -> Iterator[GoalsListener]:
     """Tells of each workspace and of each family of each split; one bar for the family at work."""
     with _bar() as bar:
         task = bar.add_task("workspaces", total=None, note="")
 
-        def on_material(source: Source) -> None:
+        def on_workspace(source: Source) -> None:
             bar.update(task, description=f"workspace {source.name}")
 
-        def on_goals(tally: Tally) -> None:
+        def on_goals(tally: FamilyTally) -> None:
             dropped = f"{tally.dropped.total()} dropped" if tally.dropped else ""
             name = f"{tally.split} {tally.family}"
             bar.update(task, description=name, total=tally.wanted, completed=tally.made, note=dropped)
 
-        yield Listener(on_material, on_goals)
+        yield GoalsListener(on_workspace, on_goals)
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def solving() -> Iterator[OnProgress]:
         yield on_progress
 
 
-def goals_made(made: Goals, *, as_json: bool) -> None:
+def goals_made(made: MadeGoals, *, as_json: bool) -> None:
     """One row a family, the shares of each split below it, and where the goals are."""
     if as_json:
         return _json(_goals_summary(made))
@@ -163,7 +163,7 @@ def _note(progress: TraceProgress) -> str:
     return f"{progress.kept} kept, {progress.tokens:,} tokens; dropped: {_reasons(progress.dropped) or 'none'}"
 
 
-def _made(tally: Tally) -> str:
+def _made(tally: FamilyTally) -> str:
     return str(tally.made) if tally.made >= tally.wanted else f"{tally.made} of {tally.wanted}"
 
 
@@ -179,7 +179,7 @@ def _where(file: object, folder: RunFolder) -> None:
     _out.print(Text(f"{file}\n{folder.page}  (to read)"))
 
 
-def _goals_summary(made: Goals) -> dict[str, Any]:
+def _goals_summary(made: MadeGoals) -> dict[str, Any]:
     rows = [{**tally.__dict__, "dropped": dict(tally.dropped)} for tally in made.tallies]
     return {"folder": str(made.folder.path), "goals": len(made.goals), "families": rows, "idle": list(made.idle)}
 

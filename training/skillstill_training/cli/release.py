@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import Teach
-    from skillstill_training.teachers.batch import OnProgress, Progress
+    from skillstill_training.teachers.batch import OnProgress, TeachingProgress
 
 RELEASED, HELD_BACK = 0, 2  # exit codes
 Base = Annotated[
@@ -130,7 +130,7 @@ def evaluate(
     _check_extra()
 
     from skillstill_training.cli import release_output
-    from skillstill_training.evaluation.rivals import rivals_of
+    from skillstill_training.evaluation.comparisons import comparisons_of
     from skillstill_training.run.recipe import load_recipe
     from skillstill_training.stages.pipeline import measure
     from skillstill_training.stages.publish import registry_of
@@ -138,10 +138,10 @@ def evaluate(
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
     file = _trained_base(base, where, folder)
-    rivals = rivals_of(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
+    comparisons = comparisons_of(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
     with where.alone(), release_output.stages() as screen, screen.stage("evaluate") as tell:
         where.follow(load_recipe(folder))
-        scorecard = measure(folder, where, file, rivals, tell, offline=offline)
+        scorecard = measure(folder, where, file, comparisons, tell, offline=offline)
     release_output.measured(scorecard, where, as_json=json)
     return 0
 
@@ -207,12 +207,12 @@ def train(
 
     from skillstill_training.cli import release_output
     from skillstill_training.run.folder import RunFolder
-    from skillstill_training.stages.pipeline import Order, resumed, train_skill
+    from skillstill_training.stages.pipeline import TrainingOrder, resumed, train_skill
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
     where = RunFolder(run.resolve()) if run else resumed(runs, folder)
-    order = Order(
+    order = TrainingOrder(
         teach=_teach(folder, teacher, offline),
         registry=registry or registry_of(folder),
         base=base,
@@ -257,13 +257,13 @@ def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
     """Who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
 
-    from skillstill_training.cli.hiring import Terms
+    from skillstill_training.cli.teachers import TeacherTerms
 
-    def teach(folder: "RunFolder", on_progress: "OnProgress") -> "Progress":
+    def teach(folder: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
         if teacher == "constructed":
             work = constructed(skill, folder, None, os.cpu_count() or 1, offline)
         else:
-            work = hired(skill, folder, teacher, Terms(), (), None, False, offline)
+            work = hired(skill, folder, teacher, TeacherTerms(), (), None, False, offline)
         return anyio.run(work, on_progress)
 
     return teach

@@ -22,7 +22,7 @@ from skillstill_training.run.scorecard import Gate, Scorecard, Trained, Verdict
 if TYPE_CHECKING:  # the first two take the extra `training`, which telling of a measure does without
     from skillstill_training.export.adapter import Exported
     from skillstill_training.export.merging import Merged
-    from skillstill_training.stages.pipeline import Ending, Tell
+    from skillstill_training.stages.pipeline import PipelineResult, Tell
 
 EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
 WIDTH = 100
@@ -75,7 +75,7 @@ def stages() -> Iterator[StageScreen]:
         yield StageScreen(rows)
 
 
-def ended(ending: "Ending", skill: str, registry: Path, *, as_json: bool) -> None:
+def ended(ending: "PipelineResult", skill: str, registry: Path, *, as_json: bool) -> None:
     """The verdict in one paragraph, where it is told in full, and how a release is called."""
     if as_json:
         return _json({"verdict": ending.verdict, "report": ending.report and str(ending.report), "why": ending.why}

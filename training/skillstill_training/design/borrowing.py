@@ -1,7 +1,7 @@
 """What a designed skill borrows from a bundled one: goal families, the steps that make workspaces, the baseline.
 
     FAMILIES = borrowed_families("explore", PIN, "definition", "callers")    # its goals.py
-    globals().update(borrowed_steps("logs", PIN))                             # its material.py
+    globals().update(borrowed_steps("logs", PIN))                             # its steps.py
     answer = borrowed_baseline("tables", BASELINE)                                  # its baseline.py
 
 A pin is the hash of the code that is borrowed. It stands in the borrower's own files: whatever hashes these covers what
@@ -53,7 +53,7 @@ def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
 def borrowed_steps(skill: str, pin: str) -> Mapping[str, Callable[..., Any]]:
     """All of its steps, by name. Raises GoalsError."""
     _hold(skill, pin, code_pin(skill))
-    names = vars(import_from(lender(skill), "material"))
+    names = vars(import_from(lender(skill), "steps"))
     return {name: value for name, value in names.items() if callable(value) and not name.startswith("_")}
 
 

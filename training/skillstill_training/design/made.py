@@ -8,17 +8,17 @@ from tempfile import TemporaryDirectory
 
 from skillstill.errors import GoalsError, StageError
 
-from skillstill_training.design.drafting import Design
-from skillstill_training.design.proving import Proven, prove
+from skillstill_training.design.draft import Design
+from skillstill_training.design.proofs import Proven, prove
 from skillstill_training.design.texts import write_skill
 from skillstill_training.sampling.sampler import OnProgress
-from skillstill_training.sampling.setup import OnMaterial, unheard
+from skillstill_training.sampling.setup import OnWorkspace, ignore
 
 Propose = Callable[[Design, Path], Awaitable[Design]]  # of a folder that holds the design so far
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeSkill:
     folder: Path
     design: Design
     proven: Proven
@@ -31,9 +31,9 @@ async def make(
     *,
     propose: Propose | None = None,
     offline: bool = False,
-    on_material: OnMaterial = unheard,
+    on_workspace: OnWorkspace = ignore,
     on_progress: OnProgress = lambda tally: None,
-) -> Made:
+) -> MadeSkill:
     """The folder, with the families that yield goals; where `few` is 0, nothing is drawn.
 
     Raises StageError, and then nothing is written.
@@ -45,12 +45,12 @@ async def make(
             design = await propose(design, part)
             write_skill(design, part)
         if few:
-            proven = await prove(part, few, offline=offline, on_material=on_material, on_progress=on_progress)
+            proven = await prove(part, few, offline=offline, on_workspace=on_workspace, on_progress=on_progress)
         if proven.dropped:
             design = _left(design, proven)
             write_skill(design, part)
         part.rename(place)
-    return Made(place, design, proven)
+    return MadeSkill(place, design, proven)
 
 
 def _left(design: Design, proven: Proven) -> Design:

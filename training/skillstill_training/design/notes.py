@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from skillstill.util.text import one_line
 
-from skillstill_training.design.drafting import Design
+from skillstill_training.design.draft import Design
 
 SHOWN = 6
 REJECTED = 200  # questions that are listed

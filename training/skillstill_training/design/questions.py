@@ -9,7 +9,7 @@ from skillstill.skills.skill import mistake
 from skillstill_training.authoring.checks import Check
 from skillstill_training.authoring.goal import Goal, Split, goal_id
 from skillstill_training.design.topics import Topic
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 LENGTHS = range(8, 400)  # characters of a question
@@ -58,12 +58,12 @@ class Candidate:
 
 
 def candidates(
-    told: Mapping[str, JsonValue], topic: Topic, material: Material
+    told: Mapping[str, JsonValue], topic: Topic, built: BuiltWorkspace
 ) -> Iterator[Candidate | tuple[str, str]]:
     """Those that are well formed; the others with the reason."""
     found = told.get("questions")
     if not isinstance(found, list):
-        yield f"{topic.text} in {material.name}", "the answer was no JSON object with a list of questions"
+        yield f"{topic.text} in {built.name}", "the answer was no JSON object with a list of questions"
         return
     for one in found:
         question, answer = _field(one, "question"), _field(one, "answer")
@@ -74,7 +74,7 @@ def candidates(
             )
             continue
         try:
-            yield Candidate(topic, material.name, material.split, question, answer, _check(one))
+            yield Candidate(topic, built.name, built.split, question, answer, _check(one))
         except ValidationError as error:
             yield question, f"its check cannot be read: {': '.join(mistake(error))}"
 

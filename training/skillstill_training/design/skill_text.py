@@ -9,8 +9,8 @@ import yaml
 from skillstill.util.text import clean, one_line
 
 from skillstill_training.design import tomltext
-from skillstill_training.design.choosing import Answer
-from skillstill_training.design.drafting import Design
+from skillstill_training.design.draft import Design
+from skillstill_training.design.family_choice import Answer
 
 SYSTEM, DESCRIPTION = 120, 1_024  # characters; the specification's bound for the second
 LETTERS = 4  # a token, about

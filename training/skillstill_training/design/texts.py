@@ -12,8 +12,8 @@ from skillstill_training.authoring.proposed import FILE as PROPOSED
 from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
 from skillstill_training.design import soft, tomltext
 from skillstill_training.design.borrowing import baseline_pin, code_pin, lender
-from skillstill_training.design.counting import counted, measured_in
-from skillstill_training.design.drafting import Design
+from skillstill_training.design.draft import Design
+from skillstill_training.design.goal_counts import counted, measured_in
 from skillstill_training.design.notes import design_md
 from skillstill_training.design.skill_text import skill_md, subagent_toml
 from skillstill_training.evaluation.baseline import freeze_baseline
@@ -60,7 +60,7 @@ def texts(design: Design) -> Mapping[str, str]:
         "design.md": design_md(design),
     }
     if design.lender and not design.workspaces:
-        found["material.py"] = _material(design.lender)
+        found["steps.py"] = _steps(design.lender)
     if design.families:
         found["baseline.py"] = _baseline(design.lender)
     found |= {PROPOSED: _lines(design.proposed)} if design.proposed else {}
@@ -84,7 +84,7 @@ def _goals(design: Design) -> str:
     )
 
 
-def _material(lent: str) -> str:
+def _steps(lent: str) -> str:
     return (
         f'"""The steps that make the workspaces, borrowed from {lent}."""\n\n'
         "from skillstill_training.design.borrowing import borrowed_steps\n\n"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from skillstill.errors import MaterialError, UsageError, WorkspaceError
+from skillstill.errors import UsageError, WorkspaceError, WorkspaceSourceError
 from skillstill.library.reading.naming import slug
 from skillstill.workspace import Workspace
 
@@ -15,7 +15,7 @@ SHARE = 5  # every fifth folder is a test's, and another fifth are for validatio
 
 
 def declared(folders: Sequence[Path], steps: Sequence[str] = ()) -> tuple[Source, ...]:
-    """The first ones train, the last ones test. Raises UsageError and MaterialError."""
+    """The first ones train, the last ones test. Raises UsageError and WorkspaceSourceError."""
     roots = [_root(folder) for folder in folders]
     if twice := [root for root in roots if roots.count(root) > 1]:
         raise UsageError(f"{twice[0]} is named twice: no workspace can serve two splits")
@@ -47,10 +47,10 @@ def _names(roots: Sequence[Path]) -> list[str]:
 
 
 def _pinned(source: Source) -> Source:
-    """With the hash that its content has now. Raises MaterialError."""
+    """With the hash that its content has now. Raises WorkspaceSourceError."""
     try:
         prepare(source, Path.cwd())
-    except MaterialError as error:
+    except WorkspaceSourceError as error:
         if isinstance(error.__cause__, Unpinned):
             return source.model_copy(update={"sha256": error.__cause__.sha256})
         raise

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from anyio import to_thread
 from skillstill.contract import behaviour_hash, serving_hash
-from skillstill.errors import PlanError
+from skillstill.errors import OracleError
 from skillstill.skills.calibration import features, misuses, repeats
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec, Trace
@@ -22,9 +22,9 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import Judgement, judge
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import ORACLE_VERSION
+from skillstill_training.authoring.oracle import ORACLE_VERSION
 from skillstill_training.authoring.verdicts import judges_hash
-from skillstill_training.episode import execute, hand_for, judged, solve, timeless
+from skillstill_training.episode import execute, judged, oracle_context, solve, timeless
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.evaluation.subset import unseen
 from skillstill_training.run.scorecard import Arm as Name
@@ -106,7 +106,7 @@ class ModelArm:
 
 
 @dataclass(frozen=True)
-class PlanArm:
+class OracleArm:
     """The constructed teacher, without detours: what the tools allow to whoever knows the answer."""
 
     skill: Skill
@@ -116,20 +116,22 @@ class PlanArm:
     label: str = "plans that know the answer"
 
     @classmethod
-    def of(cls, folder: Path, skill: Skill, families: Families) -> "PlanArm":
+    def of(cls, folder: Path, skill: Skill, families: Families) -> "OracleArm":
         code = files_sha256(folder, (str(file.relative_to(folder)) for file in code_files(folder)))
         return cls(skill, families, _key(judges_hash(), code, ORACLE_VERSION, behaviour_hash(skill)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         try:
-            trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, hand_for(goal, 0))
-        except PlanError as error:
+            trace, judgement = await execute(
+                goal, self.families[goal.family], self.skill, root, oracle_context(goal, 0)
+            )
+        except OracleError as error:
             return _outcome(goal, self.families, passed=False, why=str(error), status="failed")
         return _of_trace(goal, self.families, trace, judgement)
 
 
 @dataclass(frozen=True)
-class Contest:
+class ArmFactory:
     """What the arms of one evaluation have in common, and the files that make them differ."""
 
     folder: Path
@@ -148,7 +150,7 @@ class Contest:
                 return ScriptArm.of(self.folder, self.families)
             case "teacher":
                 planned = any(family.plan for family in self.families.values())
-                return PlanArm.of(self.folder, self.skill, self.families) if planned else None
+                return OracleArm.of(self.folder, self.skill, self.families) if planned else None
             case "stock":
                 return self._stock(name, self.base)
             case "larger":

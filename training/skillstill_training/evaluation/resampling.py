@@ -20,7 +20,7 @@ Table = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class ClusteredValue:
     """What one goal counts, in a workspace (or another cluster) and a family."""
 
     cluster: str
@@ -30,17 +30,19 @@ class Worth:
 
 def success(outcomes: Sequence[Outcome]) -> Interval:
     """The share that passed, as the mean over families."""
-    return mean([Worth(one.workspace, one.family, float(one.passed)) for one in outcomes])
+    return mean([ClusteredValue(one.workspace, one.family, float(one.passed)) for one in outcomes])
 
 
 def gain(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> Interval:
     """How much more of the same goals we solved than they, as the mean over families; goals of both alone count."""
     other = {one.goal: one for one in theirs}
     pairs = [(one, other[one.goal]) for one in ours if one.goal in other]
-    return mean([Worth(one.workspace, one.family, float(one.passed) - float(two.passed)) for one, two in pairs])
+    return mean(
+        [ClusteredValue(one.workspace, one.family, float(one.passed) - float(two.passed)) for one, two in pairs]
+    )
 
 
-def mean(worths: Sequence[Worth]) -> Interval:
+def mean(worths: Sequence[ClusteredValue]) -> Interval:
     """The equal-weight mean over families; nothing is 0 for sure.
 
     A family that is absent from a draw is left out of that draw. A single workspace cannot be drawn in two ways: then
@@ -57,7 +59,7 @@ def mean(worths: Sequence[Worth]) -> Interval:
     return Interval(value=round(float(value), 4), low=round(float(low), 4), high=round(float(high), 4))
 
 
-def _tables(worths: Sequence[Worth]) -> tuple[Table, Table]:
+def _tables(worths: Sequence[ClusteredValue]) -> tuple[Table, Table]:
     """Sums and counts by cluster (rows) and family (columns)."""
     names = [one.cluster for one in worths]
     if len(set(names)) == 1:

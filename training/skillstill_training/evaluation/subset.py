@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from skillstill.errors import StageError
 
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.run.recipe import EvaluatePlan
+from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Arm
 from skillstill_training.teachers.probing import spread
 
@@ -14,7 +14,7 @@ FAST: Collection[Arm] = ("ours", "baseline")  # the others are slow: they are as
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Subset:
     """`validation` for the confidence; `test` for ours and the baseline; `paired`, of these, for every other arm."""
 
     validation: Sequence[Goal]
@@ -22,7 +22,7 @@ class Chosen:
     paired: Sequence[Goal]
 
     @classmethod
-    def of(cls, goals: Sequence[Goal], held_out: Collection[str], plan: EvaluatePlan) -> "Chosen":
+    def of(cls, goals: Sequence[Goal], held_out: Collection[str], plan: EvaluationConfig) -> "Subset":
         """The families take turns, but those held out, which have no part in differences. Raises StageError."""
         ordered = sorted(goals, key=lambda goal: goal.id)
         validation = [goal for goal in ordered if goal.split == "validation"]
@@ -40,7 +40,7 @@ def unseen(goal: Goal) -> bool:
     return goal.wording.startswith("test/")
 
 
-def _test(ordered: Sequence[Goal], plan: EvaluatePlan) -> Iterator[Goal]:
+def _test(ordered: Sequence[Goal], plan: EvaluationConfig) -> Iterator[Goal]:
     for family in sorted({goal.family for goal in ordered}):
         asked = [goal for goal in ordered if goal.split == "test" and goal.family == family]
         yield from [goal for goal in asked if unseen(goal)][: plan.per_family]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from skillstill_training.evaluation.calibration import LEAST
-from skillstill_training.run.recipe import EvaluatePlan
+from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Arm, ArmScore, Difference, Gate, Scorecard, Verdict
 
 # A recipe may want less, where anybody can read it; of more, these are enough. 60 pairs tell a difference to some 12
@@ -20,7 +20,7 @@ VERDICTS: Sequence[tuple[Verdict, Collection[str]]] = (
 )
 
 
-def judged(scorecard: Scorecard, known: Sequence[Gate], plan: EvaluatePlan) -> Scorecard:
+def judged(scorecard: Scorecard, known: Sequence[Gate], plan: EvaluationConfig) -> Scorecard:
     """The scorecard with its gates and verdict, those `known` from elsewhere among them.
 
     An arm of the plan that did not run fails its gate, and so does one on fewer goals or workspaces than it wants. That
@@ -37,7 +37,7 @@ def _verdict(gates: Sequence[Gate]) -> Verdict:
     return next((verdict for verdict, names in VERDICTS if failed & set(names)), "not good enough")
 
 
-def _gates(scorecard: Scorecard, known: Sequence[Gate], plan: EvaluatePlan) -> Iterator[Gate]:
+def _gates(scorecard: Scorecard, known: Sequence[Gate], plan: EvaluationConfig) -> Iterator[Gate]:
     ours = scorecard.arm("ours")
     if ours is None or not ours.goals.asked:
         yield Gate(name="checks", passed=False, told="no goal with a machine check was asked")
@@ -61,13 +61,13 @@ def _masks(scorecard: Scorecard) -> Gate:
     return Gate(name="masks", passed=0 < learned < tokens, told=told)
 
 
-def _calibrated(scorecard: Scorecard, plan: EvaluatePlan) -> Gate:
+def _calibrated(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
     least, goals = min(LEAST, plan.calibration), scorecard.selective.calibrated_on
     told = f"the confidence comes from {goals} validation goals; expected at least {least}"
     return Gate(name="confidence", passed=goals >= least, told=told, measured=goals >= least)
 
 
-def _above(scorecard: Scorecard, other: Arm, called: str, plan: EvaluatePlan) -> Gate:
+def _above(scorecard: Scorecard, other: Arm, called: str, plan: EvaluationConfig) -> Gate:
     found = _difference(scorecard, other, "all")
     if found is None:
         return _not_run(other, called, plan.arms)
@@ -77,7 +77,7 @@ def _above(scorecard: Scorecard, other: Arm, called: str, plan: EvaluatePlan) ->
     return Gate(name=other, passed=found.points.low > 0, told=told)
 
 
-def _not_below_the_baseline(scorecard: Scorecard, plan: EvaluatePlan) -> Gate:
+def _not_below_the_baseline(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
     found, called = _difference(scorecard, "baseline", "unseen"), "the plain script on unseen wordings"
     if found is None:
         return _not_run("baseline", called, plan.arms)
@@ -87,7 +87,7 @@ def _not_below_the_baseline(scorecard: Scorecard, plan: EvaluatePlan) -> Gate:
     return Gate(name="baseline", passed=found.points.high >= 0, told=told)
 
 
-def _wrong(scorecard: Scorecard, plan: EvaluatePlan) -> Gate:
+def _wrong(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
     """On the goals that both were asked, ours solves what the wrong adapter does and the difference on top."""
     found, wrong = _difference(scorecard, "wrong", "all"), scorecard.arm("wrong")
     if found is None or wrong is None:
@@ -121,7 +121,7 @@ def _not_run(other: Arm, called: str, asked: Collection[Arm]) -> Gate:
     return Gate(name=other, passed=not wanted, told=told, measured=False)
 
 
-def _too_few(found: Difference, called: str, plan: EvaluatePlan) -> Gate | None:
+def _too_few(found: Difference, called: str, plan: EvaluationConfig) -> Gate | None:
     """The gate of a comparison that is too small to say anything; None where it is not."""
     goals, workspaces = min(PAIRED, plan.paired), plan.workspaces
     if found.n >= goals and found.workspaces >= workspaces:

@@ -5,8 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+from skillstill_training.gguf.divergence import Divergence, Prompts, compare, llama_voice
 from skillstill_training.gguf.files import replacing
-from skillstill_training.gguf.likeness import Likeness, Prompts, compare, llama_voice
 from skillstill_training.gguf.lora import AdapterKind, Layout, Lora, read_peft, write_lora
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.util.hashes import file_sha256
@@ -26,7 +26,7 @@ class Exported:
     kind: AdapterKind
     size: int
     weights: int
-    likeness: Likeness | None = None
+    likeness: Divergence | None = None
 
 
 def export_adapter(
@@ -42,7 +42,7 @@ def export_adapter(
     return Exported(folder.exported, file_sha256(folder.exported), kind, size, len(lora.pairs), likeness)
 
 
-def _smallest(lora: Lora, layout: Layout, prompts: Prompts) -> tuple[AdapterKind, Likeness | None]:
+def _smallest(lora: Lora, layout: Layout, prompts: Prompts) -> tuple[AdapterKind, Divergence | None]:
     """Q8_0 where it is as good as F16, else F16; without prompts nobody knows."""
     if not prompts:
         return "F16", None

@@ -13,8 +13,8 @@ from gguf import GGMLQuantizationType as Kind
 from gguf import GGUFReader, GGUFValueType
 from skillstill.errors import GateError, StageError
 
-from skillstill_training.gguf.files import Field, Stored, fields_of, read_gguf, replacing, stored, write_gguf
-from skillstill_training.gguf.likeness import Likeness, Prompts, compare, llama_voice
+from skillstill_training.gguf.divergence import Divergence, Prompts, compare, llama_voice
+from skillstill_training.gguf.files import Field, StoredTensor, fields_of, read_gguf, replacing, stored, write_gguf
 from skillstill_training.gguf.lora import FILE_TYPES, AdapterKind, Layout, Lora, read_lora
 from skillstill_training.util.hashes import file_sha256
 
@@ -33,7 +33,7 @@ class Merged:
     sha256: str
     kind: MergeKind
     weights: int
-    likeness: Likeness
+    likeness: Divergence
 
 
 def merge(base: Path, adapter: Path, out: Path, kind: MergeKind, prompts: Prompts) -> Merged:
@@ -51,7 +51,7 @@ def merge(base: Path, adapter: Path, out: Path, kind: MergeKind, prompts: Prompt
     return Merged(out, file_sha256(out), kind, len(lora.pairs), likeness)
 
 
-def _likeness(base: Path, adapter: Path, merged: Path, prompts: Prompts) -> Likeness:
+def _likeness(base: Path, adapter: Path, merged: Path, prompts: Prompts) -> Divergence:
     with llama_voice(base, adapter, prompts) as two, llama_voice(merged, None, prompts) as one:
         return compare(two, one, prompts, two.stop)
 
@@ -73,10 +73,10 @@ def _write_plain(file: Path, base: Path, lora: Lora, kind: AdapterKind) -> None:
     write_gguf(file, fields, _tensors(reader, lora, Kind[kind]))
 
 
-def _tensors(reader: GGUFReader, lora: Lora, kind: Kind) -> Iterator[tuple[str, Stored]]:
+def _tensors(reader: GGUFReader, lora: Lora, kind: Kind) -> Iterator[tuple[str, StoredTensor]]:
     for tensor in reader.tensors:
         if len(tensor.shape) < 2:  # norms and biases are small, and exact as they are
-            yield tensor.name, Stored(tensor.data, tensor.tensor_type)
+            yield tensor.name, StoredTensor(tensor.data, tensor.tensor_type)
             continue
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
         if tensor.name in lora.pairs:

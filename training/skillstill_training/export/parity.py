@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from skillstill.errors import StageError
 
-from skillstill_training.gguf.likeness import Likeness, Logits, Prompts, compare, llama_voice
+from skillstill_training.gguf.divergence import Divergence, Logits, Prompts, compare, llama_voice
 from skillstill_training.learning.student import load_student
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import Gate
@@ -26,21 +26,21 @@ def check_parity(weights: Path, folder: RunFolder, base: Path, prompts: Prompts)
 
     Prompts are tokens, as rendered for training, up to where the model is to speak. Raises StageError and ModelError.
     """
-    trained = TorchVoice(weights, folder.adapter)
+    trained = TorchLogits(weights, folder.adapter)
     with llama_voice(base, folder.exported, prompts) as shipped:
         if trained.size != shipped.size:
             raise StageError(f"{weights} knows {trained.size} tokens and {base} {shipped.size}: they are no one base")
         return judged(compare(trained, shipped, prompts, shipped.stop))
 
 
-def judged(likeness: Likeness) -> Gate:
+def judged(likeness: Divergence) -> Gate:
     passed = likeness.kl <= MOST_KL and likeness.top >= LEAST_TOP and likeness.texts >= LEAST_TEXTS
     wanted = f"KL <= {MOST_KL}, same token at >= {LEAST_TOP:.0%}, same text for >= {LEAST_TEXTS:.0%}"
     told = f"torch and llama.cpp over {likeness.positions} tokens: {likeness} (wanted: {wanted})"
     return Gate(name="parity", passed=passed, told=told)
 
 
-class TorchVoice:
+class TorchLogits:
     """What training made, in fp32 on the processor. Raises StageError."""
 
     def __init__(self, weights: Path, adapter: Path) -> None:

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from skillstill.errors import StageError
 
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Proof
+from skillstill_training.run.scorecard import ExportProof
 from skillstill_training.util.hashes import file_sha256
 
 
@@ -14,10 +14,10 @@ def proof_file(folder: RunFolder) -> Path:
     return folder.path / "6-parity.json"
 
 
-def proof_of(folder: RunFolder) -> Proof:
+def proof_of(folder: RunFolder) -> ExportProof:
     """What was found of the exported adapter. Raises StageError where that was another one, or none."""
     try:
-        proof = Proof.model_validate_json(proof_file(folder).read_text(encoding="utf-8"))
+        proof = ExportProof.model_validate_json(proof_file(folder).read_text(encoding="utf-8"))
         same = proof.adapter == file_sha256(folder.exported)
     except (OSError, ValidationError) as error:
         raise StageError(f"{proof_file(folder)} cannot be read: type `skillstill export SKILL` first") from error

@@ -27,18 +27,18 @@ class Field(NamedTuple):
     items: GGUFValueType | None = None
 
 
-class Stored(NamedTuple):
+class StoredTensor(NamedTuple):
     """A tensor as a file holds it: the bytes of its rows, and how they are to be read."""
 
     data: NDArray[Any]
     kind: Kind
 
 
-def stored(values: NDArray[np.float32], kind: Kind) -> Stored:
+def stored(values: NDArray[np.float32], kind: Kind) -> StoredTensor:
     """The values as `kind`, or as F16 where their rows do not divide into its blocks: llama.cpp's converter does so."""
     if values.shape[-1] % gguf.GGML_QUANT_SIZES[kind][0]:
         kind = Kind.F16
-    return Stored(gguf.quants.quantize(np.ascontiguousarray(values), kind), kind)
+    return StoredTensor(gguf.quants.quantize(np.ascontiguousarray(values), kind), kind)
 
 
 def read_gguf(file: Path) -> GGUFReader:
@@ -58,7 +58,7 @@ def fields_of(reader: GGUFReader) -> dict[str, Field]:
     }
 
 
-def write_gguf(file: Path, fields: Mapping[str, Field], tensors: Iterator[tuple[str, Stored]]) -> None:
+def write_gguf(file: Path, fields: Mapping[str, Field], tensors: Iterator[tuple[str, StoredTensor]]) -> None:
     """Raises StageError where there is no room."""
     writer = GGUFWriter(file, fields[ARCHITECTURE].value)
     for key, field in fields.items():

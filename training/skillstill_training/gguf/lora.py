@@ -15,7 +15,7 @@ from gguf import GGUFValueType as Type
 from numpy.typing import NDArray
 from skillstill.errors import StageError
 
-from skillstill_training.gguf.files import ARCHITECTURE, DAMAGED, Field, Stored, read_gguf, stored, write_gguf
+from skillstill_training.gguf.files import ARCHITECTURE, DAMAGED, Field, StoredTensor, read_gguf, stored, write_gguf
 
 Values = NDArray[np.float32]
 AdapterKind = Literal["F16", "Q8_0"]
@@ -169,7 +169,7 @@ def _fields(lora: Lora, architecture: str, name: str, kind: AdapterKind) -> dict
     }
 
 
-def _tensors(lora: Lora, kind: AdapterKind) -> Iterator[tuple[str, Stored]]:
+def _tensors(lora: Lora, kind: AdapterKind) -> Iterator[tuple[str, StoredTensor]]:
     for name, (a, b) in lora.pairs.items():
         yield f"{name}.lora_a", stored(a, Kind[kind])
         yield f"{name}.lora_b", stored(b, Kind[kind])

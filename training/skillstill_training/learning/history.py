@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skillstill_training.learning.choosing import Choice
+from skillstill_training.learning.checkpoint_choice import CheckpointTrial
 
 COURSE = "history.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TrainingProgress:
     """Step so many of so many, or validation goal so many of so many; `note` says how it goes."""
 
     step: int
@@ -21,7 +21,7 @@ class Progress:
     note: str
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[TrainingProgress], None]
 
 
 class History:
@@ -48,19 +48,19 @@ class History:
             self.loss = round(float(logs["loss"]), 4)
             self._append({"step": step, "loss": self.loss, "learning_rate": float(logs.get("learning_rate", 0.0))})
             speed = self.tokens * step / steps / max(self.seconds, 0.1)
-            self.on_progress(Progress(step, steps, f"loss {self.loss:.3f}, {speed:.0f} tokens/s{self.longest}"))
+            self.on_progress(TrainingProgress(step, steps, f"loss {self.loss:.3f}, {speed:.0f} tokens/s{self.longest}"))
 
     def watched(self, step: int, steps: int, logs: Mapping[str, Any]) -> None:
         """A step of a training for the data curve, which is told and not written down."""
         if "loss" in logs:
-            self.on_progress(Progress(step, steps, f"data curve, loss {float(logs['loss']):.3f}"))
+            self.on_progress(TrainingProgress(step, steps, f"data curve, loss {float(logs['loss']):.3f}"))
 
-    def watched_trial(self, choice: Choice, done: int, goals: int) -> None:
-        self.on_progress(Progress(done, goals, f"data curve: {choice.solved} goals solved"))
+    def watched_trial(self, choice: CheckpointTrial, done: int, goals: int) -> None:
+        self.on_progress(TrainingProgress(done, goals, f"data curve: {choice.solved} goals solved"))
 
-    def tried(self, choice: Choice, done: int, goals: int) -> None:
+    def tried(self, choice: CheckpointTrial, done: int, goals: int) -> None:
         """How a checkpoint did so far with the validation goals."""
-        self.on_progress(Progress(done, goals, f"checkpoint {choice.step}: {choice.solved} goals solved"))
+        self.on_progress(TrainingProgress(done, goals, f"checkpoint {choice.step}: {choice.solved} goals solved"))
         if done == goals and choice.step not in self.told:
             self._append({"step": choice.step, "success": choice.success})
 

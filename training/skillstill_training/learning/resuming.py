@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from skillstill_training.learning.choosing import step_of
+from skillstill_training.learning.checkpoint_choice import step_of
 from skillstill_training.learning.history import COURSE
 from skillstill_training.util.jsonl import write_text
 

@@ -15,7 +15,7 @@ IGNORED = -100  # the label that torch's cross-entropy leaves out
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TrainingRow:
     """`tokens` and `labels` of one conversation, equally long; a label is its token, or IGNORED.
 
     `also` are other tokens that it may begin with, up to the first that is learned: its question in other words.
@@ -33,37 +33,37 @@ class Row:
         return sum(label != IGNORED for label in self.labels)
 
     @property
-    def opening(self) -> "Row":
+    def opening(self) -> "TrainingRow":
         """The conversation up to the end of its first turn: what was asked, what is taken for its intent, a call."""
         end = next((at for at in range(self._first, len(self.labels)) if self.labels[at] == IGNORED), len(self.labels))
-        return Row(self.family, self.tokens[:end], self.labels[:end], self.also, whole=False)
+        return TrainingRow(self.family, self.tokens[:end], self.labels[:end], self.also, whole=False)
 
-    def asked(self, chance: Random) -> "Row":
+    def asked(self, chance: Random) -> "TrainingRow":
         """The same with its question in any of its wordings."""
         first = self._first
         start = chance.choice((self.tokens[:first], *self.also))
         tokens, labels = start + self.tokens[first:], (IGNORED,) * len(start) + self.labels[first:]
-        return Row(self.family, tokens, labels, whole=self.whole)
+        return TrainingRow(self.family, tokens, labels, whole=self.whole)
 
     @property
     def _first(self) -> int:
         return next(at for at, label in enumerate(self.labels) if label != IGNORED)
 
 
-class Vocabulary:
+class RowTokenizer:
     """The tokenizer of the base's own GGUF file: the one that serving uses, so no other one can differ from it."""
 
     def __init__(self, tokenize: Callable[[str], Sequence[int]], piece: Callable[[int], bytes]) -> None:
         self.tokenize, self.piece = tokenize, piece
 
-    def row(self, sample: Sample) -> Row:
+    def row(self, sample: Sample) -> TrainingRow:
         """Raises GateError where the mask lets through anything but what the model itself writes."""
         segments = chat.render(sample.messages, chat.LINES)
         parts = [(tuple(self.tokenize(segment.text)), segment.learned) for segment in segments]
         tokens = tuple(token for part, _ in parts for token in part)
         labels = tuple(token if learned else IGNORED for part, learned in parts for token in part)
         self._assert_masked(sample, labels, [segment.text for segment in segments if segment.learned])
-        return Row(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
+        return TrainingRow(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
 
     def _start(self, sample: Sample, words: str) -> tuple[int, ...]:
         """What a conversation begins with that asks in these words; what its run begins with shows the same."""
@@ -78,7 +78,7 @@ class Vocabulary:
             raise GateError(f"the mask of {sample.goal} is wrong: it lets through {text[:80]!r}")
 
 
-def fitting(rows: Iterable[Row], longest: int, dropped: Counter[str]) -> Iterator[Row]:
+def fitting(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
     """Those that a packed row can hold; the others are counted by family."""
     for row in rows:
         if len(row.tokens) > longest:
@@ -87,7 +87,9 @@ def fitting(rows: Iterable[Row], longest: int, dropped: Counter[str]) -> Iterato
             yield row
 
 
-def drawn(rows: Sequence[Row], budget: int, seed: int, most: int | None = None, openings: float = 0.0) -> Sequence[Row]:
+def drawn(
+    rows: Sequence[TrainingRow], budget: int, seed: int, most: int | None = None, openings: float = 0.0
+) -> Sequence[TrainingRow]:
     """Whole conversations, at most so many, and openings of more of them, for that share of the tokens; shuffled.
 
     An opening costs a sixth of a conversation, and most of what a small model gets wrong is what it was asked.
@@ -98,17 +100,17 @@ def drawn(rows: Sequence[Row], budget: int, seed: int, most: int | None = None, 
     return Random(seed).sample([*whole, *cut], len(whole) + len(cut))  # noqa: S311 - no secret
 
 
-def _in_turn(rows: Sequence[Row], budget: float, seed: int, most: int | None = None) -> Sequence[Row]:
+def _in_turn(rows: Sequence[TrainingRow], budget: float, seed: int, most: int | None = None) -> Sequence[TrainingRow]:
     """Of each family in turn one row, until the tokens of the budget are used or `most` rows are drawn.
 
     Success is the mean over families, so each gets as many. One that is used up begins anew in another order.
     """
     chance = Random(seed)  # noqa: S311 - no secret
-    by_family: Mapping[str, list[Row]] = defaultdict(list)
+    by_family: Mapping[str, list[TrainingRow]] = defaultdict(list)
     for row in rows:
         by_family[row.family].append(row)
-    chosen: list[Row] = []
-    used, queues = 0, {family: list[Row]() for family in sorted(by_family)}
+    chosen: list[TrainingRow] = []
+    used, queues = 0, {family: list[TrainingRow]() for family in sorted(by_family)}
     while queues:
         for family, queue in queues.items():
             if not queue:

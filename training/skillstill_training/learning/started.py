@@ -7,30 +7,30 @@ from pydantic import ValidationError
 from skillstill.types import Frozen
 
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import TrainPlan
+from skillstill_training.run.recipe import TrainConfig
 from skillstill_training.run.scorecard import Trained
 from skillstill_training.util.hashes import file_sha256
 
 Value = TypeVar("Value", bound=Frozen)
 
 
-class Started(Frozen):
+class TrainingStart(Frozen):
     """What a training depends on: one that depends on anything else starts anew. A data curve comes after it."""
 
-    plan: TrainPlan
+    plan: TrainConfig
     seed: int
     dataset: str
     base: str
 
     @classmethod
-    def of(cls, folder: RunFolder, base: str, plan: TrainPlan) -> "Started":
+    def of(cls, folder: RunFolder, base: str, plan: TrainConfig) -> "TrainingStart":
         """`base`: its hash."""
         alone = plan.model_copy(update={"curve": ()})
         return cls(plan=alone, seed=folder.recipe().seed, dataset=file_sha256(folder.dataset), base=base)
 
     def begun(self, adapter: Path) -> bool:
         """Whether this is the training that the folder holds."""
-        return _read(started_file(adapter), Started) == self
+        return _read(started_file(adapter), TrainingStart) == self
 
     def left(self, adapter: Path) -> Trained | None:
         """What it came to; None where it has not ended."""
@@ -46,7 +46,7 @@ def trained_file(adapter: Path) -> Path:
     return adapter / "trained.json"
 
 
-def whole(trained: Trained | None, plan: TrainPlan) -> bool:
+def whole(trained: Trained | None, plan: TrainConfig) -> bool:
     """Whether nothing is left to be trained, no point of the data curve either."""
     return trained is not None and trained.data_curve.keys() >= set(plan.curve)
 

@@ -12,15 +12,15 @@ from skillstill.models.engine import free_cores
 
 from skillstill_training.learning.attention import register_attention
 from skillstill_training.learning.resuming import whole_checkpoints
-from skillstill_training.learning.rows import IGNORED, Row
+from skillstill_training.learning.rows import IGNORED, TrainingRow
 from skillstill_training.learning.student import load_student, load_tokenizer, quietly, student_folder
-from skillstill_training.run.recipe import TrainPlan
+from skillstill_training.run.recipe import TrainConfig
 
 PROBES = 8  # products of two matrices, to see which number format is faster here
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
 
 
-def tune(rows: Sequence[Row], base: Path, target: Path, plan: TrainPlan, seed: int, on_log: OnLog) -> None:
+def tune(rows: Sequence[TrainingRow], base: Path, target: Path, plan: TrainConfig, seed: int, on_log: OnLog) -> None:
     """Train and leave `checkpoint-STEP` folders in `target`; goes on from the last one there. Raises StageError."""
     from peft.helpers import disable_input_dtype_casting
     from transformers import PrinterCallback
@@ -34,7 +34,7 @@ def tune(rows: Sequence[Row], base: Path, target: Path, plan: TrainPlan, seed: i
             trainer.train(resume_from_checkpoint=bool(whole_checkpoints(target)) or None)
 
 
-def _trainer(rows: Sequence[Row], student: Path, target: Path, plan: TrainPlan, seed: int) -> Any:
+def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: TrainConfig, seed: int) -> Any:
     import torch
     from datasets import Dataset
     from peft import LoraConfig
@@ -118,11 +118,11 @@ def bfloat16_pays() -> bool:
 def _listener(on_log: OnLog) -> Any:
     from transformers import TrainerCallback
 
-    class Listener(TrainerCallback):  # type: ignore[misc, unused-ignore]
+    class TrainingListener(TrainerCallback):  # type: ignore[misc, unused-ignore]
         def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
             on_log(state.global_step, state.max_steps, logs or {})
 
-    return Listener()
+    return TrainingListener()
 
 
 @contextmanager

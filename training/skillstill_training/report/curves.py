@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from skillstill_training.report.charts import Axis, Plot, Point, doubling_axis, nothing, picture, round_axis, shares
-from skillstill_training.report.history import Measured, losses, read_by, successes
+from skillstill_training.report.history import TrainedPoint, losses, read_by, successes
 from skillstill_training.report.page.table import many, text
 from skillstill_training.report.words import duration, percent, short
 from skillstill_training.run.scorecard import Scorecard, Selective, Trained
@@ -11,7 +11,7 @@ from skillstill_training.run.scorecard import Scorecard, Selective, Trained
 WINDOW = 20  # the line through the loss is its mean over so many rows around it, at most
 
 
-def curves(card: Scorecard, history: Sequence[Measured]) -> str:
+def curves(card: Scorecard, history: Sequence[TrainedPoint]) -> str:
     """Four figures side by side, or one below another on a phone."""
     figures = (
         _figure("What more data gives", _data(card.trained), _told_of_data(card.trained)),
@@ -22,7 +22,7 @@ def curves(card: Scorecard, history: Sequence[Measured]) -> str:
     return f"<section><h2>Curves</h2><div class=curves>{''.join(figures)}</div></section>"
 
 
-def loss(history: Sequence[Measured]) -> str:
+def loss(history: Sequence[TrainedPoint]) -> str:
     """Each row faintly, their running mean over it; the last mean is named."""
     rows = losses(history)
     if not rows:
@@ -34,7 +34,7 @@ def loss(history: Sequence[Measured]) -> str:
     return plot.drawn(plot.line(rows, "faint"), plot.line(smooth), plot.dot(smooth[-1]), last)
 
 
-def success(history: Sequence[Measured]) -> str:
+def success(history: Sequence[TrainedPoint]) -> str:
     """Each checkpoint's dot; the best one is named."""
     rows = successes(history)
     if not rows:
@@ -45,7 +45,7 @@ def success(history: Sequence[Measured]) -> str:
     return plot.drawn(plot.line(rows), *marks)
 
 
-def _course(rows: Sequence[Point], history: Sequence[Measured]) -> Axis:
+def _course(rows: Sequence[Point], history: Sequence[TrainedPoint]) -> Axis:
     """The same for all of a training, so that its charts can be laid over each other."""
     last = max(float(row.tokens or 0) if read_by(history) == "tokens" else float(row.step) for row in history)
     return round_axis(f"{read_by(history)} read", 0, max(last, rows[-1][0], 1), short)
@@ -109,7 +109,7 @@ def _told_of_training(trained: Trained) -> str:
     return f"{tokens}, in {duration(trained.seconds)}; the chosen checkpoint has a loss of {trained.loss:.3g}."
 
 
-def _told_of_checkpoints(history: Sequence[Measured]) -> str:
+def _told_of_checkpoints(history: Sequence[TrainedPoint]) -> str:
     rows = successes(history)
     if not rows:
         return "The last state is the one that ships."

@@ -10,7 +10,7 @@ from skillstill.util.text import shorten
 
 from skillstill_training.authoring.checks import Locations, Quoted
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Seen
+from skillstill_training.authoring.oracle import SeenResult
 from skillstill_training.report.page.cards import cards
 from skillstill_training.report.page.table import many, text
 from skillstill_training.report.words import duration
@@ -181,7 +181,7 @@ def _places(goal: Goal) -> Sequence[Span]:
 
 def _shows(line: str, gold: Sequence[Span]) -> bool:
     """Whether a line of a result begins with one of these places."""
-    return any(_meet(head, place) for head in (Seen("", line).places if gold else ()) for place in gold)
+    return any(_meet(head, place) for head in (SeenResult("", line).places if gold else ()) for place in gold)
 
 
 def _meet(one: Span, other: Span) -> bool:

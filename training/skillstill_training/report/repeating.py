@@ -25,12 +25,12 @@ def repeating(card: Scorecard, folder: RunFolder) -> str:
 
 def _commands(card: Scorecard) -> str:
     skill = text(card.skill)
-    options = {"evaluate": _rivals(card)}
+    options = {"evaluate": _comparisons(card)}
     stages = "\n".join(f"skillstill {stage} {skill}{options.get(stage, '')}" for stage in STAGES)
-    return f"scripts/train-skill skills/{skill}{_rivals(card)}\n\n# or stage by stage\n{stages}"
+    return f"scripts/train-skill skills/{skill}{_comparisons(card)}\n\n# or stage by stage\n{stages}"
 
 
-def _rivals(card: Scorecard) -> str:
+def _comparisons(card: Scorecard) -> str:
     """The options without which two comparisons are not made."""
     larger, wrong = card.arm("larger"), card.arm("wrong")
     named = f" --larger {text(larger.label.partition(',')[0])}.gguf" if larger else ""

@@ -23,7 +23,7 @@ from skillstill_training.report.curves import curves, loss, success
 from skillstill_training.report.episodes import episodes
 from skillstill_training.report.failures import failures
 from skillstill_training.report.families import families
-from skillstill_training.report.history import Measured
+from skillstill_training.report.history import TrainedPoint
 from skillstill_training.report.repeating import repeating
 from skillstill_training.report.standing import standing
 from skillstill_training.run.folder import RunFolder
@@ -75,9 +75,9 @@ def _scorecard(folder: RunFolder) -> Scorecard:
         ) from error
 
 
-def _history(folder: RunFolder) -> Sequence[Measured]:
+def _history(folder: RunFolder) -> Sequence[TrainedPoint]:
     file = folder.adapter / "history.jsonl"
-    return read_lines(file, Measured, torn=True) if file.exists() else ()
+    return read_lines(file, TrainedPoint, torn=True) if file.exists() else ()
 
 
 def _outcomes(folder: RunFolder) -> Sequence[Outcome]:

@@ -17,7 +17,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
 
-class Speech(Frozen):
+class SpeechConfig(Frozen):
     """How often people speak so: a name loosely, with a typo, limited to a place of the workspace."""
 
     loose: Share = 0.15
@@ -47,7 +47,7 @@ class Shares(Frozen):
 ANY_SHARES = Shares(deep=Band(), several=Band(), absent=Band(), hard=Band())
 
 
-class GoalPlan(Frozen):
+class GoalConfig(Frozen):
     """How many goals a family gets in each split, and in which words.
 
     per_family   by split; `families` overrides it by family, then split
@@ -59,20 +59,20 @@ class GoalPlan(Frozen):
     families: Mapping[str, Mapping[Split, Count]] = {}
     seen: Annotated[float, Field(ge=0, lt=1)] = 0.25
     also: Count = 12
-    speech: Speech = Speech()
+    speech: SpeechConfig = SpeechConfig()
     shares: Shares = Shares()
 
     def wanted(self, family: str, split: Split) -> int:
         return self.families.get(family, {}).get(split, self.per_family.get(split, 0))
 
 
-class Constructed(Frozen):
+class OracleConfig(Frozen):
     """How often a plan takes a detour on purpose, by kind, 0..1."""
 
     detours: Mapping[str, Share] = {"miss": 0.15, "wrong": 0.1}
 
 
-class DatasetPlan(Frozen):
+class DatasetConfig(Frozen):
     """What the training data must hold.
 
     abstain   the least share of traces that end in `it is not there` or hand the work back
@@ -88,7 +88,7 @@ class DatasetPlan(Frozen):
     intents: Mapping[str, Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]] = {}
 
 
-class TrainPlan(Frozen):
+class TrainConfig(Frozen):
     """How the adapter is trained.
 
     The defaults come from docs/experiments.md: small steps at a high rate learn most from few traces.
@@ -118,7 +118,7 @@ class TrainPlan(Frozen):
     precision: Literal["auto", "fp32", "bf16"] = "auto"
 
 
-class EvaluatePlan(Frozen):
+class EvaluationConfig(Frozen):
     """How much is asked of whom before a release.
 
     arms          who is compared; `larger` and `wrong` only where a file for them is named
@@ -141,11 +141,11 @@ class Recipe(Frozen):
     """The whole file; every part has a default."""
 
     seed: int = 1
-    goals: GoalPlan = GoalPlan()
-    constructed: Constructed = Constructed()
-    dataset: DatasetPlan = DatasetPlan()
-    train: TrainPlan = TrainPlan()
-    evaluate: EvaluatePlan = EvaluatePlan()
+    goals: GoalConfig = GoalConfig()
+    constructed: OracleConfig = OracleConfig()
+    dataset: DatasetConfig = DatasetConfig()
+    train: TrainConfig = TrainConfig()
+    evaluate: EvaluationConfig = EvaluationConfig()
 
     def makes_what(self, other: "Recipe") -> bool:
         """Whether the other one makes the same goals and the same dataset."""
@@ -160,7 +160,7 @@ class Recipe(Frozen):
             update={"per_family": dict.fromkeys(SPLITS, few), "families": {}, "shares": ANY_SHARES}
         )
         evaluated = recipe.evaluate.model_copy(update={"calibration": few})
-        return recipe.model_copy(update={"goals": goals, "dataset": DatasetPlan(abstain=0), "evaluate": evaluated})
+        return recipe.model_copy(update={"goals": goals, "dataset": DatasetConfig(abstain=0), "evaluate": evaluated})
 
 
 def load_recipe(skill: Path) -> Recipe:

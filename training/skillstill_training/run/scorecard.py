@@ -145,7 +145,7 @@ class Gate(Frozen):
     measured: bool = True
 
 
-class Proof(Frozen):
+class ExportProof(Frozen):
     """The parity gate of the adapter with this hash on the base with that one; earlier proofs name no base."""
 
     adapter: str

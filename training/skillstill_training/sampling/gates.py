@@ -11,7 +11,7 @@ from skillstill_training.authoring.families import Family, Wordings
 from skillstill_training.authoring.goal import Goal, Split
 from skillstill_training.run.recipe import Band, Shares
 from skillstill_training.sampling.wording import normal
-from skillstill_training.workspaces import Material, Source
+from skillstill_training.workspaces import BuiltWorkspace, Source
 
 DEEP = 3  # dependent calls
 SMALL = 200  # bytes; smaller files are alike everywhere
@@ -41,9 +41,11 @@ def check_shares(goals: Sequence[Goal], families: Sequence[Family], bounds: Shar
             )
 
 
-def check_origins(train: Wordings, test: Wordings, materials: Sequence[Material], sources: Sequence[Source]) -> None:
+def check_origins(
+    train: Wordings, test: Wordings, workspaces: Sequence[BuiltWorkspace], sources: Sequence[Source]
+) -> None:
     """Before anything is drawn. Raises GateError where wordings or workspaces of a test serve training too."""
-    _refuse([*_wordings(train, test), *_sources(sources), *_files(materials)])
+    _refuse([*_wordings(train, test), *_sources(sources), *_files(workspaces)])
 
 
 def check_prompts(goals: Sequence[Goal]) -> None:
@@ -98,13 +100,13 @@ def _package(source: str) -> str:
     return source
 
 
-def _files(materials: Sequence[Material]) -> Iterator[str]:
-    trained = {digest for one in materials if one.split == "train" for digest in _digests(one.root)}
-    for material in materials:
-        digests = _digests(material.root) if material.split == "test" else []
+def _files(workspaces: Sequence[BuiltWorkspace]) -> Iterator[str]:
+    trained = {digest for one in workspaces if one.split == "train" for digest in _digests(one.root)}
+    for built in workspaces:
+        digests = _digests(built.root) if built.split == "test" else []
         shared = sum(digest in trained for digest in digests)
         if shared > max(1, SHARED * len(digests)) or 0 < len(digests) == shared:
-            yield f"{shared} of the {len(digests)} files of {material.name} are in a training workspace"
+            yield f"{shared} of the {len(digests)} files of {built.name} are in a training workspace"
 
 
 def _digests(root: Path) -> list[bytes]:

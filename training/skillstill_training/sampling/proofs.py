@@ -15,7 +15,7 @@ from skillstill.skills.skill import load_skill
 from skillstill.types import Frozen
 
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import ORACLE_VERSION
+from skillstill_training.authoring.oracle import ORACLE_VERSION
 from skillstill_training.authoring.verdicts import judges_hash
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 from skillstill_training.util.skillcode import code_files

@@ -13,23 +13,23 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.families import Family, Wordings
 from skillstill_training.authoring.goal import Draft, Goal, Split
-from skillstill_training.run.recipe import GoalPlan
-from skillstill_training.sampling.composer import Composer, Unfit, Wording
+from skillstill_training.run.recipe import GoalConfig
+from skillstill_training.sampling.goal_builder import GoalBuilder, UnfitGoal, Wording
 from skillstill_training.sampling.wording import normal
 from skillstill_training.util.tasks import one_error
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 BATCH = 4  # drafts that are proven at once: what two cores keep busy
 PATIENCE = 12  # drafts that are tried for each goal that is wanted, before a family has to do with fewer
 OTHERS = 3  # answers of its neighbours that a check must refuse
 HELD_BACK = 5  # every fifth training wording is kept for validation
 
-OnProgress = Callable[["Tally"], None]
-Drafted = tuple[Draft, Material, Sequence[Wording]]
+OnProgress = Callable[["FamilyTally"], None]
+Drafted = tuple[Draft, BuiltWorkspace, Sequence[Wording]]
 
 
 @dataclass
-class Tally:
+class FamilyTally:
     """How far the drawing of one family in one split is; `dropped` counts drafts by reason."""
 
     family: str
@@ -40,20 +40,20 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Sampler:
     """Everything that goals are drawn from."""
 
-    composer: Composer
-    plan: GoalPlan
+    builder: GoalBuilder
+    plan: GoalConfig
     train_wordings: Wordings
     test_wordings: Wordings
-    materials: Mapping[Split, Sequence[Material]]
+    workspaces: Mapping[Split, Sequence[BuiltWorkspace]]
     asked: set[str] = field(default_factory=set)  # prompts of all families and splits so far
 
-    async def draw(self, family: Family, split: Split, on_progress: OnProgress) -> tuple[list[Goal], Tally]:
+    async def draw(self, family: Family, split: Split, on_progress: OnProgress) -> tuple[list[Goal], FamilyTally]:
         """As many goals of a family as the recipe wants, or as there are. Raises GoalsError where there is none."""
         wanted = 0 if family.held_out and split != "test" else self.plan.wanted(family.name, split)
-        tally = Tally(family.name, split, wanted)
+        tally = FamilyTally(family.name, split, wanted)
         goals: dict[str, Goal] = {}
         seen: set[tuple[str, str]] = set()  # workspace and question
         drafts = islice(self._drafts(family, split), wanted * PATIENCE)
@@ -67,7 +67,7 @@ class Drawing:
         tally.made = len(kept)
         on_progress(tally)
         if wanted and not kept:
-            raise GoalsError(_yields_nothing(tally, self.materials[split]))
+            raise GoalsError(_yields_nothing(tally, self.workspaces[split]))
         return kept, tally
 
     def _drafts(self, family: Family, split: Split) -> Iterator[Drafted]:
@@ -75,18 +75,18 @@ class Drawing:
 
         A training goal has others beside it, drawn from all that training may know.
         """
-        rng = Random(f"{self.composer.seed}/{family.name}/{split}")  # noqa: S311 - no secret
+        rng = Random(f"{self.builder.seed}/{family.name}/{split}")  # noqa: S311 - no secret
         wordings = self._wordings(family, split, rng)
         used: Counter[str] = Counter()
         paired: dict[tuple[str, str], Wording] = {}
-        for draft, material in _in_turn(family, self.materials[split], self.composer.seed):
-            key = (material.name, draft.pair)
+        for draft, built in _in_turn(family, self.workspaces[split], self.builder.seed):
+            key = (built.name, draft.pair)
             wording = paired.get(key) if draft.pair else None
             wording = wording or min(wordings, key=lambda one: used[one[0]])
             paired[key] = wording
             used[wording[0]] += 1
             others = [one for one in wordings if one != wording] if split == "train" else []
-            yield draft, material, [wording, *rng.sample(others, min(self.plan.also, len(others)))]
+            yield draft, built, [wording, *rng.sample(others, min(self.plan.also, len(others)))]
 
     def _wordings(self, family: Family, split: Split, rng: Random) -> list[Wording]:
         """The wordings of a split with their names, shuffled; for tests, `seen` of the goals in training wordings."""
@@ -104,34 +104,40 @@ class Drawing:
         rng.shuffle(chosen)
         return chosen
 
-    async def _prove(self, batch: Sequence[Drafted], family: Family, split: Split, tally: Tally) -> list[Goal]:
+    async def _prove(self, batch: Sequence[Drafted], family: Family, split: Split, tally: FamilyTally) -> list[Goal]:
         """The proven goals of a batch, in its order whichever is done first."""
         proven: dict[int, Goal] = {}
 
-        async def prove(at: int, goal: Goal, material: Material) -> None:
+        async def prove(at: int, goal: Goal, built: BuiltWorkspace) -> None:
             try:
-                proven[at] = await self.composer.prove(goal, family, material)
-            except Unfit as error:
+                proven[at] = await self.builder.prove(goal, family, built)
+            except UnfitGoal as error:
                 tally.dropped[str(error)] += 1
 
         composed = [self._compose(*one, family, split, tally) for one in batch]
         with one_error():
             async with anyio.create_task_group() as group:
-                for at, (goal, (_, material, _)) in enumerate(zip(composed, batch, strict=True)):
+                for at, (goal, (_, built, _)) in enumerate(zip(composed, batch, strict=True)):
                     if goal:
-                        group.start_soon(prove, at, goal, material)
+                        group.start_soon(prove, at, goal, built)
         return [proven[at] for at in sorted(proven)]
 
     def _compose(
-        self, draft: Draft, material: Material, wordings: Sequence[Wording], family: Family, split: Split, tally: Tally
+        self,
+        draft: Draft,
+        built: BuiltWorkspace,
+        wordings: Sequence[Wording],
+        family: Family,
+        split: Split,
+        tally: FamilyTally,
     ) -> Goal | None:
         try:
-            return self.composer.compose(draft, family, material, split, wordings)
-        except Unfit as unfit:
+            return self.builder.compose(draft, family, built, split, wordings)
+        except UnfitGoal as unfit:
             tally.dropped[str(unfit)] += 1
             return None
 
-    def _is_new(self, goal: Goal, seen: set[tuple[str, str]], tally: Tally) -> bool:
+    def _is_new(self, goal: Goal, seen: set[tuple[str, str]], tally: FamilyTally) -> bool:
         """Whether neither this prompt nor this question was there; in another wording it is the same question."""
         prompt, question = normal(goal.prompt), (goal.workspace, f"{goal.check}{sorted(goal.words.items())}")
         if prompt in self.asked or question in seen:
@@ -142,29 +148,29 @@ class Drawing:
         return True
 
 
-def _in_turn(family: Family, materials: Sequence[Material], seed: int) -> Iterator[tuple[Draft, Material]]:
-    pending = [(_drafts_of(family, material, seed), material) for material in materials]
+def _in_turn(family: Family, workspaces: Sequence[BuiltWorkspace], seed: int) -> Iterator[tuple[Draft, BuiltWorkspace]]:
+    pending = [(_drafts_of(family, built, seed), built) for built in workspaces]
     while pending:
         left = []
-        for drafts, material in pending:
+        for drafts, built in pending:
             if draft := next(drafts, None):
-                yield draft, material
-                left.append((drafts, material))
+                yield draft, built
+                left.append((drafts, built))
         pending = left
 
 
-def _drafts_of(family: Family, material: Material, seed: int) -> Iterator[Draft]:
+def _drafts_of(family: Family, built: BuiltWorkspace, seed: int) -> Iterator[Draft]:
     """What the skill's own code drafts. Raises GoalsError where that code breaks off."""
     try:
-        yield from family.drafts(material, Random(f"{seed}/{family.name}/{material.name}"))  # noqa: S311 - no secret
+        yield from family.drafts(built, Random(f"{seed}/{family.name}/{built.name}"))  # noqa: S311 - no secret
     except SkillstillError:
         raise
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise GoalsError(f"the drafts of the family {family.name!r} break off in {material.name}: {why}") from error
+        raise GoalsError(f"the drafts of the family {family.name!r} break off in {built.name}: {why}") from error
 
 
-def _without_weak_checks(goals: Sequence[Goal], tally: Tally) -> list[Goal]:
+def _without_weak_checks(goals: Sequence[Goal], tally: FamilyTally) -> list[Goal]:
     """The goals whose check refuses an empty answer, its neighbours' answers, and all answers at once."""
     neighbours: dict[str, list[Goal]] = defaultdict(list)
     for goal in goals:
@@ -191,9 +197,9 @@ def accepts_wrong(goal: Goal, neighbours: Sequence[Goal]) -> str:
     return ""
 
 
-def _yields_nothing(tally: Tally, materials: Sequence[Material]) -> str:
+def _yields_nothing(tally: FamilyTally, workspaces: Sequence[BuiltWorkspace]) -> str:
     reasons = "; ".join(f"{reason} ({count})" for reason, count in tally.dropped.most_common(3))
-    names = ", ".join(material.name for material in materials) or "no workspace"
+    names = ", ".join(built.name for built in workspaces) or "no workspace"
     why = f"dropped: {reasons}" if reasons else "it drafts nothing there"
     return f"the family {tally.family!r} yields no goal for the split {tally.split!r} in {names}: {why}"
 

@@ -12,32 +12,32 @@ from skillstill.skills.skill import Skill, load_skill
 from skillstill_training.authoring.families import Family, load_families, load_wordings
 from skillstill_training.authoring.goal import SPLITS, Split
 from skillstill_training.run.recipe import Recipe
-from skillstill_training.sampling.composer import Composer
 from skillstill_training.sampling.gates import check_origins
+from skillstill_training.sampling.goal_builder import GoalBuilder
 from skillstill_training.sampling.proofs import Proofs
-from skillstill_training.sampling.sampler import Drawing
-from skillstill_training.workspaces import Material, Source, load_sources, prepare
+from skillstill_training.sampling.sampler import Sampler
+from skillstill_training.workspaces import BuiltWorkspace, Source, load_sources, prepare
 
-OnMaterial = Callable[[Source], None]
+OnWorkspace = Callable[[Source], None]
 
 
-def unheard(source: Source) -> None:
-    """An OnMaterial that tells nobody."""
+def ignore(source: Source) -> None:
+    """An OnWorkspace that tells nobody."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SamplingSetup:
     """The families, the workspaces, and what draws goals from both."""
 
     families: tuple[Family, ...]
-    materials: Sequence[Material]
-    drawing: Drawing
+    workspaces: Sequence[BuiltWorkspace]
+    sampler: Sampler
 
 
 @asynccontextmanager
-async def setting_of(
-    folder: Path, recipe: Recipe, *, offline: bool = False, on_material: OnMaterial = unheard
-) -> AsyncIterator[Setting]:
+async def build_sampling(
+    folder: Path, recipe: Recipe, *, offline: bool = False, on_workspace: OnWorkspace = ignore
+) -> AsyncIterator[SamplingSetup]:
     """Of a skill's folder, as long as its proofs are open.
 
     Raises StageError; GateError where wordings or workspaces of a test serve training too.
@@ -46,21 +46,21 @@ async def setting_of(
     train, test = (load_wordings(folder, kind, families) for kind in ("train", "test"))
     _check_names(skill, families, recipe)
     sources = load_sources(folder)
-    materials = await materials_of(folder, sources, offline=offline, on_material=on_material)
-    check_origins(train, test, materials, sources)
-    by_split = _by_split(materials, folder)
+    workspaces = await workspaces_of(folder, sources, offline=offline, on_workspace=on_workspace)
+    check_origins(train, test, workspaces, sources)
+    by_split = _by_split(workspaces, folder)
     with Proofs(folder) as proofs:
-        composer = Composer(skill, recipe.goals.speech, recipe.seed, proofs)
-        yield Setting(families, materials, Drawing(composer, recipe.goals, train, test, by_split))
+        builder = GoalBuilder(skill, recipe.goals.speech, recipe.seed, proofs)
+        yield SamplingSetup(families, workspaces, Sampler(builder, recipe.goals, train, test, by_split))
 
 
-async def materials_of(
-    folder: Path, sources: Sequence[Source], *, offline: bool = False, on_material: OnMaterial = unheard
-) -> Sequence[Material]:
-    """The workspaces, fetched and made where they are not at hand. Raises MaterialError."""
+async def workspaces_of(
+    folder: Path, sources: Sequence[Source], *, offline: bool = False, on_workspace: OnWorkspace = ignore
+) -> Sequence[BuiltWorkspace]:
+    """The workspaces, fetched and made where they are not at hand. Raises WorkspaceSourceError."""
     found = []
     for source in sources:
-        on_material(source)
+        on_workspace(source)
         found.append(await to_thread.run_sync(prepare, source, folder, offline))
     return found
 
@@ -71,9 +71,9 @@ def _check_names(skill: Skill, families: Sequence[Family], recipe: Recipe) -> No
         raise GoalsError(f"recipe.toml: [goals.families] names {min(unknown)!r}, which is no family of {skill.name}")
 
 
-def _by_split(materials: Sequence[Material], folder: Path) -> Mapping[Split, Sequence[Material]]:
+def _by_split(workspaces: Sequence[BuiltWorkspace], folder: Path) -> Mapping[Split, Sequence[BuiltWorkspace]]:
     """Raises GoalsError where a split has none."""
-    found = {split: [one for one in materials if one.split == split] for split in SPLITS}
+    found = {split: [one for one in workspaces if one.split == split] for split in SPLITS}
     if lacking := [split for split in SPLITS if not found[split]]:
         raise GoalsError(f"{folder / 'sources.toml'}: no workspace for the split {lacking[0]!r}")
     return found

@@ -8,12 +8,12 @@ from skillstill.errors import GoalsError
 
 from skillstill_training.authoring.families import slots
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.run.recipe import Speech
+from skillstill_training.run.recipe import SpeechConfig
 
 SHORTEST_TYPO = 5  # letters of a word that may hold a typo; a shorter one would be another word
 
 
-def say(draft: Draft, wordings: Sequence[str], speech: Speech, rng: Random) -> tuple[list[str], dict[str, str]]:
+def say(draft: Draft, wordings: Sequence[str], speech: SpeechConfig, rng: Random) -> tuple[list[str], dict[str, str]]:
     """A prompt in each wording, and the words of the slots as all of them say them, in one place or anywhere.
 
     Raises GoalsError for a slot that has no word.
@@ -26,7 +26,7 @@ def say(draft: Draft, wordings: Sequence[str], speech: Speech, rng: Random) -> t
     return [place + _filled(wording, words, speech, rng) for wording in wordings], words
 
 
-def _filled(wording: str, words: Mapping[str, str], speech: Speech, rng: Random) -> str:
+def _filled(wording: str, words: Mapping[str, str], speech: SpeechConfig, rng: Random) -> str:
     if lacking := slots(wording) - words.keys():
         raise GoalsError(f"the wording {wording!r} has the slot {min(lacking)!r}; known: {', '.join(words)}")
     text = mistyped(wording, rng) if rng.random() < speech.typo else wording

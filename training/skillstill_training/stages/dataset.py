@@ -13,7 +13,7 @@ from skillstill.types import Message, ToolCall
 
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import DatasetPlan
+from skillstill_training.run.recipe import DatasetConfig
 from skillstill_training.sampling.wording import normal
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.samples import RECORDED, Sample
@@ -32,7 +32,7 @@ class Dataset:
     undeclared: tuple[str, ...]
 
 
-def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetPlan | None = None) -> Dataset:
+def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetConfig | None = None) -> Dataset:
     """Choose, gate and write. Raises StageError; GateError names the measure, and nobody trains on it."""
     recipe = folder.recipe()
     plan = plan or recipe.dataset
@@ -110,7 +110,7 @@ def _text(row: TraceRow) -> str:
 
 
 def _capped(
-    rows: Sequence[TraceRow], goals: Mapping[str, Goal], plan: DatasetPlan, seed: int, dropped: Counter[str]
+    rows: Sequence[TraceRow], goals: Mapping[str, Goal], plan: DatasetConfig, seed: int, dropped: Counter[str]
 ) -> list[TraceRow]:
     """The rows without those above the cap of a wording in its family; which ones go is drawn by the seed."""
     groups: dict[tuple[str, str], list[TraceRow]] = defaultdict(list)
@@ -126,7 +126,7 @@ def _capped(
     return [row for row in rows if id(row) not in gone]
 
 
-def _sample(row: TraceRow, goal: Goal | None, plan: DatasetPlan, skill: Skill, tested: Collection[str]) -> Sample:
+def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill, tested: Collection[str]) -> Sample:
     """What is learned of a row; of what was recorded, nobody knows the intent."""
     assert row.trace
     intent = plan.intents.get(goal.family, goal.family) if goal else ""
@@ -173,7 +173,7 @@ def _outcome(goal: Goal | None) -> str:
     return goal.check.kind if goal and goal.absent else "found"
 
 
-def _check(samples: Sequence[Sample], goals: Mapping[str, Goal], cells: Cells, plan: DatasetPlan) -> None:
+def _check(samples: Sequence[Sample], goals: Mapping[str, Goal], cells: Cells, plan: DatasetConfig) -> None:
     """Raises GateError."""
     if not samples:
         raise GateError("no trace is fit to be learned from: see the reasons in the traces' page")

@@ -19,14 +19,14 @@ from skillstill.types import ModelFile, Models
 
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.evaluation.arms import Arm, Contest
-from skillstill_training.evaluation.asking import OnProgress, ask
+from skillstill_training.evaluation.arm_runs import OnProgress, run_arm
+from skillstill_training.evaluation.arms import Arm, ArmFactory
 from skillstill_training.evaluation.calibration import calibrate, check_enough, selective
 from skillstill_training.evaluation.looks import note_look
 from skillstill_training.evaluation.scoring import causes, differences, score
-from skillstill_training.evaluation.subset import Chosen
+from skillstill_training.evaluation.subset import Subset
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import EvaluatePlan
+from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import ARMS, Outcome, Scorecard, Trained
 from skillstill_training.run.scorecard import Arm as Name
 from skillstill_training.util.hashes import file_sha256
@@ -45,7 +45,7 @@ async def evaluate(
     arms: Collection[Name] | None = None,
     larger: ModelFile | None = None,
     wrong: ModelFile | None = None,
-    plan: EvaluatePlan | None = None,
+    plan: EvaluationConfig | None = None,
     models: Models | None = None,
     offline: bool = False,
     on_progress: OnProgress = lambda progress: None,
@@ -62,37 +62,38 @@ async def evaluate(
     skill, families = load_skill(skill_folder), {family.name: family for family in load_families(skill_folder)}
     models = models or LocalModels(LocalOptions(offline=offline))
     base = base or skill.subagent.base
-    contest = Contest(skill_folder, skill, families, models, base, adapter, larger, wrong)
-    entered = _entered(contest, plan.arms if arms is None else arms)
-    chosen = Chosen.of(goals, {name for name, family in families.items() if family.held_out}, plan)
+    factory = ArmFactory(skill_folder, skill, families, models, base, adapter, larger, wrong)
+    entered = _entered(factory, plan.arms if arms is None else arms)
+    chosen = Subset.of(goals, {name for name, family in families.items() if family.held_out}, plan)
     check_validation(goals, plan)
     asked = {goal.workspace for goal in (*chosen.validation, *chosen.test)}
     roots = await to_thread.run_sync(roots_of, skill_folder, asked, offline)
 
-    validated = await ask(entered["ours"], "validation", chosen.validation, roots, folder, on_progress)
+    validated = await run_arm(entered["ours"], "validation", chosen.validation, roots, folder, on_progress)
     calibration = calibrate(validated, least=plan.calibration)
     note_look(folder, tuple(entered), adapter)
     solved = {
-        name: await ask(arm, "test", chosen.for_arm(name), roots, folder, on_progress) for name, arm in entered.items()
+        name: await run_arm(arm, "test", chosen.for_arm(name), roots, folder, on_progress)
+        for name, arm in entered.items()
     }
-    scorecard = _summed_up(contest, entered, solved, calibration, file_sha256(folder.goals), trained)
+    scorecard = _summed_up(factory, entered, solved, calibration, file_sha256(folder.goals), trained)
     write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
 
 
-def check_validation(goals: Sequence[Goal], plan: EvaluatePlan) -> None:
+def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
     """Raises GateError where a confidence would be calibrated on too few of them: known before anyone is asked."""
     check_enough(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
-def _entered(contest: Contest, names: Collection[Name]) -> Arms:
+def _entered(factory: ArmFactory, names: Collection[Name]) -> Arms:
     """Those of the named arms that can be had, and ours, in the order in which they are told."""
-    arms = {name: contest.arm(name) for name in ARMS if name == "ours" or name in names}
+    arms = {name: factory.arm(name) for name in ARMS if name == "ours" or name in names}
     return {name: arm for name, arm in arms.items() if arm}
 
 
 def _summed_up(
-    contest: Contest,
+    factory: ArmFactory,
     entered: Arms,
     solved: Mapping[Name, Sequence[Outcome]],
     calibration: Calibration,
@@ -100,13 +101,13 @@ def _summed_up(
     trained: Trained,
 ) -> Scorecard:
     ours = solved["ours"]
-    hard = {name for name, family in contest.families.items() if family.hard}
+    hard = {name for name, family in factory.families.items() if family.hard}
     return Scorecard(
-        skill=contest.skill.name,
-        base=contest.base,
-        adapter=contest.adapter,
+        skill=factory.skill.name,
+        base=factory.base,
+        adapter=factory.adapter,
         dialect=next((one.trace.dialect for one in ours if one.trace), ""),
-        contract=serving_hash(contest.skill, contest.base, contest.adapter),
+        contract=serving_hash(factory.skill, factory.base, factory.adapter),
         goals=goals,
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
         trained=trained,

@@ -11,10 +11,10 @@ from skillstill_training.export.adapter import Exported, export_adapter
 from skillstill_training.export.merging import Merged, MergeKind, merge
 from skillstill_training.export.parity import PROMPTS, check_parity
 from skillstill_training.export.shipped import proof_file
-from skillstill_training.gguf.likeness import Prompts
+from skillstill_training.gguf.divergence import Prompts
 from skillstill_training.learning.student import student_folder
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Gate, Proof
+from skillstill_training.run.scorecard import ExportProof, Gate
 from skillstill_training.teachers.samples import Sample
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
@@ -26,7 +26,7 @@ def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
     prompts = prompts_of(folder, base)
     exported = export_adapter(folder, base, name=name, prompts=prompts)
     gate = check_parity(student_folder(base), folder, base, prompts)
-    proof = Proof(adapter=exported.sha256, base=file_sha256(base), gate=gate)
+    proof = ExportProof(adapter=exported.sha256, base=file_sha256(base), gate=gate)
     write_text(proof_file(folder), proof.model_dump_json(indent=1) + "\n")
     return exported, gate
 

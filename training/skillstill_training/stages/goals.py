@@ -10,27 +10,27 @@ from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import Recipe, load_recipe
 from skillstill_training.sampling.gates import check_prompts, check_shares
-from skillstill_training.sampling.sampler import Drawing, OnProgress, Tally
-from skillstill_training.sampling.setup import OnMaterial, setting_of, unheard
+from skillstill_training.sampling.sampler import FamilyTally, OnProgress, Sampler
+from skillstill_training.sampling.setup import OnWorkspace, build_sampling, ignore
 from skillstill_training.util.jsonl import write_lines
 
 
 @dataclass(frozen=True, slots=True)
-class Goals:
+class MadeGoals:
     """What the stage made, and where. `idle` are the workspaces that no goal came from."""
 
     folder: RunFolder
     goals: tuple[Goal, ...]
-    tallies: tuple[Tally, ...]
+    tallies: tuple[FamilyTally, ...]
     families: tuple[Family, ...]
     idle: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class GoalsListener:
     """Who is told how far the stage is."""
 
-    material: OnMaterial = unheard
+    workspace: OnWorkspace = ignore
     goals: OnProgress = lambda tally: None
 
 
@@ -40,13 +40,13 @@ async def make_goals(
     *,
     recipe: Recipe | None = None,
     offline: bool = False,
-    listener: Listener = Listener(),
-) -> Goals:
+    listener: GoalsListener = GoalsListener(),
+) -> MadeGoals:
     """Draw, prove, gate and freeze the goals of a skill. Raises StageError, and then freezes nothing."""
     recipe = recipe or load_recipe(skill_folder)
-    async with setting_of(skill_folder, recipe, offline=offline, on_material=listener.material) as setting:
-        families = setting.families
-        goals, tallies = await _drawn(setting.drawing, families, listener)
+    async with build_sampling(skill_folder, recipe, offline=offline, on_workspace=listener.workspace) as setup:
+        families = setup.families
+        goals, tallies = await _drawn(setup.sampler, families, listener)
     folder.save_recipe(recipe)
     write_lines(folder.goals, goals)  # before the gates: whoever is refused can look at what was made
     write_page(folder)
@@ -55,17 +55,19 @@ async def make_goals(
         check_shares([goal for goal in goals if goal.split == split], families, recipe.goals.shares, split)
     folder.freeze(skill_folder)
     used = {goal.workspace for goal in goals}
-    idle = tuple(one.name for one in setting.materials if one.name not in used)
-    return Goals(folder, tuple(goals), tuple(tallies), families, idle)
+    idle = tuple(one.name for one in setup.workspaces if one.name not in used)
+    return MadeGoals(folder, tuple(goals), tuple(tallies), families, idle)
 
 
-async def _drawn(drawing: Drawing, families: Sequence[Family], listener: Listener) -> tuple[list[Goal], list[Tally]]:
+async def _drawn(
+    sampler: Sampler, families: Sequence[Family], listener: GoalsListener
+) -> tuple[list[Goal], list[FamilyTally]]:
     """Split by split, so that what training asks is known before a test may not ask it."""
     goals: list[Goal] = []
-    tallies: list[Tally] = []
+    tallies: list[FamilyTally] = []
     for split in SPLITS:
         for family in families:
-            drawn, tally = await drawing.draw(family, split, listener.goals)
+            drawn, tally = await sampler.draw(family, split, listener.goals)
             goals += drawn
             tallies.append(tally)
     return goals, tallies

@@ -19,19 +19,19 @@ from skillstill.models.sources import given, locate
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
+from skillstill_training.evaluation.comparisons import Comparisons, check_arms, comparisons_of
 from skillstill_training.evaluation.looks import check_unseen
-from skillstill_training.evaluation.rivals import Rivals, check_arms, rivals_of
 from skillstill_training.export.shipped import proof_file, proof_of
-from skillstill_training.learning.started import Started, trained_file, whole
+from skillstill_training.learning.started import TrainingStart, trained_file, whole
 from skillstill_training.report import write_report
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import TrainPlan, load_recipe
+from skillstill_training.run.recipe import TrainConfig, load_recipe
 from skillstill_training.run.scorecard import Scorecard, Verdict
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.evaluate import check_validation, evaluate
-from skillstill_training.stages.goals import Listener, make_goals
+from skillstill_training.stages.goals import GoalsListener, make_goals
 from skillstill_training.stages.publish import publish
-from skillstill_training.teachers.batch import Progress as TraceProgress
+from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
 from skillstill_training.util.jsonl import write_text
 
 TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere
@@ -48,7 +48,7 @@ class Screen(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TrainingOrder:
     """What a person asked for. `base` takes the place of the skill's own; `larger` and `wrong` are compared with."""
 
     teach: Teach
@@ -61,7 +61,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class PipelineResult:
     """The verdict, and the page that tells why; without goals there is no page, and `why` says it all."""
 
     verdict: Verdict
@@ -70,14 +70,14 @@ class Ending:
     why: str = ""
 
 
-def train_skill(skill_folder: Path, folder: RunFolder, order: Order, screen: Screen) -> Ending:
+def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, screen: Screen) -> PipelineResult:
     """Whatever is not there yet, from goals to verdict. Raises StageError, BaseError and ModelError."""
     if not (skill_folder / "goals.py").is_file():
-        return Ending("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
+        return PipelineResult("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
     recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
     base = given(order.base) if order.base else load_skill(skill_folder).subagent.base
-    rivals = rivals_of(order.larger, order.wrong, order.registry, name, base)
-    check_arms(skill_folder, recipe.evaluate.arms, rivals)
+    comparisons = comparisons_of(order.larger, order.wrong, order.registry, name, base)
+    check_arms(skill_folder, recipe.evaluate.arms, comparisons)
     plan = within(recipe.train, order.minutes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
@@ -100,12 +100,12 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: Order, screen: Scr
     stage("export", _proven(folder, base), lambda _: _ship(skill_folder, folder, weights))
     proof = proof_of(folder)
     if not proof.gate.passed:  # measuring it would take an hour and change nothing
-        return Ending("parity failed", why=proof.gate.told)
+        return PipelineResult("parity failed", why=proof.gate.told)
     with screen.stage("evaluate") as tell:
-        measure(skill_folder, folder, base, rivals, tell, offline=order.offline)
+        measure(skill_folder, folder, base, comparisons, tell, offline=order.offline)
     scorecard = publish(skill_folder, folder, order.registry, proof)
     assert scorecard.verdict
-    return Ending(scorecard.verdict, scorecard, write_report(folder))
+    return PipelineResult(scorecard.verdict, scorecard, write_report(folder))
 
 
 def resumed(runs: Path, skill_folder: Path) -> RunFolder:
@@ -121,7 +121,13 @@ def resumed(runs: Path, skill_folder: Path) -> RunFolder:
 
 
 def measure(
-    skill_folder: Path, folder: RunFolder, base: ModelFile, rivals: Rivals, tell: Tell, *, offline: bool = False
+    skill_folder: Path,
+    folder: RunFolder,
+    base: ModelFile,
+    comparisons: Comparisons,
+    tell: Tell,
+    *,
+    offline: bool = False,
 ) -> Scorecard:
     """What the exported adapter is worth against its rivals. Raises StageError where there is none yet."""
     if not folder.exported.exists():
@@ -132,15 +138,15 @@ def measure(
         folder,
         given(folder.exported),
         base=base,
-        larger=rivals.larger,
-        wrong=rivals.wrong,
+        larger=comparisons.larger,
+        wrong=comparisons.wrong,
         offline=offline,
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)
 
 
-def within(plan: TrainPlan, minutes: int | None) -> TrainPlan:
+def within(plan: TrainConfig, minutes: int | None) -> TrainConfig:
     """The plan with no more tokens than so many minutes take."""
     if minutes is None:
         return plan
@@ -177,10 +183,10 @@ def _fresh(made: Path, source: Path) -> bool:
     return made.exists() and made.stat().st_mtime_ns >= source.stat().st_mtime_ns
 
 
-def _learned(folder: RunFolder, base: ModelFile, plan: TrainPlan) -> bool:
+def _learned(folder: RunFolder, base: ModelFile, plan: TrainConfig) -> bool:
     """Whether what was trained is of this dataset, this base and this plan, and of no less."""
     fresh = _fresh(trained_file(folder.adapter), folder.dataset)
-    return fresh and whole(Started.of(folder, base.sha256, plan).left(folder.adapter), plan)
+    return fresh and whole(TrainingStart.of(folder, base.sha256, plan).left(folder.adapter), plan)
 
 
 def _proven(folder: RunFolder, base: ModelFile) -> bool:
@@ -193,8 +199,8 @@ def _frozen(folder: RunFolder) -> Path:
     return folder.path / "frozen.json"
 
 
-def _make_goals(skill_folder: Path, folder: RunFolder, order: Order, tell: Tell) -> None:
-    listener = Listener(
+def _make_goals(skill_folder: Path, folder: RunFolder, order: TrainingOrder, tell: Tell) -> None:
+    listener = GoalsListener(
         lambda source: tell(0, 0, f"workspace {source.name}"),
         lambda tally: tell(tally.made, tally.wanted, f"{tally.split} {tally.family}"),
     )
@@ -205,7 +211,9 @@ def _solved(tell: Tell, progress: TraceProgress) -> None:
     tell(progress.done, progress.goals, f"{progress.kept} kept")
 
 
-def _train(skill_folder: Path, folder: RunFolder, weights: Path, plan: TrainPlan, order: Order, tell: Tell) -> None:
+def _train(
+    skill_folder: Path, folder: RunFolder, weights: Path, plan: TrainConfig, order: TrainingOrder, tell: Tell
+) -> None:
     from skillstill_training.stages.sft import make_adapter  # of the extra `training`, which measuring does without
 
     make_adapter(

@@ -19,14 +19,14 @@ from skillstill_training.evaluation.looks import unseen_before
 from skillstill_training.evaluation.verdicts import judged
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
-from skillstill_training.run.scorecard import Proof, Scorecard
+from skillstill_training.run.scorecard import ExportProof, Scorecard
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
 
 TITLE = 80  # characters of an entry's title
 
 
-def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: Proof) -> Scorecard:
+def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: ExportProof) -> Scorecard:
     """The scorecard with gates and verdict, written where it stood; registered only where all gates hold.
 
     Raises StageError where what was measured, or proven, is not what would be served; GateError where the goals were
@@ -65,7 +65,7 @@ def _measured(skill_folder: Path, folder: RunFolder) -> Scorecard:
     return scorecard
 
 
-def _check_served(skill: Skill, scorecard: Scorecard, proof: Proof) -> None:
+def _check_served(skill: Skill, scorecard: Scorecard, proof: ExportProof) -> None:
     """Raises StageError."""
     if scorecard.contract != serving_hash(skill, scorecard.base, scorecard.adapter):
         raise StageError(

@@ -14,20 +14,20 @@ from typing import Any
 from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
 
-from skillstill_training.learning.choosing import Trials
-from skillstill_training.learning.history import COURSE, History, OnProgress, Progress
+from skillstill_training.learning.checkpoint_choice import Trials
+from skillstill_training.learning.history import COURSE, History, OnProgress, TrainingProgress
 from skillstill_training.learning.resuming import cut_course, whole_checkpoints
-from skillstill_training.learning.rows import Row, Vocabulary, drawn, fitting
-from skillstill_training.learning.started import Started, started_file, trained_file, whole
+from skillstill_training.learning.rows import RowTokenizer, TrainingRow, drawn, fitting
+from skillstill_training.learning.started import TrainingStart, started_file, trained_file, whole
 from skillstill_training.report import draw_curves
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import TrainPlan
+from skillstill_training.run.recipe import TrainConfig
 from skillstill_training.run.scorecard import Trained
 from skillstill_training.teachers.samples import Sample
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 
-__all__ = ["Progress", "make_adapter"]
+__all__ = ["TrainingProgress", "make_adapter"]
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
@@ -37,7 +37,7 @@ def make_adapter(
     skill_folder: Path,
     folder: RunFolder,
     base: Path,
-    plan: TrainPlan,
+    plan: TrainConfig,
     on_progress: OnProgress = lambda progress: None,
     *,
     offline: bool = False,
@@ -47,7 +47,7 @@ def make_adapter(
     A data curve comes after it, and can be asked for later. Raises StageError; GateError where a mask lets through what
     is not the model's own, or where no row fits.
     """
-    started = Started.of(folder, file_sha256(base), plan)
+    started = TrainingStart.of(folder, file_sha256(base), plan)
     trained, seed = started.left(folder.adapter), started.seed
     if trained and whole(trained, plan):
         return trained
@@ -75,12 +75,12 @@ class _Course:
 
     folder: RunFolder
     base: Path
-    plan: TrainPlan
+    plan: TrainConfig
     seed: int
     trials: Trials
     history: History
 
-    def run(self, rows: Sequence[Row]) -> Trained:
+    def run(self, rows: Sequence[TrainingRow]) -> Trained:
         """The training that ships: its best checkpoint becomes the adapter."""
         adapter = self.folder.adapter
         self._tune(rows, adapter, self.plan, self.history.logged)
@@ -101,7 +101,7 @@ class _Course:
         self.note(trained)
         return trained
 
-    def point(self, traces: int, rows: Sequence[Row]) -> float:
+    def point(self, traces: int, rows: Sequence[TrainingRow]) -> float:
         """Of the data curve: the success of a training on these rows alone, with a schedule of its own."""
         target = self.folder.adapter / f"curve-{traces}"
         self._tune(rows, target, self.plan.model_copy(update={"checkpoints": 1}), self.history.watched)
@@ -110,7 +110,7 @@ class _Course:
     def note(self, trained: Trained) -> None:
         write_text(trained_file(self.folder.adapter), trained.model_dump_json(indent=1) + "\n")
 
-    def _tune(self, rows: Sequence[Row], target: Path, plan: TrainPlan, on_log: OnLog) -> None:
+    def _tune(self, rows: Sequence[TrainingRow], target: Path, plan: TrainConfig, on_log: OnLog) -> None:
         """Raises StageError where the extra is not installed."""
         try:
             from skillstill_training.learning.tuning import tune  # imports torch, which takes seconds and an extra
@@ -119,11 +119,11 @@ class _Course:
         tune(rows, self.base, target, plan, self.seed, on_log)
 
 
-def _rows(folder: RunFolder, base: Path, plan: TrainPlan, dropped: Counter[str]) -> Sequence[Row]:
+def _rows(folder: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) -> Sequence[TrainingRow]:
     samples = read_lines(folder.dataset, Sample)
     engine = Engine(base, EngineOptions(context=512))  # for its tokenizer
     try:
-        vocabulary = Vocabulary(engine.tokenize, engine.piece)
+        vocabulary = RowTokenizer(engine.tokenize, engine.piece)
         rows = list(fitting(map(vocabulary.row, samples), plan.longest, dropped))
     finally:
         engine.close()
@@ -132,7 +132,7 @@ def _rows(folder: RunFolder, base: Path, plan: TrainPlan, dropped: Counter[str])
     return rows
 
 
-def _begin(adapter: Path, started: Started) -> None:
+def _begin(adapter: Path, started: TrainingStart) -> None:
     """An empty folder, or that of the same training where it was interrupted; another training's is put aside."""
     if not started.begun(adapter):
         if adapter.exists():

@@ -11,7 +11,7 @@ from skillstill_training.authoring.goal import Goal, Split
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import Teacher
-from skillstill_training.teachers.batch import OnProgress, Progress, Rows, lean, solve_all
+from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, lean, solve_all
 from skillstill_training.workspaces import roots_of
 
 
@@ -25,7 +25,7 @@ async def make_traces(
     at_once: int = 2,
     offline: bool = False,
     on_progress: OnProgress = lambda progress: None,
-) -> Progress:
+) -> TeachingProgress:
     """Let the teacher solve the goals that it has not solved yet, so many at once. Raises StageError.
 
     What other teachers left in this folder stays.

@@ -8,17 +8,17 @@ from typing import TypeVar
 
 from skillstill.errors import BudgetSpent
 
-from skillstill_training.episode import Asked, timeless
+from skillstill_training.episode import EpisodeTask, timeless
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 from skillstill_training.util.tasks import each
 
 Rows = Sequence[TraceRow]
-Question = TypeVar("Question", bound=Asked)
+Question = TypeVar("Question", bound=EpisodeTask)
 
 
 @dataclass
-class Progress:
+class TeachingProgress:
     """How far the stage is. `dropped` counts rows by reason; tokens are those that a teacher read anew and wrote.
 
     `stopped` says why it ended before its goals did: the same command goes on.
@@ -41,7 +41,7 @@ class Progress:
                 self.tokens += row.trace.tally.tokens
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[TeachingProgress], None]
 
 
 async def solve_all(
@@ -52,14 +52,14 @@ async def solve_all(
     teacher: str,
     at_once: int,
     on_progress: OnProgress,
-) -> Progress:
+) -> TeachingProgress:
     """Solve what `part` does not hold yet. In the end its rows go into the file `whole`, in the order of the goals.
 
     They go there when a budget is spent too, but stay where they are as well, and the next run goes on from there. So
     they do where goals have to be solved again, and where `part` holds goals that are not asked for this time.
     """
     done = _resumed(part)
-    progress = Progress(goals=len(goals))
+    progress = TeachingProgress(goals=len(goals))
     for goal in goals:
         if goal.id in done:
             progress.count(done[goal.id])

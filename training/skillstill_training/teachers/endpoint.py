@@ -21,9 +21,9 @@ from skillstill_training import episode
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import RECEIPT
-from skillstill_training.episode import Asked
-from skillstill_training.teachers.ledger import Entry, Ledger, Purpose, total
+from skillstill_training.authoring.oracle import RECEIPT
+from skillstill_training.episode import EpisodeTask
+from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose, total
 from skillstill_training.teachers.patience import Patience, PatientModel
 from skillstill_training.teachers.teacher import TraceRow
 
@@ -81,7 +81,7 @@ class EndpointTeacher:
         why = why or unfit(row.trace)
         return row.model_copy(update={"kept": not why, "reason": why, "verified": "none" if why else "check"})
 
-    async def run(self, asked: Asked, root: Path, sample: int, purpose: Purpose) -> TraceRow:
+    async def run(self, asked: EpisodeTask, root: Path, sample: int, purpose: Purpose) -> TraceRow:
         """One run, not judged. Raises BudgetSpent and TeacherError."""
         self.ledger.check()
         async with RemoteChat(self.endpoint, self._sampling(asked, sample), seconds=self.patience.request) as remote:
@@ -103,15 +103,15 @@ class EndpointTeacher:
         limits = self.limits or roomy(self.skill.subagent.limits)
         return self.skill.model_copy(update={"subagent": self.skill.subagent.model_copy(update={"limits": limits})})
 
-    def _sampling(self, asked: Asked, sample: int) -> Sampling:
+    def _sampling(self, asked: EpisodeTask, sample: int) -> Sampling:
         if sample == 0:
             return GREEDY
         digest = hashlib.sha256(f"{self.seed}/{asked.id}/{sample}".encode()).digest()
         return Sampling(self.temperature, int.from_bytes(digest[:4]) >> 1)  # a signed 32-bit number everywhere
 
-    def _entry(self, model: PatientModel, asked: Asked, sample: int, purpose: Purpose) -> Entry:
+    def _entry(self, model: PatientModel, asked: EpisodeTask, sample: int, purpose: Purpose) -> LedgerEntry:
         usage = total(model.usages)
-        return Entry(
+        return LedgerEntry(
             when=datetime.now(UTC),
             teacher=self.name,
             purpose=purpose,

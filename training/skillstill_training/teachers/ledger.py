@@ -56,7 +56,7 @@ class Budget(Frozen):
         return self.usd is not None or self.tokens is not None
 
 
-class Entry(Frozen):
+class LedgerEntry(Frozen):
     """A line of the ledger: what one attempt at one goal took. `usd` is None where no price was given."""
 
     when: datetime
@@ -129,7 +129,7 @@ class Ledger:
             raise TeacherError("the endpoint does not say how many tokens it used: no budget can be held to")
         self._add(counted, self._cost(counted))
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: LedgerEntry) -> None:
         """Put down what was counted already. Raises StageError."""
         self._appender.append([entry.model_copy(update={"usd": self._cost(entry.usage)})])
 
@@ -140,10 +140,10 @@ class Ledger:
         self.spent = total([self.spent, usage])
         self.usd += usd or 0.0
 
-    def _earlier(self) -> Iterable[Entry]:
+    def _earlier(self) -> Iterable[LedgerEntry]:
         if not self.file.exists():
             return []
-        entries = read_lines(self.file, Entry, torn=True)
+        entries = read_lines(self.file, LedgerEntry, torn=True)
         write_lines(self.file, entries)
         return entries
 

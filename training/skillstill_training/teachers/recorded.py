@@ -24,7 +24,7 @@ from skillstill.workspace import Workspace
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers.agreement import agree
-from skillstill_training.teachers.batch import OnProgress, Progress, lean, solve_all
+from skillstill_training.teachers.batch import OnProgress, TeachingProgress, lean, solve_all
 from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, unfit
 from skillstill_training.teachers.scrubbing import scrub
 from skillstill_training.teachers.teacher import TraceRow
@@ -142,7 +142,7 @@ async def solve_recorded(
     *,
     at_once: int = 2,
     on_progress: OnProgress = lambda progress: None,
-) -> Progress:
+) -> TeachingProgress:
     """Let a model answer the goals anew, each at least twice; its rows go to `2-recorded.jsonl`. Raises StageError.
 
     The endpoint is sent what the tools show of those folders: whose endpoint that is, is the caller's to ask about.

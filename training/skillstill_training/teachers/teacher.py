@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from skillstill.errors import PlanError, StageError
+from skillstill.errors import OracleError, StageError
 from skillstill.skills.skill import Skill
 from skillstill.types import Frozen, Trace
 
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.episode import execute, hand_for
-from skillstill_training.run.recipe import Constructed
+from skillstill_training.episode import execute, oracle_context
+from skillstill_training.run.recipe import OracleConfig
 
 Verified = Literal["check", "agreement", "none"]
 
@@ -51,17 +51,17 @@ class ConstructedTeacher:
 
     skill: Skill
     families: Mapping[str, Family]
-    rates: Constructed
+    rates: OracleConfig
     seed: int
     name: str = "constructed"
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
-        hand = hand_for(goal, self.seed, dict(self.rates.detours))
+        context = oracle_context(goal, self.seed, dict(self.rates.detours))
         if goal.family not in self.families:
             raise StageError(f"goals.py has no family {goal.family!r} any more: make the goals again")
         try:
-            trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, hand)
-        except PlanError as error:
+            trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, context)
+        except OracleError as error:
             return [TraceRow(goal=goal.id, teacher=self.name, kept=False, reason=str(error))]
         row = TraceRow(
             goal=goal.id,
@@ -69,7 +69,7 @@ class ConstructedTeacher:
             kept=judgement.passed,
             reason=judgement.why,
             verified="check" if judgement.passed else "none",
-            detours={kind: count for kind, count in sorted(Counter(hand.taken).items()) if count},
+            detours={kind: count for kind, count in sorted(Counter(context.taken).items()) if count},
             trace=trace,
         )
         return [row]

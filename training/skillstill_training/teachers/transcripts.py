@@ -38,7 +38,7 @@ class Block(_Lenient):
     input: dict[str, Any] = {}
 
 
-class Turn(_Lenient):
+class TranscriptTurn(_Lenient):
     content: str | list[Block] = ""
 
     @property
@@ -58,9 +58,9 @@ class Meta(_Lenient):
     agentType: str = ""  # noqa: N815 - these names are Claude Code's
 
 
-class Row(_Lenient):
+class TranscriptRow(_Lenient):
     type: str
-    message: Annotated[Turn, BeforeValidator(lambda value: value or {})] = Turn()
+    message: Annotated[TranscriptTurn, BeforeValidator(lambda value: value or {})] = TranscriptTurn()
     uuid: str | None = None
     parentUuid: str | None = None  # noqa: N815
     isSidechain: bool = False  # noqa: N815
@@ -115,13 +115,13 @@ class Transcripts:
                 chains[row.uuid or ""] = chain
                 self._add_to_run(f"{row.sessionId}/{chain}", row, agent)
 
-    def _add_call(self, row: Row, call: Block) -> None:
+    def _add_call(self, row: TranscriptRow, call: Block) -> None:
         agent, prompt = call.input.get("subagent_type"), call.input.get("prompt")
         if call.name in CALLS and isinstance(agent, str) and isinstance(prompt, str):
             delegation = Delegation(agent, prompt, row.cwd, row.sessionId, row.timestamp)
             self._asked.setdefault((row.sessionId, prompt), delegation)
 
-    def _add_to_run(self, key: str, row: Row, agent: str) -> None:
+    def _add_to_run(self, key: str, row: TranscriptRow, agent: str) -> None:
         if key not in self._runs:
             if row.type == "user":
                 self._runs[key] = Delegation(agent, row.message.text, row.cwd, row.sessionId, row.timestamp)
@@ -131,12 +131,12 @@ class Transcripts:
             run.tools += [call.name for call in row.message.calls]
             run.answer = row.message.text or run.answer
 
-    def _rows(self, file: Path) -> Iterator[Row]:
+    def _rows(self, file: Path) -> Iterator[TranscriptRow]:
         for line in self._lines(file):
             try:
                 value = json.loads(line)
                 if value["type"] in TURNS or value.get("isSidechain"):
-                    yield Row.model_validate(value)
+                    yield TranscriptRow.model_validate(value)
             except (ValueError, LookupError, TypeError, RecursionError):  # a pydantic error is a ValueError
                 self.unread += 1
 

@@ -3,10 +3,10 @@
 sources.toml -> Source -> fetched, verified, unpacked -> `keep` -> steps -> Material, cached
 
 What is fetched is data: no build backend, no setup.py and no hook of it runs. The steps that a skill's own
-`material.py` defines do run: they are the skill author's code, as `goals.py` is.
+`steps.py` defines do run: they are the skill author's code, as `goals.py` is.
 """
 
-from skillstill_training.workspaces.building import Material, prepare, roots_of
+from skillstill_training.workspaces.building import BuiltWorkspace, prepare, roots_of
 from skillstill_training.workspaces.sources import Source, load_sources
 
-__all__ = ["Material", "Source", "load_sources", "prepare", "roots_of"]
+__all__ = ["BuiltWorkspace", "Source", "load_sources", "prepare", "roots_of"]

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from pydantic import ValidationError
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.building import prepare
 from skillstill_training.workspaces.fetching.pypi import first_upload
@@ -17,13 +17,13 @@ from skillstill_training.workspaces.sources import FORMS, Source
 
 
 def main(arguments: list[str]) -> str:
-    """What to print. Raises MaterialError."""
+    """What to print. Raises WorkspaceSourceError."""
     match arguments:
         case ["first-upload", *names] if names:
             return "".join(f'{name}: first_uploaded = "{first_upload(name)}"\n' for name in names)
         case ["pin", *sources] if sources:
             return "\n".join(pinned(source if ":" in source else f"pypi:{source}") for source in sources)
-    raise MaterialError("expected `first-upload NAME…` or `pin SOURCE…`, such as `pin langextract==1.7.1`")
+    raise WorkspaceSourceError("expected `first-upload NAME…` or `pin SOURCE…`, such as `pin langextract==1.7.1`")
 
 
 def pinned(text: str) -> str:
@@ -33,7 +33,7 @@ def pinned(text: str) -> str:
     try:
         source = Source(name=name, split="train", source=text)
     except ValidationError as error:
-        raise MaterialError(f"{text!r} is no source: expected one of {FORMS}") from error
+        raise WorkspaceSourceError(f"{text!r} is no source: expected one of {FORMS}") from error
     lines = ["[[workspace]]", f'name = "{name}"', 'split = "train"', f'source = "{text}"']
     if sha256 := _hash(source):
         lines.append(f'sha256 = "{sha256}"')
@@ -46,7 +46,7 @@ def _hash(source: Source) -> str | None:
     """What the error about the missing pin says; None for a source that is its own pin."""
     try:
         prepare(source, Path.cwd())
-    except MaterialError as error:
+    except WorkspaceSourceError as error:
         if found := re.search(r"`sha256 = \"([0-9a-f]{64})\"`", str(error)):
             return found[1]
         raise
@@ -56,12 +56,12 @@ def _hash(source: Source) -> str | None:
 def _uploaded(name: str) -> str:
     try:
         return f'first_uploaded = "{first_upload(name)}"'
-    except MaterialError as error:
+    except WorkspaceSourceError as error:
         return f"# {error}"
 
 
 if __name__ == "__main__":
     try:
         sys.stdout.write(main(sys.argv[1:]))
-    except MaterialError as error:
+    except WorkspaceSourceError as error:
         sys.exit(str(error))

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.tree import MAX_BYTES, Allowance, wanted
 
-Entry = tuple[str, int, IO[bytes]]  # its path, its size in bytes, its content
+ArchiveEntry = tuple[str, int, IO[bytes]]  # its path, its size in bytes, its content
 BROKEN = (
     tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError,
     NotImplementedError, RuntimeError,  # what zipfile says of a method that it lacks and of a password
@@ -40,14 +40,14 @@ class Counted(io.RawIOBase):
         data = self.stream.read(size)
         self.left -= len(data)
         if self.left < 0:
-            raise MaterialError(f"it unpacks to more than {MAX_BYTES:,} bytes")
+            raise WorkspaceSourceError(f"it unpacks to more than {MAX_BYTES:,} bytes")
         return data
 
 
 def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
     """Writes the wanted regular files of a tar or zip; without its single top folder where `strip_top` says so.
 
-    Links inside are left out. Raises MaterialError for paths and links that leave, devices, too many files or
+    Links inside are left out. Raises WorkspaceSourceError for paths and links that leave, devices, too many files or
     bytes, and what is no archive.
     """
     into.mkdir(parents=True, exist_ok=True)
@@ -60,12 +60,12 @@ def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
                 with target.open("wb") as file:
                     shutil.copyfileobj(content, file)
     except BROKEN as error:
-        raise MaterialError(f"{archive.name} is no archive that can be read ({error})") from error
+        raise WorkspaceSourceError(f"{archive.name} is no archive that can be read ({error})") from error
     if strip_top:
         _strip_top(into)
 
 
-def _tar(archive: Path) -> Iterator[Entry]:
+def _tar(archive: Path) -> Iterator[ArchiveEntry]:
     allowance = Allowance()
     with _decompressed(archive) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as tar:
         for member in tar:
@@ -76,7 +76,7 @@ def _tar(archive: Path) -> Iterator[Entry]:
 
 
 def _checked_member(member: tarfile.TarInfo) -> None:
-    """Raise MaterialError if the member would leave the folder or is a device.
+    """Raise WorkspaceSourceError if the member would leave the folder or is a device.
 
     Our own, because the filters of tarfile are missing before Python 3.11.4, which Debian 12 does not have.
     """
@@ -86,7 +86,7 @@ def _checked_member(member: tarfile.TarInfo) -> None:
     elif member.islnk():
         _checked(member.linkname)  # it counts from the top of the archive
     elif member.isdev():
-        raise MaterialError(f"its entry {member.name!r} is a device")
+        raise WorkspaceSourceError(f"its entry {member.name!r} is a device")
 
 
 def _decompressed(archive: Path) -> IO[bytes]:
@@ -100,7 +100,7 @@ def _magic(archive: Path) -> bytes:
         return file.read(2)
 
 
-def _zip(archive: Path) -> Iterator[Entry]:
+def _zip(archive: Path) -> Iterator[ArchiveEntry]:
     allowance = Allowance()
     with zipfile.ZipFile(archive) as opened:
         for member in opened.infolist():
@@ -112,7 +112,7 @@ def _zip(archive: Path) -> Iterator[Entry]:
             if kind == stat.S_IFLNK:
                 _checked_link(member.filename, opened.read(member).decode("utf-8", "replace"))
             elif kind not in (0, stat.S_IFREG):
-                raise MaterialError(f"its entry {member.filename!r} is a device")
+                raise WorkspaceSourceError(f"its entry {member.filename!r} is a device")
             else:
                 with opened.open(member) as content:
                     yield member.filename, member.file_size, content
@@ -121,7 +121,7 @@ def _zip(archive: Path) -> Iterator[Entry]:
 def _checked(name: str) -> None:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\0" in name or "\\" in name:
-        raise MaterialError(f"its entry {name!r} would leave the folder")
+        raise WorkspaceSourceError(f"its entry {name!r} would leave the folder")
 
 
 def _checked_link(name: str, target: str) -> None:
@@ -129,7 +129,7 @@ def _checked_link(name: str, target: str) -> None:
     for part in PurePosixPath(target).parts:
         depth += -1 if part == ".." else 1
         if depth < 0 or part == "/":
-            raise MaterialError(f"its link {name!r} would leave the folder")
+            raise WorkspaceSourceError(f"its link {name!r} would leave the folder")
 
 
 def _strip_top(folder: Path) -> None:

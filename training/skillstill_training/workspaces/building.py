@@ -1,4 +1,4 @@
-"""A declared source -> a read-only tree, made once: `<cache>/material/<key>/{tree,notes.json,source.json}`."""
+"""A declared source -> a read-only tree, made once: `<cache>/workspaces/<key>/{tree,notes.json,source.json}`."""
 
 import errno
 import hashlib
@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from pydantic import JsonValue
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.util.skillcode import code_files
 from skillstill_training.workspaces import tree
 from skillstill_training.workspaces.fetching import FETCHERS
-from skillstill_training.workspaces.requests import Errand, cache_folder, settle
+from skillstill_training.workspaces.requests import FetchRequest, cache_folder, settle
 from skillstill_training.workspaces.sources import Source, load_sources
 from skillstill_training.workspaces.steps import BUILT_IN, run_steps, steps_file
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
@@ -26,7 +26,7 @@ VERSION = 1  # to be raised if a fetcher or a built-in step makes another tree o
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class BuiltWorkspace:
     """A workspace: `root` is what a run sees, `notes` what the steps know of it and a run never sees."""
 
     name: str
@@ -35,49 +35,51 @@ class Material:
     notes: Mapping[str, JsonValue]
 
 
-def prepare(source: Source, skill_folder: Path, offline: bool = False) -> Material:
-    """The workspace, from the cache where it was made before. Raises MaterialError."""
+def prepare(source: Source, skill_folder: Path, offline: bool = False) -> BuiltWorkspace:
+    """The workspace, from the cache where it was made before. Raises WorkspaceSourceError."""
     try:
         home = cache_folder() / _key(source, skill_folder)
         if not _intact(home):
             _make(source, skill_folder, home, offline=offline)
-        return Material(source.name, source.split, home / "tree", read_notes(home / "tree"))
-    except MaterialError as error:
-        raise MaterialError(f"workspace {source.name} ({source.source or 'generated'}): {error}") from error
+        return BuiltWorkspace(source.name, source.split, home / "tree", read_notes(home / "tree"))
+    except WorkspaceSourceError as error:
+        raise WorkspaceSourceError(f"workspace {source.name} ({source.source or 'generated'}): {error}") from error
     except OSError as error:
-        raise MaterialError(f"workspace {source.name}: {_disk(error)}") from error
+        raise WorkspaceSourceError(f"workspace {source.name}: {_disk(error)}") from error
 
 
 def roots_of(skill_folder: Path, names: Collection[str], offline: bool = False) -> Mapping[str, Path]:
-    """The visible trees of a skill's workspaces of these names. Raises MaterialError."""
+    """The visible trees of a skill's workspaces of these names. Raises WorkspaceSourceError."""
     sources = [source for source in load_sources(skill_folder) if source.name in names]
     return {source.name: prepare(source, skill_folder, offline).root for source in sources}
 
 
 def _make(source: Source, skill_folder: Path, home: Path, *, offline: bool) -> None:
-    errand = Errand((source.source or ":").partition(":")[2], source.sha256, skill_folder, offline)
+    request = FetchRequest((source.source or ":").partition(":")[2], source.sha256, skill_folder, offline)
     home.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=home.parent, prefix=".part-", ignore_cleanup_errors=True) as part:
-        work = Path(part, "material")
+        work = Path(part, "workspace")
         (root := work / "tree").mkdir(parents=True)
-        FETCHERS[source.scheme](errand, root)
+        FETCHERS[source.scheme](request, root)
         tree.prune(root, source.keep, always="debian" if source.scheme == "debian" else "\0")
         if source.scheme == "folder":
-            errand.check(tree.sha256(root))
+            request.check(tree.sha256(root))
         write_notes(root, {})
         run_steps(source, skill_folder, root)
-        _finish(source, errand, work)
+        _finish(source, request, work)
         shutil.rmtree(home, ignore_errors=True)  # one that lacks files
         settle(work, home)
 
 
-def _finish(source: Source, errand: Errand, work: Path) -> None:
+def _finish(source: Source, request: FetchRequest, work: Path) -> None:
     root = work / "tree"
     tree.remove_empty(root)
     if not any(root.iterdir()):
-        raise MaterialError("nothing is left of it after its steps" if source.steps else "there is no file in it")
+        raise WorkspaceSourceError(
+            "nothing is left of it after its steps" if source.steps else "there is no file in it"
+        )
     if (found := tree.sha256(root)) and source.source is None:
-        errand.check(found)
+        request.check(found)
     made = {"source": source.model_dump(mode="json"), "tree": {"sha256": found, **tree.measure(root)}}
     (work / "source.json").write_text(json.dumps(made, indent=1), encoding="utf-8")
     tree.freeze(root)

@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from platformdirs import user_cache_path
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.util.hashes import file_sha256
 
 
-class Unpinned(MaterialError):
+class Unpinned(WorkspaceSourceError):
     """A source whose declaration lacks the hash that it has."""
 
     def __init__(self, sha256: str) -> None:
@@ -26,7 +26,7 @@ class Unpinned(MaterialError):
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class FetchRequest:
     """`wanted`: the source without its scheme. `pin`: the SHA-256 that it must have; None is an error that says it."""
 
     wanted: str
@@ -35,38 +35,38 @@ class Errand:
     offline: bool = False
 
     def check(self, found: str) -> None:
-        """Raises MaterialError unless the pin is that hash."""
+        """Raises WorkspaceSourceError unless the pin is that hash."""
         if self.pin is None:
             raise Unpinned(found)
         if self.pin != found:
-            raise MaterialError(f"it is not what was pinned: expected sha256 {self.pin}, got {found}")
+            raise WorkspaceSourceError(f"it is not what was pinned: expected sha256 {self.pin}, got {found}")
 
     def need_network(self) -> None:
-        """Raises MaterialError where this run is offline."""
+        """Raises WorkspaceSourceError where this run is offline."""
         if self.offline:
-            raise MaterialError("it is not in the cache and this run is offline: run it once online")
+            raise WorkspaceSourceError("it is not in the cache and this run is offline: run it once online")
 
 
-Fetcher = Callable[[Errand, Path], None]  # fills an empty folder
+Fetcher = Callable[[FetchRequest, Path], None]  # fills an empty folder
 
 
 def cache_folder() -> Path:
-    return user_cache_path("skillstill") / "material"
+    return user_cache_path("skillstill") / "workspaces"
 
 
-def downloaded(errand: Errand, download: Callable[[Path], Path]) -> Path:
+def downloaded(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
     """The pinned file, among what else its download brought. `download` fills a folder and says which file counts."""
     folder = cache_folder() / "downloads"
-    if errand.pin and (found := _held(folder / errand.pin, errand.pin)):
+    if request.pin and (found := _held(folder / request.pin, request.pin)):
         return found
-    errand.need_network()
+    request.need_network()
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder, prefix=".part-", ignore_cleanup_errors=True) as part:
         (work := Path(part, "files")).mkdir()
         file = download(work)
         found_hash = file_sha256(file)
         settle(work, folder / found_hash)
-    errand.check(found_hash)
+    request.check(found_hash)
     return folder / found_hash / file.name
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.util.hashes import files_sha256
 
@@ -25,7 +25,7 @@ UNWANTED = (
 
 
 class Allowance:
-    """What a source may still bring: raises MaterialError where it brings more than a workspace holds."""
+    """What a source may still bring: raises WorkspaceSourceError where it brings more than a workspace holds."""
 
     def __init__(self) -> None:
         self.files, self.bytes = MAX_FILES, MAX_BYTES
@@ -33,9 +33,9 @@ class Allowance:
     def take(self, size: int) -> None:
         self.files, self.bytes = self.files - 1, self.bytes - size
         if self.files < 0:
-            raise MaterialError(f"it holds more than {MAX_FILES:,} files")
+            raise WorkspaceSourceError(f"it holds more than {MAX_FILES:,} files")
         if self.bytes < 0:
-            raise MaterialError(f"it unpacks to more than {MAX_BYTES:,} bytes")
+            raise WorkspaceSourceError(f"it unpacks to more than {MAX_BYTES:,} bytes")
 
 
 def wanted(path: str, size: int) -> bool:
@@ -70,7 +70,9 @@ def prune(root: Path, keep: Iterable[str], always: str = "\0") -> None:
         (root / name).unlink()
     remove_empty(root)
     if not any(root.iterdir()):
-        raise MaterialError(f"nothing is left of it by `keep`: its top level holds {', '.join(sorted(held)[:12])}")
+        raise WorkspaceSourceError(
+            f"nothing is left of it by `keep`: its top level holds {', '.join(sorted(held)[:12])}"
+        )
 
 
 def remove_empty(root: Path) -> None:

@@ -16,27 +16,27 @@ from skillstill.types import Frozen
 
 Archetype = str  # a bundled skill that brings a design.toml, or "none"
 DESIGN = "design.toml"
-ALIKE = 3  # lines that must speak of an archetype's material
+ALIKE = 3  # lines that must speak of the topics of an archetype
 SMALL_TALK = {"TodoWrite", "TodoRead", "AskUserQuestion", "ExitPlanMode", "cd", "echo", "export", "mkdir"}
 _PROGRAM = re.compile(r"^\s*(?:[$>!]\s*)?([a-z][\w.-]*)(?=\s|$)")
 
 
 class Lender(Frozen):
-    """How a bundled skill is lent, as its design.toml says: the material that it is for, and the tools it needs.
+    """How a bundled skill is lent, as its design.toml says: the topics that it is for, and the tools it needs.
 
     steps      what its families cannot do without in folders of the user's own
     families   read by the training package, which chooses among them
     """
 
-    material: re.Pattern[str]
+    topics: re.Pattern[str]
     tools: tuple[str, ...]
     steps: tuple[str, ...] = ()
     families: Mapping[str, Mapping[str, Any]] = {}
 
-    @field_validator("material")
+    @field_validator("topics")
     @classmethod
-    def in_any_case(cls, material: re.Pattern[str]) -> re.Pattern[str]:
-        return re.compile(material.pattern, re.IGNORECASE)
+    def in_any_case(cls, topics: re.Pattern[str]) -> re.Pattern[str]:
+        return re.compile(topics.pattern, re.IGNORECASE)
 
 
 @cache
@@ -85,12 +85,12 @@ def programs(sheet: Sheet) -> Iterator[str]:
 
 
 def nearest_archetype(sheet: Sheet) -> Archetype:
-    """The one whose material its description (counted thrice) and its text speak of most, if that is often."""
-    counts = {archetype: _mentions(sheet, lender.material) for archetype, lender in lenders().items()}
+    """The one whose topics its description (counted thrice) and its text speak of most, if that is often."""
+    counts = {archetype: _mentions(sheet, lender.topics) for archetype, lender in lenders().items()}
     best = max(counts, key=lambda archetype: counts[archetype])
     return best if counts[best] >= ALIKE else "none"
 
 
-def _mentions(sheet: Sheet, material: re.Pattern[str]) -> int:
-    summary = sum(3 * len(material.findall(line.text)) for line in sheet.of("summary"))
-    return summary + sum(1 for line in sheet.of("opening", "heading", "prose") if material.search(line.text))
+def _mentions(sheet: Sheet, topics: re.Pattern[str]) -> int:
+    summary = sum(3 * len(topics.findall(line.text)) for line in sheet.of("summary"))
+    return summary + sum(1 for line in sheet.of("opening", "heading", "prose") if topics.search(line.text))

@@ -276,8 +276,8 @@ def attach_tables(
             deadline.check()
             connection.text_factory = _as_text
             connection.set_progress_handler(deadline.check, STEPS)
-            for setting in ("trusted_schema = OFF", "temp_store = MEMORY", f"hard_heap_limit = {HEAP}"):
-                connection.execute(f"PRAGMA {setting}").close()
+            for setup in ("trusted_schema = OFF", "temp_store = MEMORY", f"hard_heap_limit = {HEAP}"):
+                connection.execute(f"PRAGMA {setup}").close()
             places = _attach_databases(connection, workspace, tables) | _load_delimited(
                 connection, workspace, tables, deadline
             )

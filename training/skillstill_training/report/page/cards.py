@@ -10,7 +10,7 @@ from skillstill.types import Message, ToolCall, Trace
 from skillstill.util.text import clean
 
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.plan import Seen
+from skillstill_training.authoring.oracle import SeenResult
 from skillstill_training.report.page.gold import in_words
 from skillstill_training.teachers import TraceRow
 from skillstill_training.util.reasons import kind_of
@@ -68,7 +68,7 @@ def _steps(trace: Trace, width: int) -> Iterator[Card]:
     refused = {receipt.id for receipt in trace.receipts if receipt.refused}
     for message in trace.messages[2:]:  # after the system line and the prompt
         if message.role == "tool":
-            seen = Seen.of(message.content)
+            seen = SeenResult.of(message.content)
             left = max(0, len(seen.text) - width)
             yield {"id": seen.id, "got": seen.text[:width], "left": left, "refused": seen.id in refused}
         else:

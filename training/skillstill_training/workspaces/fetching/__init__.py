@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from skillstill_training.workspaces.fetching import debian, git, local, pypi
-from skillstill_training.workspaces.requests import Errand, Fetcher
+from skillstill_training.workspaces.requests import Fetcher, FetchRequest
 
 
-def nothing(errand: Errand, tree: Path) -> None:
+def nothing(request: FetchRequest, tree: Path) -> None:
     """For a workspace that its steps generate."""
 
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 ETC = Path("/etc/apt")
 # A line such as `deb [signed-by=/a/key] http://… bookworm main`
@@ -64,7 +64,7 @@ class Apt:
             (self.folder / "sources.list.d" / file.name).write_text(stanzas, encoding="utf-8")
 
     def download(self, name: str, version: str, into: Path) -> None:
-        """All files of a source package. Raises MaterialError: the versions that there are."""
+        """All files of a source package. Raises WorkspaceSourceError: the versions that there are."""
         fresh = not any((self.folder / "state/lists").glob("*Sources*"))
         if fresh:
             self.run("apt-get", "update")
@@ -74,7 +74,7 @@ class Apt:
             self.run("apt-get", "update")
             asked = self.run("apt-get", *arguments, into=into)
         if asked.returncode:
-            raise MaterialError(self._reason(name, version, asked.stderr))
+            raise WorkspaceSourceError(self._reason(name, version, asked.stderr))
 
     def run(self, program: str, *arguments: str, into: Path | None = None) -> subprocess.CompletedProcess[str]:
         command = [program, "-q", "-c", str(self.folder / "apt.conf"), *arguments]
@@ -83,7 +83,9 @@ class Apt:
                 command, cwd=into or self.folder, capture_output=True, text=True, errors="replace", check=False
             )
         except FileNotFoundError as error:
-            raise MaterialError(f"there is no {program} here: Debian's sources need Debian or a kin of it") from error
+            raise WorkspaceSourceError(
+                f"there is no {program} here: Debian's sources need Debian or a kin of it"
+            ) from error
 
     def _reason(self, name: str, version: str, said: str) -> str:
         shown = self.run("apt-cache", "showsrc", "--only-source", name).stdout

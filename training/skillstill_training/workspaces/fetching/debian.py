@@ -6,23 +6,25 @@ from email import message_from_string
 from email.message import Message
 from pathlib import Path
 
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.workspaces.archives import unpack
 from skillstill_training.workspaces.fetching.apt import Apt
-from skillstill_training.workspaces.requests import Errand, alone, cache_folder, downloaded
+from skillstill_training.workspaces.requests import FetchRequest, alone, cache_folder, downloaded
 
 ORIGINAL = re.compile(r"\.orig(?:-([A-Za-z0-9-]+))?\.tar\.\w+$")
 DEBIAN = re.compile(r"\.debian\.tar\.\w+$")
 
 
-def fetch(errand: Errand, tree: Path) -> None:
-    name, _, version = errand.wanted.partition("=")
-    description = downloaded(errand, lambda folder: _download(name, version, folder))
+def fetch(request: FetchRequest, tree: Path) -> None:
+    name, _, version = request.wanted.partition("=")
+    description = downloaded(request, lambda folder: _download(name, version, folder))
     fields = _fields(description)
     if not fields.get("Format", "").startswith("3.0"):
-        raise MaterialError(f"its format is {fields.get('Format', 'unknown')}; 3.0 (quilt) and 3.0 (native) are read")
+        raise WorkspaceSourceError(
+            f"its format is {fields.get('Format', 'unknown')}; 3.0 (quilt) and 3.0 (native) are read"
+        )
     names = [file.name for file in _verified(fields, description.parent)]
     for file in sorted(names, key=len):  # upstream's main archive before those that go into its folders
         if found := ORIGINAL.search(file):
@@ -39,7 +41,7 @@ def _download(name: str, version: str, into: Path) -> Path:
         Apt(folder).download(name, version, into)
     described = list(into.glob("*.dsc"))
     if len(described) != 1:
-        raise MaterialError(f"apt brought {len(described)} .dsc files, expected one")
+        raise WorkspaceSourceError(f"apt brought {len(described)} .dsc files, expected one")
     return described[0]
 
 
@@ -61,10 +63,10 @@ def _verified(fields: Message, folder: Path) -> list[Path]:
             case [sha256, _, name] if Path(name).name == name:
                 file = folder / name
                 if not file.is_file() or file_sha256(file) != sha256:
-                    raise MaterialError(f"its file {name} is missing or altered: remove {folder} and try again")
+                    raise WorkspaceSourceError(f"its file {name} is missing or altered: remove {folder} and try again")
                 found.append(file)
     if not found:
-        raise MaterialError("its .dsc lists no files with a SHA-256")
+        raise WorkspaceSourceError("its .dsc lists no files with a SHA-256")
     return found
 
 

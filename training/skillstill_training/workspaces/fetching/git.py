@@ -6,11 +6,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.archives import unpack
 from skillstill_training.workspaces.fetching.local import located
-from skillstill_training.workspaces.requests import Errand, alone, cache_folder
+from skillstill_training.workspaces.requests import FetchRequest, alone, cache_folder
 
 SAFE = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never",
@@ -23,12 +23,12 @@ LINK, COMMIT = "repository.git", "commit"  # beside the tree: a link to the clon
 OF_ANOTHER = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"}
 
 
-def fetch(errand: Errand, tree: Path) -> None:
-    address, _, commit = errand.wanted.rpartition("@")
-    remote = address if _is_url(address) else str(located(Errand(address, None, errand.skill_folder)))
+def fetch(request: FetchRequest, tree: Path) -> None:
+    address, _, commit = request.wanted.rpartition("@")
+    remote = address if _is_url(address) else str(located(FetchRequest(address, None, request.skill_folder)))
     clone = cache_folder() / "clones" / hashlib.sha256(remote.encode()).hexdigest()[:32]
     with alone(clone.parent):
-        _have(errand, remote, clone, commit)
+        _have(request, remote, clone, commit)
     archive = tree.with_name("commit.tar")
     git(clone, "archive", "--format=tar", f"--output={archive}", commit)
     unpack(archive, tree)
@@ -38,7 +38,7 @@ def fetch(errand: Errand, tree: Path) -> None:
 
 
 def git(repository: Path, *arguments: str) -> str:
-    """What git says, in a repository. Raises MaterialError: its own last words."""
+    """What git says, in a repository. Raises WorkspaceSourceError: its own last words."""
     return _run("--git-dir", str(repository), *arguments)
 
 
@@ -47,9 +47,9 @@ def _is_url(address: str) -> bool:
     return "://" in address or ":" in address.split("/")[0]
 
 
-def _have(errand: Errand, remote: str, clone: Path, commit: str) -> None:
+def _have(request: FetchRequest, remote: str, clone: Path, commit: str) -> None:
     if not clone.is_dir():
-        errand.need_network()
+        request.need_network()
         part = clone.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)  # of a try that was cut off
         _run("clone", "--quiet", "--bare", "--no-local", "--template=", "--", remote, str(part))
@@ -57,16 +57,16 @@ def _have(errand: Errand, remote: str, clone: Path, commit: str) -> None:
         (part / "info/attributes").write_text(RAW, encoding="utf-8")
         part.rename(clone)
     if not _has(clone, commit):
-        errand.need_network()
+        request.need_network()
         git(clone, "fetch", "--quiet", "--no-tags", "origin", "+refs/heads/*:refs/heads/*")
     if not _has(clone, commit):
-        raise MaterialError(f"the repository has no commit {commit}; check the commit")
+        raise WorkspaceSourceError(f"the repository has no commit {commit}; check the commit")
 
 
 def _has(clone: Path, commit: str) -> bool:
     try:
         git(clone, "cat-file", "-e", f"{commit}^{{commit}}")
-    except MaterialError:
+    except WorkspaceSourceError:
         return False
     return True
 
@@ -81,9 +81,9 @@ def _run(*arguments: str) -> str:
             env={**environment, "GIT_TERMINAL_PROMPT": "0", "GIT_ATTR_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"},
         )
     except FileNotFoundError as error:
-        raise MaterialError("there is no git here: install it") from error
+        raise WorkspaceSourceError("there is no git here: install it") from error
     if ran.returncode:
         command = arguments[2] if arguments[0] == "--git-dir" else arguments[0]
         said = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["it gave no reason"]
-        raise MaterialError(f"git {command} failed: {said[-1]}")
+        raise WorkspaceSourceError(f"git {command} failed: {said[-1]}")
     return ran.stdout.decode("utf-8", "replace")

@@ -3,34 +3,34 @@
 import shutil
 from pathlib import Path
 
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 from skillstill.util.packages import installed_file
 
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.workspaces import tree
-from skillstill_training.workspaces.requests import Errand
+from skillstill_training.workspaces.requests import FetchRequest
 
 
-def folder(errand: Errand, into: Path) -> None:
+def folder(request: FetchRequest, into: Path) -> None:
     """A snapshot; its pin is that of the tree, which `keep` has yet to prune."""
-    path = located(errand)
+    path = located(request)
     if not path.is_dir():
-        raise MaterialError(f"{path} {'is no folder' if path.exists() else 'does not exist'}")
+        raise WorkspaceSourceError(f"{path} {'is no folder' if path.exists() else 'does not exist'}")
     tree.copy_into(path, into)
 
 
-def package(errand: Errand, into: Path) -> None:
-    distribution, name = errand.wanted.split("/", 1)
+def package(request: FetchRequest, into: Path) -> None:
+    distribution, name = request.wanted.split("/", 1)
     file = installed_file(distribution, name)
     if file is None:
-        raise MaterialError(f"no installed {distribution} holds {name}: type `pip install {distribution}`")
-    errand.check(file_sha256(file))
+        raise WorkspaceSourceError(f"no installed {distribution} holds {name}: type `pip install {distribution}`")
+    request.check(file_sha256(file))
     shutil.copyfile(file, into / file.name)
 
 
-def located(errand: Errand) -> Path:
+def located(request: FetchRequest) -> Path:
     """The path that is wanted: from the skill folder, of the home folder, or absolute."""
     try:
-        return errand.skill_folder.absolute() / Path(errand.wanted).expanduser()
+        return request.skill_folder.absolute() / Path(request.wanted).expanduser()
     except RuntimeError as error:  # `~name` of nobody
-        raise MaterialError(f"{errand.wanted} cannot be reached: {error}") from error
+        raise WorkspaceSourceError(f"{request.wanted} cannot be reached: {error}") from error

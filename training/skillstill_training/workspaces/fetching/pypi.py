@@ -11,10 +11,10 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.archives import unpack
-from skillstill_training.workspaces.requests import Errand, downloaded
+from skillstill_training.workspaces.requests import FetchRequest, downloaded
 
 if TYPE_CHECKING:
     from pypi_simple import DistributionPackage, PyPISimple
@@ -23,20 +23,20 @@ SECONDS = 60  # without a byte from the index
 SHOWN = 4  # versions that an error names
 
 
-def fetch(errand: Errand, tree: Path) -> None:
-    wheel = errand.wanted.endswith("#wheel")
-    archive = downloaded(errand, lambda folder: _download(errand, folder))
+def fetch(request: FetchRequest, tree: Path) -> None:
+    wheel = request.wanted.endswith("#wheel")
+    archive = downloaded(request, lambda folder: _download(request, folder))
     unpack(archive, tree, strip_top=not wheel)
 
 
 def first_upload(name: str) -> date:
-    """When the first file of that project was uploaded. Raises MaterialError where the index does not tell."""
+    """When the first file of that project was uploaded. Raises WorkspaceSourceError where the index does not tell."""
     with _index() as index:
         page = index.get_project_page(name, timeout=SECONDS)
         times = [package.upload_time for package in page.packages if package.upload_time]
         if found := times or list(_told_in_html(index, name)):
             return min(found).date()
-    raise MaterialError(f"the package index does not tell when {name} was uploaded; look it up on its page")
+    raise WorkspaceSourceError(f"the package index does not tell when {name} was uploaded; look it up on its page")
 
 
 def _told_in_html(index: "PyPISimple", name: str) -> Iterator[datetime]:
@@ -49,11 +49,11 @@ def _told_in_html(index: "PyPISimple", name: str) -> Iterator[datetime]:
             yield datetime.fromisoformat(told)
 
 
-def _download(errand: Errand, folder: Path) -> Path:
-    name, _, version = errand.wanted.removesuffix("#wheel").partition("==")
+def _download(request: FetchRequest, folder: Path) -> Path:
+    name, _, version = request.wanted.removesuffix("#wheel").partition("==")
     with _index() as index:
         packages = index.get_project_page(name, timeout=SECONDS).packages
-        package = _chosen(packages, version, wheel=errand.wanted.endswith("#wheel"))
+        package = _chosen(packages, version, wheel=request.wanted.endswith("#wheel"))
         file = folder / Path(package.filename).name
         index.download_package(package, file, verify=bool(package.digests), timeout=SECONDS)  # our pin counts
     return file
@@ -70,9 +70,9 @@ def _chosen(packages: "list[DistributionPackage]", version: str, *, wheel: bool)
     if found:
         return found[0]
     if same:
-        raise MaterialError(f"this version has no {kind}; {'drop' if wheel else 'try'} `#wheel`")
+        raise WorkspaceSourceError(f"this version has no {kind}; {'drop' if wheel else 'try'} `#wheel`")
     versions = ", ".join(_nearest((one.version for one in packages if one.version), version))
-    raise MaterialError(f"there is no version {version}; the nearest are {versions or 'none: it has no files'}")
+    raise WorkspaceSourceError(f"there is no version {version}; the nearest are {versions or 'none: it has no files'}")
 
 
 def _same(given: str | None, wanted: str) -> bool:
@@ -102,22 +102,24 @@ def _nearest(given: Iterable[str], wanted: str) -> list[str]:
 
 @contextmanager
 def _index() -> "Iterator[PyPISimple]":
-    """The index; what goes wrong with it is a MaterialError, without its address, which may hold a password."""
+    """The index; what goes wrong with it is a WorkspaceSourceError, without its address, which may hold a password."""
     try:
         from packaging.version import Version  # noqa: F401 - comes with it
         from pypi_simple import DigestMismatchError, NoSuchProjectError, PyPISimple
         from requests import RequestException
     except ImportError as error:
-        raise MaterialError("the package index needs more: type `pip install 'skillstill[goals]'`") from error
+        raise WorkspaceSourceError("the package index needs more: type `pip install 'skillstill[goals]'`") from error
     try:
         with PyPISimple(_address()) as index:
             yield index
     except NoSuchProjectError as error:
-        raise MaterialError(f"the package index has no project {error.project}; check the name") from error
+        raise WorkspaceSourceError(f"the package index has no project {error.project}; check the name") from error
     except DigestMismatchError as error:
-        raise MaterialError("what was downloaded is not what the index lists: try again") from error
+        raise WorkspaceSourceError("what was downloaded is not what the index lists: try again") from error
     except (RequestException, ValueError) as error:  # ValueError: no address, or not the answer of an index
-        raise MaterialError(f"the package index cannot be read ({type(error).__name__}): check the network") from error
+        raise WorkspaceSourceError(
+            f"the package index cannot be read ({type(error).__name__}): check the network"
+        ) from error
 
 
 def _address() -> str:

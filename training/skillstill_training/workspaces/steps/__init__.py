@@ -1,6 +1,6 @@
 """Steps: what is done to a fetched tree before it is a workspace, each `(tree, rng) -> what it wants noted`.
 
-A skill's own steps stand in its `material.py`; a name is looked up there first, then here. Beside the tree, and
+A skill's own steps stand in its `steps.py`; a name is looked up there first, then here. Beside the tree, and
 never in it, lies `notes.json` with what earlier steps noted (`notes.py`): a step that moves or renames what they
 speak of rewrites it.
 """
@@ -11,7 +11,7 @@ from random import Random
 from types import ModuleType
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
-from skillstill.errors import MaterialError, RegistryError
+from skillstill.errors import RegistryError, WorkspaceSourceError
 from skillstill.skills.code import import_from
 
 from skillstill_training.workspaces.sources import Source
@@ -27,24 +27,24 @@ Recorded = TypeAdapter(dict[str, JsonValue] | None)
 
 
 def steps_file(skill_folder: Path) -> Path:
-    return skill_folder / "material.py"
+    return skill_folder / "steps.py"
 
 
 def run_steps(source: Source, skill_folder: Path, tree: Path) -> None:
-    """Runs the declared steps in order; what they note lies beside the tree. Raises MaterialError."""
+    """Runs the declared steps in order; what they note lies beside the tree. Raises WorkspaceSourceError."""
     for name, step in _find(source.steps, skill_folder).items():
         try:
             # Of its own: a step that comes to draw more numbers changes no other.
             recorded = Recorded.validate_python(step(tree, Random(f"{source.seed} {name}")))  # noqa: S311
-        except (MaterialError, OSError):
+        except (WorkspaceSourceError, OSError):
             raise
         except ValidationError as error:
-            raise MaterialError(f"its step {name} must return JSON values by name, or None") from error
+            raise WorkspaceSourceError(f"its step {name} must return JSON values by name, or None") from error
         except Exception as error:  # a skill's own code
-            raise MaterialError(f"its step {name} failed: {type(error).__name__}: {error}") from error
+            raise WorkspaceSourceError(f"its step {name} failed: {type(error).__name__}: {error}") from error
         notes = read_notes(tree)
         if again := sorted(set(recorded or {}) & set(notes)):
-            raise MaterialError(f"its step {name} notes {again[0]!r}, which an earlier step noted")
+            raise WorkspaceSourceError(f"its step {name} notes {again[0]!r}, which an earlier step noted")
         write_notes(tree, {**notes, **(recorded or {})})
 
 
@@ -54,16 +54,18 @@ def _find(names: tuple[str, ...], skill_folder: Path) -> dict[str, Step]:
     for name, step in found.items():
         if not callable(step):
             known = ", ".join(BUILT_IN)
-            raise MaterialError(f"no step {name!r}: define it in {steps_file(skill_folder)}, or name one of {known}")
+            raise WorkspaceSourceError(
+                f"no step {name!r}: define it in {steps_file(skill_folder)}, or name one of {known}"
+            )
     return {name: step for name, step in found.items() if step}
 
 
 def _module(skill_folder: Path) -> ModuleType:
     try:
-        return import_from(skill_folder, "material")
+        return import_from(skill_folder, "steps")
     except RegistryError:  # it was not even begun
         raise
     except Exception as error:
-        raise MaterialError(
+        raise WorkspaceSourceError(
             f"{steps_file(skill_folder)} cannot be imported: {type(error).__name__}: {error}"
         ) from error

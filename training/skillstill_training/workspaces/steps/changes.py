@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.steps.prose import plain, sentence
 
@@ -57,7 +57,7 @@ def patched_files(diff: str) -> "list[PatchedFile]":
         from unidiff.errors import UnidiffParseError
         from unidiff.patch import PatchSet
     except ImportError as error:
-        raise MaterialError("reading patches needs more: type `pip install 'skillstill[goals]'`") from error
+        raise WorkspaceSourceError("reading patches needs more: type `pip install 'skillstill[goals]'`") from error
     try:
         return list(PatchSet(diff.splitlines(keepends=True)))
     except (UnidiffParseError, ValueError):

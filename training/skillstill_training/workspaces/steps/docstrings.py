@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.steps.notes import read_notes
 from skillstill_training.workspaces.steps.prose import plain, sentence
@@ -28,7 +28,9 @@ def strip_docstrings(tree: Path, _: Random) -> dict[str, JsonValue]:
     Notes `docstrings`: {path: {qualified name: first sentence}} of functions, methods and classes.
     """
     if "changes" in read_notes(tree):
-        raise MaterialError("strip_docstrings moves the lines that noted changes speak of: put it before their step")
+        raise WorkspaceSourceError(
+            "strip_docstrings moves the lines that noted changes speak of: put it before their step"
+        )
     told: dict[str, JsonValue] = {}
     for file in python_files(tree):
         source = file.read_bytes()

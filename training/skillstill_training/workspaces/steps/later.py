@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
-from skillstill.errors import MaterialError
+from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.fetching.git import COMMIT, LINK, git
 from skillstill_training.workspaces.steps.changes import MOST_FILES, change, described, is_source, kept
@@ -20,7 +20,7 @@ def later_commits(tree: Path, _: Random) -> dict[str, JsonValue]:
     """
     repository, commit = tree.with_name(LINK), tree.with_name(COMMIT)
     if not commit.is_file():
-        raise MaterialError("later_commits needs a source of the kind git:PATH_OR_URL@COMMIT")
+        raise WorkspaceSourceError("later_commits needs a source of the kind git:PATH_OR_URL@COMMIT")
     base = commit.read_text(encoding="utf-8")
     then = dict(_blobs(git(repository, "ls-tree", "-r", "-z", base)))
     later = git(repository, "rev-list", "--reverse", "--no-merges", "--topo-order", f"{base}..HEAD").split()[:MOST]

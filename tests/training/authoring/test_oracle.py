@@ -4,14 +4,14 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from skillstill.errors import PlanError
+from skillstill.errors import OracleError
 from skillstill.tools.kit.tool import LEAST
 from skillstill.types import Message
-from skillstill_training.authoring.plan import Hand, Plan, PlannedModel, Seen, call
+from skillstill_training.authoring.oracle import OracleContext, OracleModel, Plan, SeenResult, call
 
 
 def test_a_result_is_seen_under_its_receipt_with_its_places() -> None:
-    seen = Seen.of("r2: 2 hits in 2 files; a definition first\nsrc/a.py:7: def get(self):\nb.py:12: get()")
+    seen = SeenResult.of("r2: 2 hits in 2 files; a definition first\nsrc/a.py:7: def get(self):\nb.py:12: get()")
     assert seen.id == "r2"
     assert [(place.path, place.first) for place in seen.places] == [("src/a.py", 7), ("b.py", 12)]
     assert seen.line_of("b.py", 12) == "b.py:12: get()"
@@ -19,15 +19,15 @@ def test_a_result_is_seen_under_its_receipt_with_its_places() -> None:
 
 
 def test_detours_come_at_their_rate_and_none_where_none_is_declared() -> None:
-    assert not any(Hand(Random(seed)).detour("miss") for seed in range(100))
-    assert sum(Hand(Random(seed), {"miss": 0.3}).detour("miss") for seed in range(1_000)) in range(250, 350)
+    assert not any(OracleContext(Random(seed)).detour("miss") for seed in range(100))
+    assert sum(OracleContext(Random(seed), {"miss": 0.3}).detour("miss") for seed in range(1_000)) in range(250, 350)
 
 
 def test_the_most_crowded_result_counts() -> None:
-    hand = Hand(Random(1))
+    context = OracleContext(Random(1))
     for hits in (2, 5, 3):
-        hand.met(hits)
-    assert hand.hits == 5
+        context.met(hits)
+    assert context.hits == 5
 
 
 @pytest.mark.anyio
@@ -36,7 +36,7 @@ async def test_a_plan_takes_the_turns_of_a_model() -> None:
         seen = yield call("search", pattern="x")
         return f"It is at {seen.text}."
 
-    model = PlannedModel(plan(), Hand(Random(1)))
+    model = OracleModel(plan(), OracleContext(Random(1)))
     first = await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     assert first.calls == (call("search", pattern="x"),)
     last = await model.complete([Message(role="tool", content="r1: a.py:3")], (), max_tokens=9)
@@ -53,9 +53,9 @@ async def test_a_plan_that_is_written_wrong_says_how(end: Callable[[], str], sai
         yield call("search", pattern="x")
         return end()
 
-    model = PlannedModel(plan(), Hand(Random(1)))
+    model = OracleModel(plan(), OracleContext(Random(1)))
     await model.complete([Message(role="user", content="?")], (), max_tokens=9)
-    with pytest.raises(PlanError, match=said):
+    with pytest.raises(OracleError, match=said):
         await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)
 
 
@@ -65,18 +65,18 @@ async def test_a_plan_that_finds_nothing_where_it_looks_ends_in_a_reason() -> No
         seen = yield call("search", pattern="x")
         return str(seen.places[0])
 
-    model = PlannedModel(plan(), Hand(Random(1)))
+    model = OracleModel(plan(), OracleContext(Random(1)))
     await model.complete([Message(role="user", content="?")], (), max_tokens=9)
-    with pytest.raises(PlanError, match="the plan broke off: IndexError"):
+    with pytest.raises(OracleError, match="the plan broke off: IndexError"):
         await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)
 
 
 @pytest.mark.anyio
 async def test_a_plan_says_which_line_its_calls_mean() -> None:
-    hand = Hand(Random(1), meant="12 MB free")
-    model = PlannedModel((call("list") for _ in ()), hand)  # type: ignore[arg-type]  # no turn is asked of it
+    context = OracleContext(Random(1), meant="12 MB free")
+    model = OracleModel((call("list") for _ in ()), context)  # type: ignore[arg-type]  # no turn is asked of it
     found = await model.likelihoods("it is full", ["3 jobs wait", "volume has 12 MB free"])
     assert found.after[1] > found.after[0] + LEAST
-    hand.meant = ""
+    context.meant = ""
     near, far = (await model.likelihoods("it is full", ["3 jobs wait", "volume has 12 MB free"])).after
     assert near == far

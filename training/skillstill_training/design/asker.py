@@ -10,7 +10,7 @@ from skillstill.errors import ModelError, TeacherError
 from skillstill.models.remote import GREEDY, Endpoint, RemoteChat
 from skillstill.types import Message
 
-from skillstill_training.teachers.ledger import Entry, Ledger, total
+from skillstill_training.teachers.ledger import Ledger, LedgerEntry, total
 from skillstill_training.teachers.patience import Patience, PatientModel
 
 WRITTEN = 4_000  # tokens of an answer, thoughts included
@@ -36,9 +36,9 @@ class Asker:
                 self.ledger.write(self._entry(model, about))
         return read_object(turn.content)
 
-    def _entry(self, model: PatientModel, about: str) -> Entry:
+    def _entry(self, model: PatientModel, about: str) -> LedgerEntry:
         usage = total(model.usages)
-        return Entry(
+        return LedgerEntry(
             when=datetime.now(UTC),
             teacher=self.endpoint.model,
             purpose="probe",

@@ -4,47 +4,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from skillstill.errors import PlanError
+from skillstill.errors import OracleError
 from skillstill.skills.skill import Skill
 
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Draft, Goal, Split, goal_id
-from skillstill_training.episode import execute, hand_for
-from skillstill_training.run.recipe import Speech
+from skillstill_training.episode import execute, oracle_context
+from skillstill_training.run.recipe import SpeechConfig
 from skillstill_training.sampling.proofs import Proof, Proofs, proof_key
 from skillstill_training.sampling.wording import say
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 Wording = tuple[str, str]  # its name, its text
 
 
-class Unfit(Exception):
+class UnfitGoal(Exception):
     """This draft makes no goal, for this reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Composer:
+class GoalBuilder:
     """Makes goals of one skill. Without `proofs`, it executes every plan anew."""
 
     skill: Skill
-    speech: Speech
+    speech: SpeechConfig
     seed: int
     proofs: Proofs | None = None
 
     def compose(
-        self, draft: Draft, family: Family, material: Material, split: Split, wordings: Sequence[Wording]
+        self, draft: Draft, family: Family, built: BuiltWorkspace, split: Split, wordings: Sequence[Wording]
     ) -> Goal:
         """The goal in the first wording, and also in the others, not yet proven. Raises Unfit for a giveaway."""
-        rng = Random(f"{self.seed}/{family.name}/{material.name}/{draft.model_dump_json()}")  # noqa: S311 - no secret
+        rng = Random(f"{self.seed}/{family.name}/{built.name}/{draft.model_dump_json()}")  # noqa: S311 - no secret
         (prompt, *also), words = say(draft, [text for _, text in wordings], self.speech, rng)
         if told := [word for word in draft.hidden if word.lower() in prompt.lower()]:
-            raise Unfit(f"the prompt gives away {told[0]!r}")
+            raise UnfitGoal(f"the prompt gives away {told[0]!r}")
         return Goal(
-            id=goal_id(family.name, material.name, prompt, draft.check),
+            id=goal_id(family.name, built.name, prompt, draft.check),
             skill=self.skill.name,
             family=family.name,
             split=split,
-            workspace=material.name,
+            workspace=built.name,
             wording=wordings[0][0],
             prompt=prompt,
             also=tuple(also),
@@ -56,28 +56,28 @@ class Composer:
             answer="",
         )
 
-    async def prove(self, goal: Goal, family: Family, material: Material) -> Goal:
+    async def prove(self, goal: Goal, family: Family, built: BuiltWorkspace) -> Goal:
         """The goal with what its shortest plan took; as it is where it has none. Raises Unfit."""
         if family.plan is None:
             return goal
         key = proof_key(goal, self.seed)
         proof = self.proofs.of(key) if self.proofs else None
         if proof is None:
-            proof = await self._proof(key, goal, family, material)
+            proof = await self._proof(key, goal, family, built)
             if self.proofs:
                 self.proofs.keep(proof)
         if proof.unfit:
-            raise Unfit(proof.unfit)
+            raise UnfitGoal(proof.unfit)
         return goal.model_copy(update={"calls": proof.calls, "hits": proof.hits, "answer": proof.answer})
 
-    async def _proof(self, key: str, goal: Goal, family: Family, material: Material) -> Proof:
+    async def _proof(self, key: str, goal: Goal, family: Family, built: BuiltWorkspace) -> Proof:
         """The plan, executed."""
-        hand = hand_for(goal, self.seed)
+        context = oracle_context(goal, self.seed)
         try:
-            trace, judgement = await execute(goal, family, self.skill, material.root, hand)
-        except PlanError as error:
+            trace, judgement = await execute(goal, family, self.skill, built.root, context)
+        except OracleError as error:
             return Proof(key=key, unfit=str(error))
         if not judgement.passed:
             why = f"its own plan fails its check: {judgement.why} ({trace.report.answer[:200]!r})"
             return Proof(key=key, unfit=why)
-        return Proof(key=key, calls=len(trace.receipts), hits=hand.hits, answer=trace.report.answer)
+        return Proof(key=key, calls=len(trace.receipts), hits=context.hits, answer=trace.report.answer)

@@ -15,19 +15,19 @@ from skillstill.util.text import shorten
 from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design import topics as tree
-from skillstill_training.design.asking import Asker
-from skillstill_training.design.drafting import Design
+from skillstill_training.design.asker import Asker
+from skillstill_training.design.attempts import tried
+from skillstill_training.design.draft import Design
 from skillstill_training.design.glimpse import glimpse
 from skillstill_training.design.questions import PROMPT, Candidate, candidates
-from skillstill_training.design.screening import screened
+from skillstill_training.design.screen import screened
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
-from skillstill_training.design.trying import tried
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger
 from skillstill_training.teachers.patience import Patience
 from skillstill_training.util.tasks import each
-from skillstill_training.workspaces import Material
+from skillstill_training.workspaces import BuiltWorkspace
 
 BODY = 4_000  # characters of a skill's text that a teacher is told when it is asked for topics
 LEAVES = 3  # topics of a branch
@@ -39,7 +39,7 @@ Reasons = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ProposalLimits:
     """How much a teacher is asked for: topics, and questions for each topic and workspace."""
 
     topics: int = 6
@@ -49,7 +49,7 @@ class Terms:
 
 
 @dataclass
-class Found:
+class Proposals:
     """What a teacher's proposals have come to so far."""
 
     proposed: list[Proposed] = field(default_factory=list)
@@ -60,19 +60,19 @@ class Found:
 async def propose(
     design: Design,
     skill: Skill,
-    materials: Sequence[Material],
+    workspaces: Sequence[BuiltWorkspace],
     endpoint: Endpoint,
     ledger: Ledger,
-    terms: Terms,
+    terms: ProposalLimits,
     on_told: OnTold = lambda text: None,
 ) -> Design:
     """The design with all that passed. A spent budget ends it early, and what is done stays. Raises TeacherError."""
-    found = Found()
+    found = Proposals()
     asker = Asker(endpoint, ledger, terms.patience)
     teacher = EndpointTeacher(skill, endpoint, ledger, patience=terms.patience)
-    roots = {material.name: material.root for material in materials}
+    roots = {built.name: built.root for built in workspaces}
     try:
-        asked = await _questions(design, materials, asker, terms, found.rejected, on_told)
+        asked = await _questions(design, workspaces, asker, terms, found.rejected, on_told)
         await _try(asked, teacher, roots, terms, found, on_told)
     except BudgetSpent as spent:
         found.rejected.append(("what was not asked or tried any more", str(spent)))
@@ -93,28 +93,33 @@ async def propose(
 
 
 async def _questions(
-    design: Design, materials: Sequence[Material], asker: Asker, terms: Terms, rejected: Reasons, on_told: OnTold
+    design: Design,
+    workspaces: Sequence[BuiltWorkspace],
+    asker: Asker,
+    terms: ProposalLimits,
+    rejected: Reasons,
+    on_told: OnTold,
 ) -> list[Candidate]:
     found: list[Candidate] = []
     told = await asker.ask(_topics_prompt(design, terms), "topics")
     taken = [family.name for family in design.families]
     for at, topic in enumerate(_sorted(topics(told, taken), rejected, terms.topics)):
-        for material in _asked_about(materials, at):
-            on_told(f"asking about {topic.text} in {material.name}")
-            shown = await glimpse(material.root, design.tools, Random(f"{topic.family}/{material.name}"))  # noqa: S311
+        for built in _asked_about(workspaces, at):
+            on_told(f"asking about {topic.text} in {built.name}")
+            shown = await glimpse(built.root, design.tools, Random(f"{topic.family}/{built.name}"))  # noqa: S311
             prompt = PROMPT.format(
                 count=terms.questions,
                 topic=topic.text,
                 tools=", ".join(design.tools),
-                workspace=material.name,
+                workspace=built.name,
                 glimpse=shown,
             )
             answer = await asker.ask(prompt, topic.family)
-            found += _sorted(candidates(answer, topic, material), rejected, terms.questions)
+            found += _sorted(candidates(answer, topic, built), rejected, terms.questions)
     return found
 
 
-def _topics_prompt(design: Design, terms: Terms) -> str:
+def _topics_prompt(design: Design, terms: ProposalLimits) -> str:
     definition = design.definition
     return tree.PROMPT.format(
         tools=", ".join(design.tools),
@@ -136,10 +141,10 @@ def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: in
     return kept
 
 
-def _asked_about(materials: Sequence[Material], at: int) -> Iterator[Material]:
+def _asked_about(workspaces: Sequence[BuiltWorkspace], at: int) -> Iterator[BuiltWorkspace]:
     """Workspaces of every split, others for each topic."""
     for split in SPLITS:
-        mine = [one for one in materials if one.split == split]
+        mine = [one for one in workspaces if one.split == split]
         turned = mine[at % len(mine) :] + mine[: at % len(mine)]
         yield from islice(turned, TRAINING if split == "train" else 1)
 
@@ -148,8 +153,8 @@ async def _try(
     asked: Sequence[Candidate],
     teacher: EndpointTeacher,
     roots: dict[str, Path],
-    terms: Terms,
-    found: Found,
+    terms: ProposalLimits,
+    found: Proposals,
     on_told: OnTold,
 ) -> None:
     fit: list[Candidate] = []

@@ -16,7 +16,7 @@ from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ArmProgress:
     """How far one arm is with the goals of one split."""
 
     arm: Name
@@ -26,10 +26,10 @@ class Progress:
     solved: int
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[ArmProgress], None]
 
 
-async def ask(
+async def run_arm(
     arm: Arm, split: Split, goals: Sequence[Goal], roots: Mapping[str, Path], folder: RunFolder, told: OnProgress
 ) -> Sequence[Outcome]:
     """The outcomes of these goals in their order, which then lie at `folder.outcomes(split, arm)`.
@@ -48,7 +48,7 @@ async def ask(
                 done[goal.id] = await arm.solve(goal, roots[goal.workspace])
                 file.append([done[goal.id]])
             solved = sum(done[one.id].passed for one in goals[:at])
-            told(Progress(arm.name, split, goals=len(goals), done=at, solved=solved))
+            told(ArmProgress(arm.name, split, goals=len(goals), done=at, solved=solved))
     outcomes = [done[goal.id] for goal in goals]
     if outcomes and all(one.status == "failed" for one in outcomes):
         raise StageError(f"{arm.label} failed on each of the {len(outcomes)} {split} goals: {outcomes[0].why}")

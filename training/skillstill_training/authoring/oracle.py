@@ -17,7 +17,7 @@ from functools import cached_property
 from random import Random
 from typing import TypeVar
 
-from skillstill.errors import PlanError
+from skillstill.errors import OracleError
 from skillstill.run.evidence import quoted
 from skillstill.types import Likelihoods, Message, Span, ToolCall, ToolSchema
 
@@ -30,14 +30,14 @@ RECEIPT = re.compile(r"(r\d+): (.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenResult:
     """What a call showed: the text, and the receipt's id under which an answer may name it."""
 
     id: str
     text: str
 
     @classmethod
-    def of(cls, content: str) -> "Seen":
+    def of(cls, content: str) -> "SeenResult":
         found = RECEIPT.fullmatch(content)
         return cls(found[1], found[2]) if found else cls("", content)
 
@@ -57,7 +57,7 @@ class Seen:
 
 
 @dataclass
-class Hand:
+class OracleContext:
     """What a plan may use beside its goal: chance, and a count of what happened.
 
     rates   how often a plan takes a detour of a kind on purpose, 0..1; none of them: the shortest way
@@ -71,7 +71,7 @@ class Hand:
     rates: Mapping[str, float] = field(default_factory=dict)
     taken: Counter[str] = field(default_factory=Counter)
     hits: int = 0
-    opening: Seen = Seen("", "")
+    opening: SeenResult = SeenResult("", "")
     meant: str = ""
 
     def detour(self, kind: str) -> bool:
@@ -85,19 +85,19 @@ class Hand:
         self.hits = max(self.hits, hits)
 
 
-Plan = Generator[ToolCall, Seen, str]
-Planner = Callable[[Goal, Hand], Plan]
+Plan = Generator[ToolCall, SeenResult, str]
+Planner = Callable[[Goal, OracleContext], Plan]
 
 
 def call(tool: str, **arguments: object) -> ToolCall:
     return ToolCall(name=tool, arguments=arguments)
 
 
-class PlannedModel:
-    """A model whose turns come from a plan. Raises PlanError where the plan does not find what it looks for."""
+class OracleModel:
+    """A model whose turns come from a plan. Raises OracleError where the plan does not find what it looks for."""
 
-    def __init__(self, plan: Plan, hand: Hand) -> None:
-        self.plan, self.hand = plan, hand
+    def __init__(self, plan: Plan, context: OracleContext) -> None:
+        self.plan, self.context = plan, context
         self.begun = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
@@ -106,26 +106,26 @@ class PlannedModel:
         except StopIteration as end:
             return Message(role="assistant", content=_expected(end.value, str, "the plan returned"))
         except Exception as error:
-            raise PlanError(f"the plan broke off: {type(error).__name__} {error}") from error
+            raise OracleError(f"the plan broke off: {type(error).__name__} {error}") from error
         return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
         """As sure as somebody who knows which line is meant."""
-        meant = self.hand.meant
+        meant = self.context.meant
         return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages))
 
     def _following(self, last: Message) -> ToolCall:
         """What the plan yields next. Raises StopIteration with what it returns."""
-        seen = Seen.of(last.content)
+        seen = SeenResult.of(last.content)
         if self.begun:
             return self.plan.send(seen)
         self.begun = True
         if last.role == "tool":
-            self.hand.opening = seen
+            self.context.opening = seen
         return next(self.plan)
 
 
 def _expected(value: object, kind: type[Value], what: str) -> Value:
     if not isinstance(value, kind):
-        raise PlanError(f"{what} {value!r}: expected a {kind.__name__}")
+        raise OracleError(f"{what} {value!r}: expected a {kind.__name__}")
     return value

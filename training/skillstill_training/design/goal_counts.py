@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from skillstill_training.authoring.goal import SPLITS, Split
-from skillstill_training.design.drafting import Design
-from skillstill_training.run.recipe import EvaluatePlan, GoalPlan
+from skillstill_training.design.draft import Design
+from skillstill_training.run.recipe import EvaluationConfig, GoalConfig
 
 Counts = Mapping[str, Mapping[Split, int]]
 
@@ -17,8 +17,8 @@ def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
     """
     trained = [one.name for one in design.families if not one.held_out]
     proposed = dict(_proposed(design))
-    plan = GoalPlan(families={name: lent[name] for name in [one.name for one in design.families] if name in lent})
-    lacking = EvaluatePlan().calibration - sum(one["validation"] for one in proposed.values())
+    plan = GoalConfig(families={name: lent[name] for name in [one.name for one in design.families] if name in lent})
+    lacking = EvaluationConfig().calibration - sum(one["validation"] for one in proposed.values())
     if not trained or sum(plan.wanted(name, "validation") for name in trained) >= lacking:
         return {}, {**plan.families, **proposed}
     least = -(-lacking // len(trained))
@@ -29,7 +29,7 @@ def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
 def measured_in(design: Design) -> int | None:
     """The workspaces that a difference can come from, where they are fewer than are wanted by default."""
     tested = sum(one.split == "test" for one in design.workspaces)
-    return tested if 0 < tested < EvaluatePlan().workspaces else None
+    return tested if 0 < tested < EvaluationConfig().workspaces else None
 
 
 def _raised(counts: Mapping[Split, int], least: int) -> Mapping[Split, int]:

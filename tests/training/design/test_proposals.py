@@ -9,7 +9,7 @@ import pytest
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.proposed import read_proposed
 from skillstill_training.design.topics import Topic, topics
-from skillstill_training.teachers.ledger import Entry
+from skillstill_training.teachers.ledger import LedgerEntry
 from skillstill_training.util.jsonl import read_lines
 
 from tests.server.models.openai_server import OpenAiServer, Said, turn
@@ -101,7 +101,7 @@ def test_the_folder_that_it_leaves_holds_what_was_proposed_apart_from_what_is_so
     assert (family.name, family.plan) == ("value_of_one_key", None)
     assert {one.split for one in read_proposed(folder)} == {"train", "validation", "test"}
     assert not (folder / "soft.jsonl").exists()
-    assert sum(entry.requests for entry in read_lines(folder / "ledger.jsonl", Entry)) == len(server.requests)
+    assert sum(entry.requests for entry in read_lines(folder / "ledger.jsonl", LedgerEntry)) == len(server.requests)
     assert "It solved each question at least twice" in (folder / "design.md").read_text(encoding="utf-8")
 
 
@@ -147,7 +147,7 @@ def test_own_folders_are_sent_to_another_machine_only_when_that_is_said(design: 
 @pytest.mark.parametrize(
     ("told", "families"),
     [
-        ({"branches": [{"topics": ["Retries", "Time-outs"]}, {"topics": ["Entry points"]}]},
+        ({"branches": [{"topics": ["Retries", "Time-outs"]}, {"topics": ["LedgerEntry points"]}]},
          ["retries", "entry_points", "time_outs"]),
         ({"branches": [{"topics": ["Retries"]}, "odd", {"topics": [7, " "]}]}, ["retries"]),
         ({"branches": [{"topics": ["Callers"]}]}, ["callers_b"]),

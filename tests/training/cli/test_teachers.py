@@ -13,12 +13,12 @@ from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import load_skill
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.cli.hiring import check_sending
-from skillstill_training.episode import execute, hand_for
+from skillstill_training.cli.teachers import check_sending
+from skillstill_training.episode import execute, oracle_context
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.teachers import TraceRow
-from skillstill_training.teachers.ledger import Entry
+from skillstill_training.teachers.ledger import LedgerEntry
 from skillstill_training.teachers.probing import spread
 from skillstill_training.util.jsonl import read_lines
 from skillstill_training.workspaces import roots_of
@@ -55,7 +55,7 @@ def good_turns(settings: Path, goals: Sequence[Goal]) -> list[Said]:
     said = []
     for goal in goals:
         root = roots[goal.workspace]
-        trace, _ = anyio.run(execute, goal, families[goal.family], skill, root, hand_for(goal, 1))
+        trace, _ = anyio.run(execute, goal, families[goal.family], skill, root, oracle_context(goal, 1))
         for message in trace.messages[2:]:
             if message.role == "assistant":
                 said += [called(call.name, **call.arguments) for call in message.calls] or [turn(message.content)]
@@ -77,7 +77,7 @@ def test_a_good_model_is_measured_then_solves_and_is_not_measured_again(
     rows = read_lines(folder.traces, TraceRow)
     assert [(row.goal, row.kept, row.verified) for row in rows] == [(goal.id, True, "check") for goal in trained[:3]]
     assert (folder.path / "teacher-model-big.json").exists()
-    assert {entry.purpose for entry in read_lines(folder.path / "ledger.jsonl", Entry)} == {"probe", "traces"}
+    assert {entry.purpose for entry in read_lines(folder.path / "ledger.jsonl", LedgerEntry)} == {"probe", "traces"}
 
 
 def test_a_weak_model_is_refused_with_its_score_and_makes_no_traces(

@@ -28,7 +28,7 @@ class Cue(Frozen):
     answers: tuple[Answer, ...] = Field(min_length=1)
 
 
-class Chosen(Frozen):
+class ChosenFamily(Frozen):
     """A family that is borrowed, and why. `means` and `hard` are its own."""
 
     name: str
@@ -45,7 +45,7 @@ def table() -> Mapping[str, Mapping[str, Cue]]:
     return {name: TypeAdapter(dict[str, Cue]).validate_python(one.families) for name, one in lenders().items()}
 
 
-def choose(definition: Definition, archetype: Archetype) -> tuple[Chosen, ...]:
+def choose(definition: Definition, archetype: Archetype) -> tuple[ChosenFamily, ...]:
     """In the order of the lender's goals.py; nothing where the skill resembles none of ours. Raises GoalsError."""
     if archetype == "none":
         return ()
@@ -57,8 +57,8 @@ def choose(definition: Definition, archetype: Archetype) -> tuple[Chosen, ...]:
     return tuple(_chosen(family, why[family.name], cues[family.name]) for family in families if why[family.name])
 
 
-def _chosen(family: Family, why: str, cue: Cue) -> Chosen:
-    return Chosen(
+def _chosen(family: Family, why: str, cue: Cue) -> ChosenFamily:
+    return ChosenFamily(
         name=family.name, means=family.means, why=why, answers=cue.answers, hard=family.hard, held_out=family.held_out
     )
 

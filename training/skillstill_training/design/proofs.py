@@ -9,8 +9,8 @@ from skillstill.errors import GoalsError
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import SPLITS, Goal
 from skillstill_training.run.recipe import load_recipe
-from skillstill_training.sampling.sampler import Drawing, OnProgress
-from skillstill_training.sampling.setup import OnMaterial, setting_of, unheard
+from skillstill_training.sampling.sampler import OnProgress, Sampler
+from skillstill_training.sampling.setup import OnWorkspace, build_sampling, ignore
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +26,24 @@ async def prove(
     few: int,
     *,
     offline: bool = False,
-    on_material: OnMaterial = unheard,
+    on_workspace: OnWorkspace = ignore,
     on_progress: OnProgress = lambda tally: None,
 ) -> Proven:
     """At most so many goals a family and split. Raises StageError, GateError where workspaces overlap."""
     goals: list[Goal] = []
     dropped: list[tuple[str, str]] = []
     recipe = load_recipe(folder).changed(few=few)
-    async with setting_of(folder, recipe, offline=offline, on_material=on_material) as setting:
-        for family in setting.families:
+    async with build_sampling(folder, recipe, offline=offline, on_workspace=on_workspace) as setup:
+        for family in setup.families:
             try:
-                goals += await _drawn(setting.drawing, family, on_progress)
+                goals += await _drawn(setup.sampler, family, on_progress)
             except GoalsError as error:
                 dropped.append((family.name, str(error)))
     return Proven(tuple(goals), tuple(dropped))
 
 
-async def _drawn(drawing: Drawing, family: Family, on_progress: OnProgress) -> list[Goal]:
-    return [goal for split in SPLITS for goal in (await drawing.draw(family, split, on_progress))[0]]
+async def _drawn(sampler: Sampler, family: Family, on_progress: OnProgress) -> list[Goal]:
+    return [goal for split in SPLITS for goal in (await sampler.draw(family, split, on_progress))[0]]
 
 
 def by_family(goals: Sequence[Goal]) -> Mapping[str, Mapping[str, int]]:

@@ -32,7 +32,7 @@ Notes = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeTable:
     """A table to be written: its rows under plain names, and what is noted of it."""
 
     name: str
@@ -42,7 +42,7 @@ class Made:
 
 def invented(spec: Mapping[str, Any], words: Mapping[str, list[str]], domain: str, tree: Path, rng: Random) -> Notes:
     """Fills the tree with the tables of a domain."""
-    tables: dict[str, Made] = {}
+    tables: dict[str, MadeTable] = {}
     maker = _Maker(words, tables, rng)
     for name, table in spec.items():
         tables[name] = maker.table(name, table)
@@ -70,11 +70,11 @@ def _domains() -> Iterator[tuple[str, dict[str, Any], dict[str, list[str]]]]:
 class _Maker:
     """Makes the rows of one table after another; later ones may refer to earlier ones."""
 
-    def __init__(self, words: Mapping[str, list[str]], tables: Mapping[str, Made], rng: Random) -> None:
+    def __init__(self, words: Mapping[str, list[str]], tables: Mapping[str, MadeTable], rng: Random) -> None:
         self.words, self.tables, self.rng = words, tables, rng
         self.shared = rng.choice(SHARED)
 
-    def table(self, name: str, spec: Mapping[str, Any]) -> Made:
+    def table(self, name: str, spec: Mapping[str, Any]) -> MadeTable:
         count = spec["rows"] + self.rng.randrange(-spec["rows"] // 8, spec["rows"] // 8 + 1)
         kinds: dict[str, str] = dict(spec["columns"])
         column, kind, fitting = self.shared
@@ -83,7 +83,7 @@ class _Maker:
         note = _note(spec, name)
         columns = {column: self._column(column, kind, count, note) for column, kind in kinds.items()}
         rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-        return Made(name, rows, note)
+        return MadeTable(name, rows, note)
 
     def _column(self, name: str, kind: str, count: int, note: Notes) -> list[Any]:
         word, _, rest = kind.partition(" ")
@@ -164,7 +164,7 @@ STYLES: tuple[Callable[[str], str], ...] = (
 )  # fmt: skip
 
 
-def _altered(file: Path, spec: Mapping[str, Any], rng: Random) -> Made:
+def _altered(file: Path, spec: Mapping[str, Any], rng: Random) -> MadeTable:
     """Some rows of a shipped table, with numbers that are a little off."""
     note = _note(spec, spec["table"])
     named = {old: tuple(new.split()) for old, new in spec["columns"].items()}
@@ -176,7 +176,7 @@ def _altered(file: Path, spec: Mapping[str, Any], rng: Random) -> Made:
         rows = [{key.strip(): cell.strip() for key, cell in row.items() if key} for row in reader]
     rows = rng.sample(rows, min(KEPT_ROWS, len(rows) * 4 // 5))
     altered = [{new: _off(row[old], kind, rng) for old, (new, kind) in named.items()} for row in rows]
-    return Made(spec["table"], altered, note)
+    return MadeTable(spec["table"], altered, note)
 
 
 def _off(cell: str, kind: str, rng: Random) -> Any:
@@ -206,7 +206,7 @@ def _said(name: str) -> str:
     return " ".join(words[:-1] if words[-1] in UNITS and len(words) > 1 and words[-2] != "per" else words)
 
 
-def _written(tree: Path, tables: Sequence[Made], stem: str, rng: Random) -> Notes:
+def _written(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Random) -> Notes:
     """Each table in the database or in a file of its own, in the style of this workspace."""
     naming, dates = rng.choice(NAMINGS), rng.choice(DATES)
     database = tree / f"{stem}{rng.choice(('.db', '.sqlite'))}"

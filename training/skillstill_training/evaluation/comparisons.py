@@ -14,26 +14,26 @@ from skillstill_training.run.scorecard import Arm
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class Comparisons:
     """A larger stock model, and a wrong adapter."""
 
     larger: ModelFile | None
     wrong: ModelFile | None
 
 
-def rivals_of(larger: Path | None, wrong: Path | None, registry: Path, name: str, base: ModelFile) -> Rivals:
+def comparisons_of(larger: Path | None, wrong: Path | None, registry: Path, name: str, base: ModelFile) -> Comparisons:
     """The files that were named; without a wrong one, the adapter of some other release on this base.
 
     Raises UsageError and RegistryError.
     """
-    return Rivals(given(larger) if larger else None, given(wrong) if wrong else _another(registry, name, base))
+    return Comparisons(given(larger) if larger else None, given(wrong) if wrong else _another(registry, name, base))
 
 
-def check_arms(skill_folder: Path, arms: Collection[Arm], rivals: Rivals) -> None:
+def check_arms(skill_folder: Path, arms: Collection[Arm], comparisons: Comparisons) -> None:
     """Raises StageError: which of these arms cannot be had, and what to type."""
-    if "larger" in arms and not rivals.larger:
+    if "larger" in arms and not comparisons.larger:
         raise StageError(_lacking("larger", "a several times larger stock model: name its GGUF file with --larger"))
-    if "wrong" in arms and not rivals.wrong:
+    if "wrong" in arms and not comparisons.wrong:
         raise StageError(
             _lacking("wrong", "another skill's adapter, and no other release is on this base: name one with --wrong")
         )

@@ -17,19 +17,19 @@ from skillstill.skills.skill import load_skill
 
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.evaluation.arms import Arm, Contest
+from skillstill_training.evaluation.arms import Arm, ArmFactory
 from skillstill_training.evaluation.resampling import success
-from skillstill_training.evaluation.subset import Chosen
+from skillstill_training.evaluation.subset import Subset
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import EvaluatePlan
+from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Outcome
 from skillstill_training.util.jsonl import read_lines, write_lines
 from skillstill_training.workspaces import roots_of
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CheckpointTrial:
     """A checkpoint, and how it did; `success` is the equal-weight mean over families, 0..1."""
 
     checkpoint: Path
@@ -41,7 +41,7 @@ class Choice:
         return step_of(self.checkpoint)
 
 
-OnTried = Callable[[Choice, int, int], None]  # after so many of so many goals
+OnTried = Callable[[CheckpointTrial, int, int], None]  # after so many of so many goals
 
 
 def step_of(checkpoint: Path) -> int:
@@ -57,13 +57,13 @@ class Trials:
         families = {family.name: family for family in load_families(skill_folder)}
         held_out = {name for name, family in families.items() if family.held_out}
         trained = [goal for goal in folder.frozen_goals() if goal.family not in held_out]
-        self.goals: Sequence[Goal] = Chosen.of(trained, held_out, EvaluatePlan(calibration=episodes)).validation
+        self.goals: Sequence[Goal] = Subset.of(trained, held_out, EvaluationConfig(calibration=episodes)).validation
         self.roots = roots_of(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout = Layout.of(base)
         skill = load_skill(skill_folder)
         self.behaviour = behaviour_hash(skill)[:12]
-        self.contest = partial(
-            Contest,
+        self.factory = partial(
+            ArmFactory,
             skill_folder,
             skill,
             families,
@@ -71,11 +71,11 @@ class Trials:
             given(base),
         )
 
-    def best(self, checkpoints: Iterable[Path], told: OnTried) -> Choice:
+    def best(self, checkpoints: Iterable[Path], told: OnTried) -> CheckpointTrial:
         """Of equals the last, which has seen most."""
         return max((self.tried(one, told) for one in checkpoints), key=lambda choice: (choice.success, choice.step))
 
-    def tried(self, checkpoint: Path, told: OnTried) -> Choice:
+    def tried(self, checkpoint: Path, told: OnTried) -> CheckpointTrial:
         """What became of the goals lies beside the checkpoint: there a person reads why it failed.
 
         Under another name with another loop, in which they might have come to something else.
@@ -85,7 +85,7 @@ class Trials:
             with TemporaryDirectory() as work:
                 adapter = Path(work, "adapter.gguf")
                 write_lora(adapter, self.layout.placed(read_peft(checkpoint)), self.layout, "F16")
-                arm = self.contest(given(adapter)).arm("ours")
+                arm = self.factory(given(adapter)).arm("ours")
                 assert arm
                 write_lines(file, anyio.run(self._solved, arm, checkpoint, told))
         choice = _choice(checkpoint, read_lines(file, Outcome))
@@ -100,5 +100,5 @@ class Trials:
         return outcomes
 
 
-def _choice(checkpoint: Path, outcomes: Sequence[Outcome]) -> Choice:
-    return Choice(checkpoint, sum(one.passed for one in outcomes), success(outcomes).value)
+def _choice(checkpoint: Path, outcomes: Sequence[Outcome]) -> CheckpointTrial:
+    return CheckpointTrial(checkpoint, sum(one.passed for one in outcomes), success(outcomes).value)

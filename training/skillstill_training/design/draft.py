@@ -15,7 +15,7 @@ from skillstill.tools import TOOLS
 
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.borrowing import lender
-from skillstill_training.design.choosing import Chosen, choose
+from skillstill_training.design.family_choice import ChosenFamily, choose
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.workspaces import declared
 from skillstill_training.workspaces import Source
@@ -39,7 +39,7 @@ class Design:
     definition: Definition
     assessment: Assessment
     lender: str
-    families: tuple[Chosen, ...]
+    families: tuple[ChosenFamily, ...]
     workspaces: tuple[Source, ...] = ()
     dropped: tuple[tuple[str, str], ...] = ()
     proposed: tuple[Proposed, ...] = ()

@@ -15,7 +15,7 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import TraceRow
-from skillstill_training.teachers.batch import OnProgress, Progress
+from skillstill_training.teachers.batch import OnProgress, TeachingProgress
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
 from skillstill_training.teachers.probing import COUNT, LEAST, Score, probe
@@ -24,7 +24,7 @@ from skillstill_training.workspaces import roots_of
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TeacherTerms:
     """What a model teacher is hired for: attempts at a goal, prices, limits, and how good it has to be, on how many."""
 
     samples: int = 1
@@ -35,11 +35,11 @@ class Terms:
     at_once: int = 2
 
 
-async def hire(
+async def qualified_teacher(
     skill_folder: Path,
     folder: RunFolder,
     endpoint: Endpoint,
-    terms: Terms,
+    terms: TeacherTerms,
     *,
     recorded: Sequence[RecordedGoal] = (),
     limit: int | None = None,
@@ -47,7 +47,7 @@ async def hire(
     on_probe: Callable[[TraceRow], None] = lambda row: None,
     on_score: Callable[[Score], None] = lambda score: None,
     on_progress: OnProgress = lambda progress: None,
-) -> Progress:
+) -> TeachingProgress:
     """Measure the model on validation goals, then let it solve the training goals, or the `recorded` ones instead.
 
     Raises TeacherError where it is too weak or cannot be reached, BudgetSpent where its probe took the whole budget.
@@ -75,7 +75,7 @@ async def _score(
     folder: RunFolder,
     teacher: EndpointTeacher,
     goals: Sequence[Goal],
-    terms: Terms,
+    terms: TeacherTerms,
     offline: bool,
     on_row: Callable[[TraceRow], None],
 ) -> Score:

@@ -23,7 +23,7 @@ Prompts = Sequence[Sequence[int]]
 LENGTH = 32  # tokens of a text: two calls or a short answer
 
 
-class Likeness(Frozen):
+class Divergence(Frozen):
     """`kl` is the mean Kullback-Leibler divergence in nats over `positions`; `top` the share of them where both want
     the same token; `texts` the share of prompts that both answer in the same words."""
 
@@ -36,7 +36,7 @@ class Likeness(Frozen):
         return f"KL {self.kl:.1e}, same token at {self.top:.1%}, same text for {self.texts:.0%}"
 
 
-class Voice(Protocol):
+class LogitSource(Protocol):
     def begin(self) -> None:
         """Forget everything."""
 
@@ -44,7 +44,7 @@ class Voice(Protocol):
         """Append tokens; (vocabulary,) logits of what comes next."""
 
 
-class LlamaVoice:
+class LlamaLogits:
     """A GGUF in llama.cpp, as serving reads it. Close it. Raises ModelError."""
 
     def __init__(self, base: Path, adapter: Path | None, context: int) -> None:
@@ -70,22 +70,22 @@ class LlamaVoice:
 
 
 @contextmanager
-def llama_voice(base: Path, adapter: Path | None, prompts: Prompts) -> Iterator[LlamaVoice]:
+def llama_voice(base: Path, adapter: Path | None, prompts: Prompts) -> Iterator[LlamaLogits]:
     """One with room for these prompts. Raises StageError without any, ModelError where a file cannot be loaded."""
     if not prompts or not all(prompts):
         raise StageError("two models cannot be compared without prompts: give at least one, none of them empty")
-    voice = LlamaVoice(base, adapter, max(map(len, prompts)) + LENGTH)
+    voice = LlamaLogits(base, adapter, max(map(len, prompts)) + LENGTH)
     try:
         yield voice
     finally:
         voice.close()
 
 
-def compare(one: Voice, other: Voice, prompts: Prompts, stop: int) -> Likeness:
+def compare(one: LogitSource, other: LogitSource, prompts: Prompts, stop: int) -> Divergence:
     """How well `other` keeps to what `one` would write, each text until its token `stop`."""
     texts = [list(_along(one, other, prompt, stop)) for prompt in prompts]
     positions = [position for text in texts for position in text]
-    return Likeness(
+    return Divergence(
         kl=float(np.mean([kl for kl, _ in positions])),
         top=float(np.mean([same for _, same in positions])),
         texts=float(np.mean([all(same for _, same in text) for text in texts])),
@@ -93,7 +93,7 @@ def compare(one: Voice, other: Voice, prompts: Prompts, stop: int) -> Likeness:
     )
 
 
-def _along(one: Voice, other: Voice, prompt: Sequence[int], stop: int) -> Iterator[tuple[float, bool]]:
+def _along(one: LogitSource, other: LogitSource, prompt: Sequence[int], stop: int) -> Iterator[tuple[float, bool]]:
     """At each token that `one` writes greedily: the divergence, and whether `other` would write it too."""
     one.begin()
     other.begin()
