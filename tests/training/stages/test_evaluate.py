@@ -14,7 +14,7 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import OracleModel
 from skillstill_training.episode import oracle_context
 from skillstill_training.evaluation.arm_runs import ArmProgress
-from skillstill_training.evaluation.looks import TestLook
+from skillstill_training.evaluation.looks import LoggedLook
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Arm, Count, Outcome, Scorecard
@@ -231,7 +231,7 @@ async def test_each_look_at_the_test_set_is_logged_once(scene: Scene) -> None:
     await measured(scene)
     await measured(scene)
     await measured(scene, OTHER, arms=("baseline",))
-    looks = read_lines(scene[1].looks, TestLook)
+    looks = read_lines(scene[1].looks, LoggedLook)
     assert [(len(look.arms), look.adapter) for look in looks] == [(6, OURS.sha256), (2, OTHER.sha256)]
 
 

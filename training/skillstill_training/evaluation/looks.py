@@ -18,7 +18,7 @@ SEEN = (
 )
 
 
-class TestLook(Frozen):
+class LoggedLook(Frozen):
     """One look at the test set: who was measured there. A recipe that is changed after it gets a fresh test set."""
 
     date: datetime
@@ -35,18 +35,18 @@ def tests_of(folder: RunFolder) -> str:
 
 def note_look(folder: RunFolder, arms: tuple[Arm, ...], adapter: ModelFile) -> None:
     """Before the look is taken, for one that is broken off has been one too; going on with it is not another."""
-    look = TestLook(date=datetime.now(UTC), arms=arms, adapter=adapter.sha256, goals=tests_of(folder))
-    earlier = read_lines(folder.looks, TestLook) if folder.looks.exists() else ()
+    look = LoggedLook(date=datetime.now(UTC), arms=arms, adapter=adapter.sha256, goals=tests_of(folder))
+    earlier = read_lines(folder.looks, LoggedLook) if folder.looks.exists() else ()
     if not (earlier and earlier[-1].model_copy(update={"date": look.date}) == look):
         with Appender(folder.looks) as log:
             log.append([look])
 
 
-def looks_of(folder: RunFolder) -> Iterator[TestLook]:
+def looks_of(folder: RunFolder) -> Iterator[LoggedLook]:
     """Those at its test goals, in this run and all beside it. Raises StageError."""
     goals = tests_of(folder) if folder.goals.exists() else ""
     for file in sorted(folder.path.absolute().parent.glob(f"*/{folder.looks.name}")):
-        yield from (look for look in read_lines(file, TestLook) if look.goals == goals)
+        yield from (look for look in read_lines(file, LoggedLook) if look.goals == goals)
 
 
 def check_unseen(folder: RunFolder) -> None:
