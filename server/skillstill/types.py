@@ -100,6 +100,16 @@ class Grammar:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceReference:
+    """Marks an argument that the letter of a shown line can stand for: it means the place of that line.
+
+    The argument is then `path:line`; if `line` names another argument, it is the path, and the other one the number.
+    """
+
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Grammars:
     """The grammars of arguments, by name. All are equal: a trace keeps no functions, and still reads back equal."""
 
@@ -109,18 +119,19 @@ class Grammars:
 class ToolSchema(Frozen):
     """What a model is told about a tool; `parameters` is a JSON schema of type object.
 
-    A finetuned model is held to what `copied` and `grammars` say of arguments; other models are not told.
+    `copied`, `grammars` and `references` hold the arguments of a finetuned model; other models are not told of them.
     """
 
     name: str
     description: str
     parameters: dict[str, Any]
     copied: dict[str, Copied] = {}
+    references: dict[str, PlaceReference] = {}
     grammars: Annotated[Grammars, Field(exclude=True)] = Grammars()
 
     def told(self) -> dict[str, Any]:
         """Return what a model is told."""
-        return self.model_dump(exclude={"copied"})
+        return self.model_dump(exclude={"copied", "references"})
 
 
 class ToolCall(Frozen):
@@ -154,12 +165,23 @@ class Event(StrEnum):
     UNREADABLE_CALL = "unreadable call"
 
 
+class ShownPlace(Frozen):
+    """A line of a result that begins or ends with a place. `index` is that of the line in the text, from 0 on."""
+
+    index: int = Field(ge=0)
+    path: str
+    line: int = Field(ge=1)
+
+
 class Message(Frozen):
     """One turn. An assistant turn holds calls or text; a tool turn answers one call.
 
     `malformed` says why an assistant turn that looks like a call could not be read as one. `intent` is the kind of
     question that a finetuned model takes this for, which it says again at each turn and so does not forget. `event`
     marks a tool turn that holds no result.
+
+    A tool turn that holds a result begins with the id of its `receipt`. A model can refer to the lines at `places`, and
+    to the `rows` of a query, if all of them are shown.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -169,6 +191,9 @@ class Message(Frozen):
     malformed: str | None = None
     truncated: bool = False
     event: Event | None = None
+    receipt: str = ""
+    places: tuple[ShownPlace, ...] = ()
+    rows: tuple[str, ...] = ()
     usage: Usage | None = None
     decisions: tuple[Decision, ...] = ()
 
@@ -197,6 +222,15 @@ class Scorer(Protocol):
     """A model that can tell how probable a text is after something that it may be said of. Not every model can."""
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods: ...
+
+
+@runtime_checkable
+class SecondThoughts(Protocol):
+    """A model that can take its last turn otherwise. Not every model can."""
+
+    async def reconsider(self) -> Message | None:
+        """Return another turn in place of the last one, with the usage of both; None if there is no other."""
+        ...
 
 
 class Adapter(Frozen):

@@ -14,7 +14,7 @@ from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
-from skillstill.chat.references import AT, References
+from skillstill.chat.references import References
 from skillstill.types import Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
@@ -120,7 +120,7 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
     properties = tool.parameters["properties"]
     for name, schema in properties.items():
         value = values.rule(schema, tool.copied.get(name), tool.grammars.of.get(name))
-        if name in AT or (name == "path" and "line" in properties):  # what a letter stands for
+        if name in tool.references:
             value = values.or_letter(value)
         argument = json.dumps(f"\n{name}: ") + " " + value
         if value:
@@ -136,7 +136,7 @@ class Values:
     def __init__(self, said: Sequence[Message]) -> None:
         self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
         references = References.of(said)
-        self._letters, self._whole = list(references.lines), references.whole
+        self._letters, self._whole = list(references.lines), references.names
         self._terminals: dict[str, str] = {}
 
     @property

@@ -76,7 +76,7 @@ class ReplayedModel:
         self.shown.append("".join(f"{'+' if one.learned else '-'}{one.text}" for one in segments))
         grammar = turn_grammar(tools, chat.LINES, messages)
         self.grammars.append(hashlib.sha256(grammar.encode()).hexdigest())
-        message = chat.parse(turn.text, chat.LINES, messages, truncated=turn.truncated)
+        message = chat.parse(turn.text, chat.LINES, messages, tools, truncated=turn.truncated)
         self.read.append(message.model_dump(mode="json", exclude_defaults=True) | {"max_tokens": max_tokens})
         return message
 

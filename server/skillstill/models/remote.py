@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -73,12 +73,25 @@ class Sampling:
 
 
 GREEDY = Sampling()
+OTHERWISE = 0.8  # temperature of second thoughts, llama.cpp's default: far from greedy, and still on the subject
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A turn that was asked for so many times, how to read it, and what it cost."""
+
+    path: str
+    body: Body
+    read: Callable[[Body], Message]
+    usage: Usage
+    times: int = 1
 
 
 class _Remote:
     def __init__(self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, seconds: float = SECONDS) -> None:
         """`seconds`: how long one request may take. Raises UsageError."""
         self.endpoint, self.sampling = endpoint, sampling
+        self._last: Request | None = None
         self.url = endpoint.url.rstrip("/").removesuffix("/v1")
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         try:
@@ -95,15 +108,30 @@ class _Remote:
     ) -> None:
         await self._client.aclose()
 
+    async def reconsider(self) -> Message | None:
+        """Return another turn, sampled: asked the same way, the model would write the same. None if it fails."""
+        if self._last is None:
+            return None
+        last = self._last
+        again = {**last.body, "temperature": OTHERWISE, "seed": last.times}
+        with suppress(ModelError):
+            turn = await self._turn(last.path, again, last.read)
+            usage = _sum(last.usage, turn.usage or Usage())
+            self._last = replace(last, usage=usage, times=last.times + 1)
+            return turn.model_copy(update={"usage": usage})
+        return None
+
     async def _turn(self, path: str, body: Body, read: Callable[[Body], Message]) -> Message:
         """What `read` makes of the answer's first choice, with its usage. Raises ModelError, its children too."""
         text = await self._post(path, body)
         try:
             answer = _loads(text)
             usage = _usage(answer.get("usage") or {})
-            return read(answer["choices"][0]).model_copy(update={"usage": usage})
+            turn = read(answer["choices"][0]).model_copy(update={"usage": usage})
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ModelError(f"{self.url} answered {self._shown(text, 100)!r}: no completion") from error
+        self._last = Request(path, body, read, usage)
+        return turn
 
     async def _post(self, path: str, body: Body) -> str:
         try:
@@ -145,10 +173,10 @@ class RemoteCompletions(_Remote):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         prompt = "".join(segment.text for segment in chat.render(messages, self.dialect, tools))
         body = {"prompt": prompt, "max_tokens": max_tokens, "stop": [chat.END], "logprobs": 1}
-        return await self._turn("/v1/completions", body, partial(self._read, messages))
+        return await self._turn("/v1/completions", body, partial(self._read, messages, tools))
 
-    def _read(self, said: Sequence[Message], choice: Body) -> Message:
-        message = chat.parse(choice["text"], self.dialect, said, truncated=_truncated(choice))
+    def _read(self, said: Sequence[Message], tools: Sequence[ToolSchema], choice: Body) -> Message:
+        message = chat.parse(choice["text"], self.dialect, said, tools, truncated=_truncated(choice))
         return message.model_copy(update={"decisions": _decisions(choice.get("logprobs") or {})})
 
 
@@ -273,3 +301,9 @@ def _retry_after(text: str) -> float | None:
 
 def _is_full(response: httpx2.Response) -> bool:
     return response.status_code in {400, 413} and FULL.search(response.text) is not None
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        prompt=one.prompt + other.prompt, reused=one.reused + other.reused, completion=one.completion + other.completion
+    )

@@ -29,6 +29,7 @@ from skillstill.types import (
     Receipt,
     Report,
     Scorer,
+    SecondThoughts,
     Step,
     ToolCall,
     Trace,
@@ -36,6 +37,7 @@ from skillstill.types import (
 from skillstill.util.text import call_text, clean, one_line, shorten, whole_lines
 from skillstill.workspace import Workspace
 
+SECOND_THOUGHTS = 3  # times that a model takes a turn otherwise because it makes calls that it made before
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
 ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)
 GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
@@ -144,7 +146,21 @@ class _Run:
         if room <= 0:
             raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.tokens} tokens is used up")
         turn = await model.complete(self.record.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens))
+        if isinstance(model, SecondThoughts):
+            turn = await self.reconsidered(turn, model)
         self.record.say(turn)
+        return turn
+
+    async def reconsidered(self, turn: Message, model: SecondThoughts) -> Message:
+        """Return the turn, or another one if it makes calls that were made before.
+
+        A small model that is at a loss makes the same call again, whatever it is told.
+        """
+        made = [message.calls for message in self.record.messages if message.calls]
+        for _ in range(SECOND_THOUGHTS):
+            if turn.calls not in made or not (other := await model.reconsider()):
+                break
+            turn = other
         return turn
 
     async def act(self, turn: Message) -> None:
@@ -152,7 +168,7 @@ class _Run:
             raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.steps} steps is used up")
         if turn.malformed:
             cut = " (it was cut off: make it shorter)" if turn.truncated else ""
-            self.record.tell(f"Not executed: {turn.malformed}{cut}.", event=Event.UNREADABLE_CALL)
+            self.record.advise(f"Not executed: {turn.malformed}{cut}.", Event.UNREADABLE_CALL)
             await self.report_step(note=Event.UNREADABLE_CALL)
         for call in turn.calls:
             if len(self.done) - bool(self.brief.skill.subagent.opening) >= self.limits.steps:  # many calls in one turn
@@ -191,7 +207,7 @@ class _Run:
             told = call_text(call.name, call.arguments)
             raise Stop(ReasonKind.REPEATED_CALL, f"the call {told} was repeated", told)
         advice = f"You made this call already: its result is {receipt}. Make another call, or answer."
-        self.record.tell(advice, event=Event.REPEATED_CALL)
+        self.record.advise(advice, Event.REPEATED_CALL)
         await self.report_step(call=call, note=Event.REPEATED_CALL)
 
     async def report_step(

@@ -25,11 +25,23 @@ class Record:
         """The model's turn."""
         self.messages.append(turn)
 
-    def tell(self, text: str, result: Result | None = None, event: Event | None = None) -> None:
-        """Append what the model is told in answer to a call, and what it took to choose that."""
-        decisions = (result.decision,) if result and result.decision else ()
-        usage = Usage(prompt=result.tokens) if result and result.tokens else None
-        self.messages.append(Message(role="tool", content=text, decisions=decisions, usage=usage, event=event))
+    def advise(self, text: str, event: Event) -> None:
+        """Append what the model is told in place of a result."""
+        self.messages.append(Message(role="tool", content=text, event=event))
+
+    def show(self, receipt: str, result: Result) -> None:
+        """Append a result under its receipt's id, and what it took to choose it."""
+        self.messages.append(
+            Message(
+                role="tool",
+                content=f"{receipt}: {result.text}",
+                receipt=receipt,
+                places=result.places,
+                rows=result.rows,
+                decisions=(result.decision,) if result.decision else (),
+                usage=Usage(prompt=result.tokens) if result.tokens else None,
+            )
+        )
 
     def file(
         self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float
@@ -50,7 +62,7 @@ class Record:
             seconds=round(seconds, 4),
         )
         self.receipts.append(receipt)
-        self.tell(f"{receipt.id}: {result.text}", result)
+        self.show(receipt.id, result)
         if not refused:
             self.shown.append(_without_echo(result.text, arguments))
         return receipt

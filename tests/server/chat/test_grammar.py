@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from skillstill.chat import HERMES, LINES, Dialect
 from skillstill.chat.grammar import turn_grammar
-from skillstill.tools import TOOLS, Result, tool
+from skillstill.tools import TOOLS, Line, Result, tool
 from skillstill.types import Grammar, Message, Rules, ToolCall, ToolSchema
 from skillstill.workspace import Workspace
+
+from tests.server.chat.shown import shown
 
 both = pytest.mark.parametrize("dialect", [HERMES, LINES], ids=lambda dialect: dialect.name)
 
@@ -147,7 +149,7 @@ def test_a_taught_model_may_say_its_intent_before_anything(rest: str) -> None:
 
 SAID = (
     Message(role="user", content="What does Store.get_all return for `order 5184`?"),
-    Message(role="tool", content="r1: src/store.py:12: Store.get_all: def get_all(self) (to line 20)"),
+    shown("r1", Line.at("src/store.py", 12, "Store.get_all: def get_all(self) (to line 20)")),
 )
 
 
@@ -245,8 +247,8 @@ def test_a_query_names_columns_only_of_its_table_and_of_those_that_it_refers_to(
 
 
 def test_where_not_all_columns_are_shown_a_query_may_hold_any_word_that_was_said() -> None:
-    for shown in ("r1: 30 tables in 2 files\nx.db:\n  trips, drivers", "r1: x.csv: trips, 3 rows: depot, mark, c…"):
-        fresh = after((TABLES[0], Message(role="tool", content=shown))).deep_copy()
+    for overview in ("r1: 30 tables in 2 files\nx.db:\n  trips, drivers", "r1: x.csv: trips, 3 rows: depot, mark, c…"):
+        fresh = after((TABLES[0], Message(role="tool", content=overview))).deep_copy()
         tokens = list(b">sql\nquery: select Leeds from trips")
         assert fresh.try_consume_tokens(tokens) == len(tokens)
 
@@ -329,7 +331,7 @@ def test_every_call_that_the_tools_accept_can_be_written(dialect: Dialect, call:
 def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
     said = (
         Message(role="user", content="errors on pg-7:5432 after 14:45 | sort"),
-        Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01 10:00:02 ERROR no route"),
+        shown("r1", "of 2 entries:", Line.at("a.log", 7, "2026-03-01 10:00:02 ERROR no route")),
     )
     assert accepted(said, f">entries\nsince: {since}") is fits
 
@@ -392,7 +394,7 @@ def test_a_path_that_is_read_was_said_and_reads_like_one(path: str, fits: bool) 
     asked = "Look from 02:18 on in (shop/cart.py), `Makefile` and café.log."
     said = (
         Message(role="user", content=asked),
-        Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01T10:00:02 ERROR no route"),
+        shown("r1", "of 2 entries:", Line.at("a.log", 7, "2026-03-01T10:00:02 ERROR no route")),
     )
     assert accepted(said, f">read\npath: {path}") is fits
 

@@ -11,7 +11,6 @@ import pytest
 from skillstill import chat
 from skillstill.chat.likelihood import SHOWN, meaning
 from skillstill.errors import ContextFull, ModelError
-from skillstill.models import llama
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
 from skillstill.models.slot import Prompt
@@ -237,16 +236,16 @@ def random_adapter(base: Path, file: Path) -> Path:
 
 
 async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure(
-    base: LlamaBase, monkeypatch: pytest.MonkeyPatch
+    base: LlamaBase,
 ) -> None:
     told = "You made this call already: its result is r1. Make another call, or answer."
     made = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "Cart"}),))
     found = Message(role="tool", content="r1: 1 hit\nsrc/cart.py:3: class Cart:")
     said = [*ASKED, made, found, made, Message(role="tool", content=told)]
     async with base.lease(dialect=chat.LINES) as model:
-        otherwise = await model.complete(said, SCHEMAS, max_tokens=60)
-        monkeypatch.setattr(llama, "SECOND_THOUGHTS", 0)
         stubborn = await model.complete(said, SCHEMAS, max_tokens=60)
+        otherwise = await model.reconsider()
+    assert otherwise
     assert stubborn.calls == made.calls != otherwise.calls
     assert otherwise.calls or otherwise.content  # which of them is the base's wisdom
     assert otherwise.usage

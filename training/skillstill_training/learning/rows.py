@@ -58,7 +58,7 @@ class RowTokenizer:
 
     def row(self, sample: Sample) -> TrainingRow:
         """Raises GateError where the mask lets through anything but what the model itself writes."""
-        segments = chat.render(sample.messages, chat.LINES)
+        segments = chat.render(sample.messages, chat.LINES, sample.tools)
         parts = [(tuple(self.tokenize(segment.text)), segment.learned) for segment in segments]
         tokens = tuple(token for part, _ in parts for token in part)
         labels = tuple(token if learned else IGNORED for part, learned in parts for token in part)
@@ -70,7 +70,9 @@ class RowTokenizer:
         first = next(at for at, message in enumerate(sample.messages) if message.role == "assistant")
         begun = sample.messages[:first]
         asked = [Message(role="user", content=words) if one.role == "user" else one for one in begun]
-        return tuple(token for segment in chat.render(asked, chat.LINES) for token in self.tokenize(segment.text))
+        return tuple(
+            token for segment in chat.render(asked, chat.LINES, sample.tools) for token in self.tokenize(segment.text)
+        )
 
     def _assert_masked(self, sample: Sample, labels: Sequence[int], learned: Sequence[str]) -> None:
         text = b"".join(self.piece(label) for label in labels if label != IGNORED).decode("utf-8", "replace")

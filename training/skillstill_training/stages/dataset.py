@@ -136,6 +136,9 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
             intent=intent if one.role == "assistant" else "",
             content=one.content,
             calls=tuple(_ordered(call, skill) for call in one.calls),
+            receipt=one.receipt,
+            places=one.places,
+            rows=one.rows,
         )
         for one in row.trace.messages[1:]
     )
@@ -146,6 +149,7 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
         teacher=row.teacher,
         verified=row.verified,
         messages=(Message(role="system", content=skill.subagent.system), *turns),
+        tools=tuple(tool.schema for tool in skill.tools),
         also=tuple(words for words in goal.also if normal(words) not in tested) if goal else (),
     )
 

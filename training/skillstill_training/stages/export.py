@@ -51,7 +51,7 @@ def prompts_of(folder: RunFolder, base: Path, count: int = PROMPTS) -> Prompts:
 
 
 def _prompt(engine: Engine, sample: Sample, number: int) -> list[int]:
-    segments = chat.render(sample.messages, chat.LINES)
+    segments = chat.render(sample.messages, chat.LINES, sample.tools)
     turns = [index for index, segment in enumerate(segments) if segment.learned]
     read = segments[: turns[number % len(turns)]]
     return [token for segment in read for token in engine.tokenize(segment.text)]

@@ -1,6 +1,6 @@
 """What the stage `dataset` hands to the stage `sft`."""
 
-from skillstill.types import Frozen, Message
+from skillstill.types import Frozen, Message, ToolSchema
 
 from skillstill_training.teachers import Verified
 
@@ -10,7 +10,7 @@ RECORDED = "recorded"  # the family of what the user's own subagents were asked
 class Sample(Frozen):
     """One conversation to learn: as the tuned model will see it, with the one system line and no schemas.
 
-    `also` are other words for its question.
+    `also` are other words for its question. `tools` say which arguments of calls refer to lines.
     """
 
     goal: str
@@ -19,4 +19,5 @@ class Sample(Frozen):
     teacher: str
     verified: Verified
     messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
     also: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.tools.logs.stack_traces import innermost_call
-from skillstill.types import Copied, Grammar, Span
+from skillstill.types import Copied, Grammar, PlaceReference, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
@@ -97,7 +97,7 @@ def said_paths(said: str) -> Mapping[str, str]:
 
 async def read(
     workspace: Workspace,
-    path: Annotated[FilePath, Copied(), Grammar(said_paths)],
+    path: Annotated[FilePath, Copied(), Grammar(said_paths), PlaceReference(line="line")],
     line: Annotated[int, Field(ge=1)] = 1,
 ) -> Result:
     """Read 12 numbered lines of a file, from 2 lines before `line` on, and which of what they call is defined here."""
@@ -125,7 +125,7 @@ async def read(
 def _raise_hint(name: str, lines: Sequence[str], line: int) -> Sequence[Line]:
     """Return what the stack trace around that line says, if there is one. Sources only quote traces."""
     call = None if language_of(name) else innermost_call(lines, line)
-    return [Line(f"{name}:{call[0]}: raised in {call[1]}", (place(name, call[0]),))] if call else []
+    return [Line.at(name, call[0], f"raised in {call[1]}")] if call else []
 
 
 async def resolve_fuzzy(workspace: Workspace, path: str) -> str:

@@ -38,6 +38,8 @@ class GoldenCall(Frozen):
     overview: bool = False
     omitted: int = 0
     spans: tuple[tuple[str, int, int], ...] = ()
+    places: tuple[tuple[int, str, int], ...] = ()
+    rows: tuple[str, ...] = ()
 
     @property
     def is_recorded(self) -> bool:

@@ -239,8 +239,9 @@ def _query_result(
     count = f"more than {COUNTED}" if answer.count > COUNTED else str(answer.count)
     names = f": {' | '.join(answer.columns)}" if answer.count else ""
     head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
-    body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
     rest = min(answer.count, COUNTED) - SHOWN
+    width = MAX_LINE if answer.count == 1 else ROW
+    body = [Line(_row(row, width), is_row=rest <= 0) for row in answer.rows]
     told = f"more than {rest}" if answer.count > COUNTED else str(rest)
     more = [Line(f"… {told} more rows", omits=rest)] if rest > 0 else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
