@@ -76,27 +76,36 @@ class Copied:
 
 
 Rules = Mapping[str, str]  # of a Lark grammar, by name
+Terms = Mapping[str, tuple[str, ...]]  # names that a result defines, each with the names inside it
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was said and shown: the prompt and all results as one text, and the last terms that a result defined."""
+
+    text: str
+    terms: Terms = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Marks a text argument that has a grammar of its own, made of what was said and shown so far.
+    """Marks a text argument that has a grammar of its own, made of the context.
 
-    `rules` gets all of that as one text and returns rules of a Lark grammar. The first is the argument; if its name is
+    `rules` returns rules of a Lark grammar. The first is the argument; if its name is
     in capitals it is a terminal, which is also held to be one line of plain text. No rules: the grammar has nothing to
     go by, and the argument is what `Copied` says, or any text. An empty first rule: no value is possible, so the
     argument is left out, and a tool that requires it is not called.
 
     Only a number of a ticket that was mentioned:
 
-        def said_tickets(said: str) -> Rules:
-            tickets = sorted(set(re.findall("T-[0-9]+", said)))
+        def said_tickets(context: Context) -> Rules:
+            tickets = sorted(set(re.findall("T-[0-9]+", context.text)))
             return {"ticket": " | ".join(map(json.dumps, tickets))}
 
         async def ticket(workspace: Workspace, number: Annotated[str, Grammar(said_tickets)]) -> Result: ...
     """
 
-    rules: Callable[[str], Rules]
+    rules: Callable[[Context], Rules]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +190,7 @@ class Message(Frozen):
     marks a tool turn that holds no result.
 
     A tool turn that holds a result begins with the id of its `receipt`. A model can refer to the lines at `places`, and
-    to the `rows` of a query, if all of them are shown.
+    to the `rows` of a query, if all of them are shown. Grammars are made of `terms`.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -194,6 +203,7 @@ class Message(Frozen):
     receipt: str = ""
     places: tuple[ShownPlace, ...] = ()
     rows: tuple[str, ...] = ()
+    terms: Terms = {}
     usage: Usage | None = None
     decisions: tuple[Decision, ...] = ()
 

@@ -15,7 +15,7 @@ from typing import Any
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
 from skillstill.chat.references import References
-from skillstill.types import Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
+from skillstill.types import Context, Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
@@ -135,6 +135,7 @@ class Values:
 
     def __init__(self, said: Sequence[Message]) -> None:
         self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
+        self._context = Context(self._said, next((one.terms for one in reversed(said) if one.terms), {}))
         references = References.of(said)
         self._letters, self._whole = list(references.lines), references.names
         self._terminals: dict[str, str] = {}
@@ -169,7 +170,7 @@ class Values:
     def _text(self, schema: Mapping[str, Any], copied: Copied | None, grammar: Grammar | None) -> str:
         most = int(schema.get("maxLength", LONGEST))
         plain = _text_pattern(most)
-        if self._said and grammar and (known := grammar.rules(self._said)):
+        if self._said and grammar and (known := grammar.rules(self._context)):
             return self._ruled(known, plain)
         if copied is None or not self._said:
             return self._terminal(f"TEXT_{most}", plain)

@@ -38,6 +38,7 @@ class Record:
                 receipt=receipt,
                 places=result.places,
                 rows=result.rows,
+                terms=result.terms,
                 decisions=(result.decision,) if result.decision else (),
                 usage=Usage(prompt=result.tokens) if result.tokens else None,
             )

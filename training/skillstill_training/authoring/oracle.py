@@ -2,14 +2,13 @@
 
 A plan is a generator. It yields calls, is sent what each call showed, and returns the answer:
 
-    def plan(goal, hand):
+    def plan(goal, context):
         seen = yield call("outline", target=goal.words["name"])
         return f"`{goal.words['name']}` is defined at {seen.places[0]}."
 
 It may steer by the gold, but must say nothing that no tool has shown: the loop withholds such an answer.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,6 @@ from skillstill_training.authoring.goal import Goal
 Value = TypeVar("Value")
 ORACLE_VERSION = "1"  # to be raised if oracles are driven otherwise: what was proven with them is then proven anew
 FAR = 100.0  # between what is meant and what is not, as a logarithm of probabilities
-RECEIPT = re.compile(r"(r\d+): (.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,9 @@ class SeenResult:
     text: str
 
     @classmethod
-    def of(cls, content: str) -> "SeenResult":
-        found = RECEIPT.fullmatch(content)
-        return cls(found[1], found[2]) if found else cls("", content)
+    def of(cls, message: Message) -> "SeenResult":
+        prefix = f"{message.receipt}: " if message.receipt else ""
+        return cls(message.receipt, message.content.removeprefix(prefix))
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -116,7 +114,7 @@ class OracleModel:
 
     def _following(self, last: Message) -> ToolCall:
         """What the plan yields next. Raises StopIteration with what it returns."""
-        seen = SeenResult.of(last.content)
+        seen = SeenResult.of(last)
         if self.begun:
             return self.plan.send(seen)
         self.begun = True
