@@ -219,19 +219,22 @@ def rollback(
     subagent: SubagentName,
     workspace: Project = Path(),
     registry: RegistryFile = None,
+    newer: Annotated[bool, typer.Option("--forward", help="Go forward again to what a rollback left.")] = False,
     offline: Offline = False,
 ) -> int:
     """Go back to the release before, or to the untrained entry; once more, and it goes back further.
 
-    Nothing is deleted: `releases/` in the skill's folder keeps what stood before.
+    Nothing is deleted: `releases/` in the skill's folder keeps what stood before. A bundled subagent goes back for you
+    alone.
     """
     from skillstill.console import show
     from skillstill.skills.registry import Registry
-    from skillstill.skills.releases import rollback
+    from skillstill.skills.releases import forward, rollback
 
     found = Registry(registry, project := workspace.expanduser())
     listed = found.entry(subagent)
-    show.rolled_back(rollback(listed.origin, subagent, offline=offline), listed.entry)
+    step = forward if newer else rollback
+    show.rolled_back(step(listed, offline=offline), listed.entry)
     show.untrusted(Registry(registry, project))
     return 0
 

@@ -30,14 +30,13 @@ from skillstill.packs.manifest import (
     Member,
     portable,
 )
-from skillstill.skills.registry import ListedEntry, RegistryEntry
-from skillstill.skills.releases import DIGITS, FOLDER
+from skillstill.skills.registry import DIGITS, RELEASES, ListedEntry, RegistryEntry
 from skillstill.skills.skill import Skill, mistake
 from skillstill.types import ModelFile
 
 SUFFIX = ".skillstill"
 # Of a skill's folder, what never leaves: releases of its own, runs and traces, caches, weights; hidden files neither.
-KEPT_FOLDERS = {FOLDER, "runs", "traces", "__pycache__"}
+KEPT_FOLDERS = {RELEASES, "runs", "traces", "__pycache__"}
 KEPT_SUFFIXES = {".jsonl", ".pyc", ".part", ".gguf", ".safetensors", ".log"}
 PATH = re.compile(r"(?:file:)?(?<![\w.@/-])/(?:[^/\s]+/)+")  # an absolute path up to its last name
 
@@ -88,7 +87,7 @@ def _contents(listed: ListedEntry) -> Mapping[str, Content]:
     adapter = locate(entry.adapter)
     check_lora(adapter, _base(entry))
     found: dict[str, Content] = {ADAPTER: adapter}
-    scorecard = listed.skill_folder / FOLDER / f"{entry.adapter.sha256[:DIGITS]}.json"
+    scorecard = listed.skill_folder / RELEASES / f"{entry.adapter.sha256[:DIGITS]}.json"
     if not scorecard.is_file():  # a pack that is packed again keeps it beside its adapter
         scorecard = adapter.parent / SCORECARD
     if scorecard.is_file():

@@ -1,5 +1,6 @@
 """registry.json: which subagents there are. Several registries merge; each entry remembers where it came from."""
 
+import hashlib
 import json
 import logging
 import os
@@ -7,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -20,6 +21,8 @@ from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_a
 from skillstill.util.text import one_line
 
 FILE = "registry.json"
+RELEASES = "releases"  # a skill's folder for adapters, scorecards and earlier entries
+DIGITS = 12  # of a hash in a file's name
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = OWN
 SHA256 = r"^[0-9a-f]{64}$"
@@ -112,10 +115,14 @@ class RegistryEntry(Frozen):
 
 
 class Document(Frozen):
-    """The whole file."""
+    """The whole file.
+
+    pinned   in the user's registry: names of bundled entries, each with the hash of the earlier one that counts instead
+    """
 
     version: Literal[1] = 1
     entries: tuple[RegistryEntry, ...] = ()
+    pinned: dict[str, Annotated[str, Field(pattern=SHA256)]] = Field(default_factory=dict)
 
     @field_validator("entries")
     @classmethod
@@ -131,6 +138,7 @@ class _RawDocument(Frozen):
 
     version: Literal[1] = 1
     entries: tuple[Any, ...] = ()
+    pinned: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +183,21 @@ class Registry:
         found: dict[str, ListedEntry] = {}
         for path in self._paths():
             for entry in self._current(path).entries:
-                found.setdefault(entry.name, ListedEntry(entry.placed(path.parent), path))
+                counting = self._unpinned(entry) if is_bundled(path) else entry
+                found.setdefault(entry.name, ListedEntry(counting.placed(path.parent), path))
         return [found[name] for name in sorted(found)]
+
+    def _unpinned(self, entry: RegistryEntry) -> RegistryEntry:
+        """Return the earlier entry that the user has gone back to, if there is one, else the bundled one."""
+        pin = self._current(user_registry()).pinned.get(entry.name)
+        if pin is None:
+            return entry
+        try:
+            earlier = kept_entry(bundled() / FILE, entry, pin)
+        except RegistryError as error:
+            self._ignore(bundled() / FILE, str(error), f"the bundled {entry.name} counts")
+            return entry
+        return earlier
 
     def entry(self, name: str) -> ListedEntry:
         """Raises UnknownName."""
@@ -254,7 +275,8 @@ def read_entries(path: Path) -> tuple[Document, tuple[BrokenEntry, ...]]:
     """Return the entries that can be read, and why the others cannot. Raise RegistryError if the file cannot."""
     found: dict[str, RegistryEntry] = {}
     broken: list[BrokenEntry] = []
-    for number, raw in enumerate(_parse(path, _RawDocument).entries):
+    raw_document = _parse(path, _RawDocument)
+    for number, raw in enumerate(raw_document.entries):
         try:
             entry = RegistryEntry.model_validate(raw)
         except ValidationError as error:
@@ -262,13 +284,15 @@ def read_entries(path: Path) -> tuple[Document, tuple[BrokenEntry, ...]]:
             continue
         if found.setdefault(entry.name, entry) is not entry:
             broken.append(BrokenEntry(entry.name, "expected each name once, the first one counts"))
-    return Document(entries=tuple(found.values())), tuple(broken)
+    return Document(entries=tuple(found.values()), pinned=raw_document.pinned), tuple(broken)
 
 
 def remove_entry(path: Path, name: str) -> None:
     """Take the entry of this name out of a registry, readable or not; the others stay. Raise RegistryError."""
-    left = [raw for raw in _parse(path, _RawDocument).entries if _name_of(raw) != name]
-    _write(path, json.dumps({"version": 1, "entries": left}, indent=2, ensure_ascii=False))
+    document = _parse(path, _RawDocument)
+    left = tuple(raw for raw in document.entries if _name_of(raw) != name)
+    changed = document.model_copy(update={"entries": left}).model_dump(exclude_defaults=True)
+    _write(path, json.dumps({"version": 1, "entries": left} | changed, indent=2, ensure_ascii=False))
 
 
 def skill_paths(path: Path, name: str) -> Sequence[Path]:
@@ -279,7 +303,7 @@ def skill_paths(path: Path, name: str) -> Sequence[Path]:
 
 def write_registry(path: Path, document: Document) -> None:
     """Write all or nothing, and only what can be read back. Raise RegistryError, the old file kept."""
-    text = document.model_dump_json(indent=2, exclude_none=True)
+    text = _text_of(document)
     try:
         Document.model_validate_json(text)
     except ValidationError as error:
@@ -287,6 +311,32 @@ def write_registry(path: Path, document: Document) -> None:
             f"{path} would not be readable: {': '.join(mistake(error))}; nothing was changed"
         ) from error
     _write(path, text)
+
+
+def kept_entry(registry: Path, entry: RegistryEntry, expected: str) -> RegistryEntry:
+    """Return the earlier entry of that hash. Raise RegistryError if it is gone or was altered."""
+    file = kept_file(registry, entry, expected)
+    try:
+        content = file.read_bytes()
+        found = hashlib.sha256(content).hexdigest()
+        if found != expected:
+            raise RegistryError(f"{file} is not the entry that was kept: expected sha256 {expected[:12]}…, "
+                                f"found {found[:12]}…; put the right file there")  # fmt: skip
+        return RegistryEntry.model_validate_json(content)
+    except FileNotFoundError as error:
+        raise RegistryError(f"{file} is gone, and with it the entry to go back to: put it there again") from error
+    except (OSError, ValidationError) as error:
+        raise RegistryError(f"{file} cannot be read as an entry: {error}") from error
+
+
+def kept_file(registry: Path, entry: RegistryEntry, sha256: str) -> Path:
+    """Return where an earlier entry is kept, by the hash of its text."""
+    return registry.parent / entry.skill / RELEASES / f"{sha256[:DIGITS]}.entry.json"
+
+
+def _text_of(document: Document) -> str:
+    without = None if document.pinned else {"pinned"}
+    return document.model_dump_json(indent=2, exclude_none=True, exclude=without)
 
 
 def _write(path: Path, text: str) -> None:
@@ -332,6 +382,11 @@ def _holds_registry(folder: Path) -> bool:
         return not folder.is_symlink() and (folder / FILE).is_file()
     except OSError:  # a folder that may not be looked into, a name that is too long
         return False
+
+
+def is_bundled(registry: Path) -> bool:
+    """Return whether this is the registry of the package itself, which belongs to all users."""
+    return registry == bundled() / FILE
 
 
 def user_registry() -> Path:

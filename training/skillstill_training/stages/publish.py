@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import ValidationError
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import StageError
-from skillstill.skills.registry import FILE, Document, Measured, RegistryEntry, read_registry
-from skillstill.skills.releases import DIGITS, FOLDER, register
+from skillstill.skills.registry import DIGITS, FILE, RELEASES, Document, Measured, RegistryEntry, read_registry
+from skillstill.skills.releases import register
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
@@ -82,7 +82,7 @@ def _check_served(skill: Skill, scorecard: Scorecard, proof: ExportProof) -> Non
 def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path, scorecard: Scorecard) -> None:
     place = _place(skill_folder, registry)
     entry = _entry(skill, skill_folder, place, _known(registry, skill.name), scorecard)
-    releases, name = skill_folder / FOLDER, scorecard.adapter.sha256[:DIGITS]
+    releases, name = skill_folder / RELEASES, scorecard.adapter.sha256[:DIGITS]
     shipped = scorecard.model_copy(
         update={"adapter": entry.adapter}
     )  # where it lies now, not on whose machine it was made
@@ -99,7 +99,7 @@ def _entry(
 ) -> RegistryEntry:
     """What the registry will say; title and description stay those of a known entry."""
     base = skill.subagent.base if skill.subagent.base.sha256 == scorecard.base.sha256 else scorecard.base
-    file = place / FOLDER / f"{scorecard.adapter.sha256[:DIGITS]}.gguf"
+    file = place / RELEASES / f"{scorecard.adapter.sha256[:DIGITS]}.gguf"
     adapter = ModelFile(source=f"beside:{file.as_posix()}", sha256=scorecard.adapter.sha256)
     return RegistryEntry(
         name=skill.name,
