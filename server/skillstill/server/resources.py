@@ -1,5 +1,6 @@
 """Transcripts of this server's runs, `run://{id}`: for who asked for the run, and nobody else."""
 
+import json
 from collections import OrderedDict
 from typing import Any
 
@@ -15,8 +16,10 @@ from mcp.types import (
     ResourceTemplate,
     TextResourceContents,
 )
+from pydantic import JsonValue
 
 from skillstill.types import Trace
+from skillstill.util.neutral import neutral
 
 KEPT = 200  # runs; a trace is some 10 kB
 Context = ServerRequestContext[Any, Any]
@@ -46,7 +49,7 @@ class TranscriptResources:
         trace = self._traces.get((owner(context), run.rstrip("/"))) if scheme == "run" else None
         if trace is None:
             raise MCPError(INVALID_PARAMS, f"no such resource: {params.uri}", {"uri": str(params.uri)})
-        text = trace.model_dump_json()
+        text = json.dumps(_neutral(trace.model_dump(mode="json")), ensure_ascii=False, separators=(",", ":"))
         return ReadResourceResult(
             contents=[TextResourceContents(uri=params.uri, mime_type="application/json", text=text)]
         )
@@ -61,6 +64,18 @@ class TranscriptResources:
     def runs(self, context: Context) -> list[str]:
         """Ids for completion, the latest first."""
         return [run for whose, run in reversed(self._traces) if whose == owner(context)]
+
+
+def _neutral(value: JsonValue) -> JsonValue:
+    """Return the value with texts that do nothing where they are read: a transcript quotes whole results."""
+    match value:
+        case str():
+            return neutral(value)
+        case list():
+            return [_neutral(one) for one in value]
+        case dict():
+            return {name: _neutral(one) for name, one in value.items()}
+    return value
 
 
 def owner(context: Context) -> str:

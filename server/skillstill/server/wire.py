@@ -10,6 +10,7 @@ from skillstill.errors import UsageError
 from skillstill.skills.registry import ListedEntry, RegistryEntry
 from skillstill.skills.trust import pack_around
 from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace, lean_schema
+from skillstill.util.neutral import neutral
 from skillstill.util.text import one_line
 
 
@@ -89,4 +90,4 @@ def result(trace: Trace) -> CallToolResult:
 
 def failure(sentence: str) -> CallToolResult:
     """An error that the caller's model can read and act on."""
-    return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=neutral(sentence))], is_error=True)

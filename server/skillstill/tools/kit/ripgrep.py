@@ -28,7 +28,9 @@ NOISE = ("__pycache__", "*.py[co]", ".ds_store", ".mypy_cache", ".ruff_cache", "
 COMMON = (
     "--no-config", "--color=never", "--no-messages", "--no-mmap", "--sort=path", "--hidden",
     "--no-require-git", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-exclude",
-    *(f"--iglob=!{pattern}" for pattern in (*SECRETS, *NOISE)),
+    # Names in one glob: of 270 globs ripgrep spends 3 ms, and a call takes 5.
+    f"--iglob=!{{{','.join(one for one in (*SECRETS, *NOISE) if '/' not in one)}}}",
+    *(f"--iglob=!{one}" for one in SECRETS if "/" in one),
 )  # fmt: skip
 Case = Literal["--case-sensitive", "--ignore-case"]
 # A path and a line may hold anything but NUL and (the line) a line feed: records are read one after the other.
