@@ -72,13 +72,16 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """Read the options that stand before a command."""
     if context.invoked_subcommand != "purge":  # it removes the file, which may be the reason
         context.default_map = _defaults(context, settings())
 
 
 def _defaults(context: typer.Context, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the configuration file says to each command. To the pipeline's, `--registry` and `--base` mean others."""
+    """Return what the configuration file says to each command.
+
+    To the pipeline's, `--registry` and `--base` mean others.
+    """
     commands = context.command.commands if said else {}  # type: ignore[attr-defined]
     return {
         name: {key: said[key] for key in parameters & said.keys() if key == "offline" or name not in PIPELINE}
@@ -290,7 +293,7 @@ for _panel, _commands in PANELS.items():
 
 
 def main() -> None:
-    """The console script."""
+    """Run the command line."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
     logging.getLogger("skillstill").setLevel(_log_level(logging.WARNING))
     sys.exit(_exit_code())
@@ -313,7 +316,7 @@ def _exit_code() -> int:
 
 
 def _log_level(default: int) -> int:
-    """That of SKILLSTILL_LOG (debug, info, warning), else the default. At debug, logs tell exceptions in full."""
+    """Return the level of SKILLSTILL_LOG (debug, info, warning), else the default. At debug, logs hold exceptions."""
     return logging.getLevelNamesMapping().get(os.environ.get("SKILLSTILL_LOG", "").upper(), default)
 
 
@@ -324,7 +327,10 @@ def _complain(sentence: str, code: int) -> int:
 
 
 def _read_all() -> str:
-    """What stands on standard input, in whatever locale; bytes that are not UTF-8 are left for the runtime to name."""
+    """Return what stands on standard input, in whatever locale.
+
+    Bytes that are not UTF-8 are left for the runtime to name.
+    """
     if not sys.stdin:
         raise UsageError("the prompt is -, but standard input is closed")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
@@ -332,7 +338,7 @@ def _read_all() -> str:
 
 @contextmanager
 def _no_garbage_yet() -> Iterator[None]:
-    """For imports, which make many objects and hardly any garbage: looking for it takes a tenth of the start."""
+    """Switch garbage collection off for imports: it takes a tenth of the start and finds little."""
     gc.disable()
     try:
         yield

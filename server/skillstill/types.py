@@ -25,7 +25,10 @@ class Frozen(BaseModel):
 
 
 def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a flat model, without titles and our own docstring: a model reads it, and each word costs."""
+    """Return the JSON schema of a flat model, without titles and our own docstring.
+
+    A model reads it, and each word costs.
+    """
     schema = model.model_json_schema()
     properties = {
         name: {key: value for key, value in field.items() if key != "title"}
@@ -60,7 +63,7 @@ class ModelFile(Frozen):
         return source
 
     def placed(self, folder: Path) -> "ModelFile":
-        """The same file, looked at from anywhere; `folder` is that of its registry."""
+        """Return the same file by an absolute path; `folder` is that of its registry."""
         kind, _, path = self.source.partition(":")
         return self.model_copy(update={"source": f"file:{folder.absolute() / path}"}) if kind == "beside" else self
 
@@ -212,7 +215,7 @@ class Model(Protocol):
     """Something that takes the next turn. Cancelling the call stops the work."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        """The assistant's next message, of at most `max_tokens` tokens."""
+        """Return the assistant's next message, of at most `max_tokens` tokens."""
         ...
 
 
@@ -272,7 +275,7 @@ class Models(Protocol):
     def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]: ...
 
     def label(self, spec: ModelSpec) -> str:
-        """Which model that is, for the trace."""
+        """Return which model that is, for the trace."""
         ...
 
 
@@ -343,7 +346,7 @@ class Reason(Frozen):
 
     @property
     def general(self) -> str:
-        """The text as it is counted: the same for like runs."""
+        """Return the text as it is counted: the same for like runs."""
         return self.text.replace(self.subject, "…") if self.subject else self.text
 
 
@@ -365,7 +368,7 @@ class Report(Frozen):
 
     @property
     def text(self) -> str:
-        """The whole text that the caller reads."""
+        """Return the whole text that the caller reads."""
         return "\n".join([self.answer, *self.sources, *self.notes])
 
 
@@ -380,12 +383,12 @@ class Tally(Frozen):
 
     @property
     def read_tokens(self) -> int:
-        """Those of the prompts that were read anew."""
+        """Return how many tokens of the prompts were read anew."""
         return self.prompt_tokens - self.reused_tokens
 
     @property
     def tokens(self) -> int:
-        """Those that were read anew or written."""
+        """Return how many tokens were read anew or written."""
         return self.read_tokens + self.completion_tokens
 
 

@@ -38,7 +38,7 @@ class Check(Frozen):
 
 
 def examine(registry: Registry) -> Sequence[Check]:
-    """All checks, in the order in which a run would meet them."""
+    """Return all checks, in the order in which a run would meet them."""
     return [
         *_environment(),
         *(check for listed in registry.entries() for check in _entry(listed)),

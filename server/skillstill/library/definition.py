@@ -86,15 +86,15 @@ class Definition(Frozen):
 
     @property
     def key(self) -> str:
-        """What two definitions share that are the same: their bytes."""
+        """Return what two definitions share that are the same: their bytes."""
         return self.origin.sha256
 
     @property
     def suspicions(self) -> tuple[Finding, ...]:
-        """What a person must have seen before it is kept."""
+        """Return what a person must have seen before it is kept."""
         return tuple(finding for finding in self.findings if finding.kind in UNSAFE)
 
     @property
     def folder(self) -> PurePosixPath:
-        """Where its bundle lies, relative to its source."""
+        """Return where its bundle lies, relative to its source."""
         return PurePosixPath(self.origin.path).parent

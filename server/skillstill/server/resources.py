@@ -44,7 +44,7 @@ class TranscriptResources:
             self._traces.popitem(last=False)
 
     async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """The same refusal for what does not exist and for what is another's."""
+        """Return the same refusal for what does not exist and for what is another's."""
         scheme, _, run = str(params.uri).partition("://")
         trace = self._traces.get((owner(context), run.rstrip("/"))) if scheme == "run" else None
         if trace is None:
@@ -55,19 +55,19 @@ class TranscriptResources:
         )
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-        """None: a list must be the same for every connection, and transcripts are not."""
+        """Return no resources: a list must be the same for every connection, and transcripts are not."""
         return ListResourcesResult(resources=[])
 
     async def templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
 
     def runs(self, context: Context) -> list[str]:
-        """Ids for completion, the latest first."""
+        """Return ids for completion, the latest first."""
         return [run for whose, run in reversed(self._traces) if whose == owner(context)]
 
 
 def _neutral(value: JsonValue) -> JsonValue:
-    """Return the value with texts that do nothing where they are read: a transcript quotes whole results."""
+    """Return the value with texts that do nothing if they are read: a transcript quotes whole results."""
     match value:
         case str():
             return neutral(value)

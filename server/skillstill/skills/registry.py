@@ -50,7 +50,7 @@ class Measured(Frozen):
 
     @property
     def figures(self) -> str:
-        """All of it, in one clause."""
+        """Return all of it, in one clause."""
         known = self.sure is not None and self.right is not None
         sure = f"; sure of {self.sure:.0%}, {self.right:.0%} of them right" if known else ""
         return f"{self.verified}, {self.seconds:.1f} s each{sure}"
@@ -101,7 +101,7 @@ class RegistryEntry(Frozen):
 
     @property
     def expectation(self) -> str:
-        """What may be expected of it, in one sentence, so that an orchestrator can tell when to delegate."""
+        """Return what may be expected of it, in one sentence, so that an orchestrator can tell when to delegate."""
         if self.measured:
             return f"Measured: {self.measured.figures}."
         if self.claimed:
@@ -109,7 +109,7 @@ class RegistryEntry(Frozen):
         return "Not trained yet: expect `escalate`." if self.state == "untrained" else "Not measured here."
 
     def placed(self, folder: Path) -> "RegistryEntry":
-        """With model files that are found from anywhere; `folder` is that of its registry."""
+        """Return the entry with model files that are found from any folder; `folder` is that of its registry."""
         adapter = self.adapter.placed(folder) if self.adapter else None
         return self.model_copy(update={"base": self.base.placed(folder), "adapter": adapter})
 
@@ -161,7 +161,7 @@ class ListedEntry:
         return (self.origin.parent / self.entry.skill).resolve()
 
     def skill(self) -> Skill:
-        """Raises SkillError."""
+        """Raise SkillError."""
         return load_skill(self.skill_folder)
 
 
@@ -169,7 +169,7 @@ class Registry:
     """The merged registries of a process: by flag, environment, trusted project, user, bundled; first wins by name."""
 
     def __init__(self, flag: Path | None = None, project: Path | None = None) -> None:
-        """Raises RegistryError where a registry that was named by flag or environment cannot be read."""
+        """Raise RegistryError if a registry that was named by flag or environment cannot be read."""
         given = (Path(path).expanduser() for path in (flag, os.environ.get(ENVIRONMENT)) if path)
         self.named = tuple(dict.fromkeys(given))
         self.project = project
@@ -179,7 +179,10 @@ class Registry:
             self._read(path)
 
     def entries(self) -> Sequence[ListedEntry]:
-        """All entries by name, as the files stand now. A file that became unreadable keeps its last good state."""
+        """Return all entries by name, as the files stand now.
+
+        A file that became unreadable keeps its last good state.
+        """
         found: dict[str, ListedEntry] = {}
         for path in self._paths():
             for entry in self._current(path).entries:
@@ -200,7 +203,7 @@ class Registry:
         return earlier
 
     def entry(self, name: str) -> ListedEntry:
-        """Raises UnknownName."""
+        """Raise UnknownName."""
         entries = self.entries()
         for listed in entries:
             if listed.entry.name == name:
@@ -209,7 +212,7 @@ class Registry:
         raise UnknownName(f"no subagent called {name[:64]!r}; there are: {known}")
 
     def stamp(self) -> tuple[object, ...]:
-        """Changes whenever entries may have changed; looks at times and sizes only, so it is cheap to ask for often."""
+        """Return a value that changes if entries may have changed. It needs times and sizes alone, so it is cheap."""
         folder = self._own_folder()
         own = [Path(top) / name for top, _, names in os.walk(folder or "") for name in names]
         files = [*self.named, *sorted(own[:WATCHED]), data_folder() / PINS, user_registry(), bundled() / FILE]
@@ -222,7 +225,7 @@ class Registry:
         yield bundled() / FILE
 
     def untrusted(self) -> str:
-        """Why the project's own registry does not count; empty where it does, or where there is none.
+        """Return why the project's own registry does not count; empty if it does, or where there is none.
 
         It came with the repository, not from the user, so it counts only as its owner has pinned it.
         """
@@ -394,6 +397,6 @@ def user_registry() -> Path:
 
 
 def bundled() -> Path:
-    """The folder of the bundled registry.json and skills/: in an installed wheel, or the checkout itself."""
+    """Return the folder of the bundled registry.json and skills/: in an installed wheel, or the checkout itself."""
     packed = Path(__file__).parents[1] / "bundled"
     return packed if packed.is_dir() else Path(__file__).parents[3]

@@ -45,12 +45,12 @@ class SeenResult:
 
     @cached_property
     def places(self) -> Sequence[Span]:
-        """The places at the beginning of its lines, `path:line`, in order."""
+        """Return the places at the beginning of its lines, `path:line`, in order."""
         heads = (quoted(line.split(": ", 1)[0])[0] for line in self.lines)
         return [found[0] for found in heads if found]
 
     def line_of(self, path: str, line: int) -> str:
-        """Its line about that place; empty where there is none."""
+        """Return its line about that place; empty if there is none."""
         return next((one for one in self.lines if one.startswith(f"{path}:{line}:")), "")
 
 
@@ -73,7 +73,7 @@ class OracleContext:
     meant: str = ""
 
     def detour(self, kind: str) -> bool:
-        """Whether to take a detour of this kind here, as often as the recipe says."""
+        """Return whether to take a detour of this kind here, as often as the recipe says."""
         takes = self.rng.random() < self.rates.get(kind, 0.0)
         self.taken[kind] += takes
         return takes
@@ -108,12 +108,12 @@ class OracleModel:
         return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
-        """As sure as somebody who knows which line is meant."""
+        """Return what somebody who knows the line that is meant would be sure of."""
         meant = self.context.meant
         return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages))
 
     def _following(self, last: Message) -> ToolCall:
-        """What the plan yields next. Raises StopIteration with what it returns."""
+        """Return what the plan yields next. Raise StopIteration with what it returns."""
         seen = SeenResult.of(last)
         if self.begun:
             return self.plan.send(seen)

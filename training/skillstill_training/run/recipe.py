@@ -148,11 +148,11 @@ class Recipe(Frozen):
     evaluate: EvaluationConfig = EvaluationConfig()
 
     def makes_what(self, other: "Recipe") -> bool:
-        """Whether the other one makes the same goals and the same dataset."""
+        """Return whether the other one makes the same goals and the same dataset."""
         return self.model_copy(update={"train": other.train, "evaluate": other.evaluate}) == other
 
     def changed(self, seed: int | None = None, few: int | None = None) -> "Recipe":
-        """With another seed, or with only a `few` goals of each family, whose mix is then free."""
+        """Return the recipe with another seed, or with only a `few` goals of each family, whose mix is then free."""
         recipe = self if seed is None else self.model_copy(update={"seed": seed})
         if few is None:
             return recipe
@@ -164,7 +164,7 @@ class Recipe(Frozen):
 
 
 def load_recipe(skill: Path) -> Recipe:
-    """That of a skill folder; the defaults where it has none. Raises GoalsError."""
+    """Return the recipe of a skill folder, the defaults if it has none. Raise GoalsError."""
     file = skill / "recipe.toml"
     if not file.exists():
         return Recipe()

@@ -61,7 +61,7 @@ class Proofs:
 
 
 def proof_key(goal: Goal, seed: int) -> str:
-    """Of a goal that is not proven yet: all that its plan can depend on."""
+    """Return a key for a goal that is not proven yet, from all that its plan can depend on."""
     return hashlib.sha256(f"{seed}/{goal.model_dump_json()}".encode()).hexdigest()[:32]
 
 

@@ -54,7 +54,7 @@ async def evaluate(
 
     Ours is always among the arms; by default they are those of the plan, and the plan is that of the run's recipe.
 
-    Raises StageError; GateError where there are too few validation goals; BaseError and ModelError where a model cannot
+    Raise StageError; GateError where there are too few validation goals; BaseError and ModelError where a model cannot
     be had.
     """
     goals, trained = folder.frozen_goals(), _trained(folder)
@@ -82,12 +82,12 @@ async def evaluate(
 
 
 def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
-    """Raises GateError where a confidence would be calibrated on too few of them: known before anyone is asked."""
+    """Raise GateError if a confidence would be calibrated on too few of them: known before anyone is asked."""
     check_enough(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
 def _entered(factory: ArmFactory, names: Collection[Name]) -> Arms:
-    """Those of the named arms that can be had, and ours, in the order in which they are told."""
+    """Return the named arms that can be had, and ours, in the order of the report."""
     arms = {name: factory.arm(name) for name in ARMS if name == "ours" or name in names}
     return {name: arm for name, arm in arms.items() if arm}
 
@@ -120,7 +120,7 @@ def _summed_up(
 
 
 def _trained(folder: RunFolder) -> Trained:
-    """What training left beside its adapter. Raises StageError."""
+    """Return what training left beside its adapter. Raise StageError."""
     file = folder.adapter / "trained.json"
     try:
         return Trained.model_validate_json(file.read_text(encoding="utf-8"))
