@@ -208,7 +208,7 @@ def show_(
 
 @app.command(rich_help_panel=USE)
 def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
-    """Try everything that a run needs on this machine, and say what to type where something is missing."""
+    """Try everything that a run needs on this machine, and say what to type if something is missing."""
     from skillstill.console import doctor, show
     from skillstill.skills.registry import Registry
 
@@ -321,7 +321,7 @@ def _log_level(default: int) -> int:
 
 
 def _complain(sentence: str, code: int) -> int:
-    if sentence:  # empty where the help was shown instead
+    if sentence:  # empty if the help was shown instead
         typer.echo(f"skillstill: {sentence}", err=True)
     return code
 

@@ -1,7 +1,7 @@
 """A call as a few plain lines: `>tool`, then `argument: value` each on its own. For models that are taught it.
 
 A call takes a third of the tokens that it takes in JSON, and what a result showed is copied as it stands, without
-quotes and backslashes. A value is JSON where it can be read as JSON, and else the text that it is. Each turn may begin
+quotes and backslashes. A value is JSON if it can be read as JSON, and else the text that it is. Each turn may begin
 with a line `#intent`: so a small model forgets less often what it was asked (docs/experiments.md has the figures).
 What a tool marks is held to what was said (`Copied`, `Grammar`), and lines of results are pointed at (`references`).
 """
@@ -151,9 +151,9 @@ class Values:
         return rf"/({whole}=?[^\s<{{\[>#=][^\n]*)(\n({whole}=?[^=\n][^\n]*|=?))*/"
 
     def rule(self, schema: Mapping[str, Any], copied: Copied | None, grammar: Grammar | None) -> str:
-        """Return a terminal for one value: plain text where it is a string, else JSON.
+        """Return a terminal for one value: plain text if it is a string, else JSON.
 
-        Empty where nothing can stand there.
+        Empty if nothing can stand there.
         """
         if choices := [one for one in schema.get("enum", ()) if one]:
             return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"

@@ -53,7 +53,7 @@ def dialect_named(name: DialectName) -> Dialect:
 
 
 def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSchema] = ()) -> tuple[Segment, ...]:
-    """Return the conversation as segments; where the last message asks for an answer, they end with the header of one.
+    """Return the conversation as segments; if the last message asks for an answer, they end with the header of one.
 
     A dialect that stock models speak writes the `tools` into the system turn. In the other one their marked arguments
     refer to lines.

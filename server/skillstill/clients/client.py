@@ -47,11 +47,11 @@ class Client:
     scopes      those that it knows, its usual one first
     file        where it keeps what it knows of servers, in a scope and for a project's folder
     beside      what it keeps of a server beside its command; the flag: whether its tools need no search
-    typed       the command that adds a server's entry to a scope, where it has one
+    typed       the command that adds a server's entry to a scope, if it has one
     forgets     the command that removes one
     replaces    what it would replace by something else in a command
     opened      its words for the folder that is open, for a scope in which it starts servers somewhere else;
-                None where it has none
+                None if it has none
     asks        what it asks of those who share a project's file
     """
 
@@ -144,7 +144,7 @@ class Client:
     def command(
         self, scope: Scope, project: Path, workspace: Path | None = None, registry: Path | None = None
     ) -> tuple[str, ...]:
-        """Return what this client shall start. Raise ClientError, or UsageError where that would not start."""
+        """Return what this client shall start. Raise ClientError, or UsageError if that would not start."""
         opened = self.opened(scope)
         if opened is None and workspace is None:
             raise UsageError(

@@ -37,7 +37,7 @@ JSON: Syntax = JsonText()
 
 @dataclass(frozen=True)
 class DocumentPlace:
-    """Where an entry is: a file, the keys that lead to it, the mode of that file where it is new, how it is written."""
+    """Where an entry is: a file, the keys that lead to it, the mode of that file if it is new, how it is written."""
 
     file: Path
     keys: tuple[str, ...]
@@ -201,7 +201,7 @@ def _text(place: DocumentPlace) -> str | None:
 
 
 def _parsed(place: DocumentPlace, text: str | None) -> Any:
-    """Return the document, which this program can change without loss; ABSENT where there is no file."""
+    """Return the document, which this program can change without loss; ABSENT if there is no file."""
     try:
         return ABSENT if text is None else place.syntax.parse(text)
     except (ValueError, RecursionError) as error:

@@ -39,7 +39,7 @@ class WriteSummary:
 
 def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = False) -> WriteSummary:
     """Make the folder hold these files, and none of those written before. Raise ClientError, before
-    anything is changed where the folder or a file is not ours.
+    anything is changed if the folder or a file is not ours.
 
     `force` replaces files that were changed since, for good; it does not make another's folder ours.
     """

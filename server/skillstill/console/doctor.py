@@ -29,7 +29,7 @@ REINSTALL = "pip install --force-reinstall .  # in the checkout of skillstill"
 
 
 class Check(Frozen):
-    """One thing that a run needs. `remedy` is a command to type, where `found` does not name it."""
+    """One thing that a run needs. `remedy` is a command to type, if `found` does not name it."""
 
     name: str
     ok: bool

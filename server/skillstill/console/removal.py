@@ -56,7 +56,7 @@ def _places() -> Iterator[tuple[str, Path]]:
 
 
 def _own(folder: Path) -> Path:
-    """Raise RemovalError if this is somebody's project, which happens where the folder around it was chosen badly."""
+    """Raise RemovalError if this is somebody's project, which happens if the folder around it was chosen badly."""
     if (folder / ".git").exists():
         raise RemovalError(f"{folder} is a git repository, and stays: look at XDG_DATA_HOME and the like")
     return folder

@@ -1,4 +1,4 @@
-"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON where asked for."""
+"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON if asked for."""
 
 import json
 import sys

@@ -30,7 +30,7 @@ class Origin(Frozen):
 
 
 class Licence(Frozen):
-    """`name` as it is declared or recognised, an SPDX identifier where it is one; `where` it was found."""
+    """`name` as it is declared or recognised, an SPDX identifier if it is one; `where` it was found."""
 
     name: str = ""
     where: str = ""
@@ -58,14 +58,14 @@ class Finding(Frozen):
 
     kind: Literal["repaired", "lint", "hidden", "injection"]
     text: str
-    line: int = Field(default=0, ge=0)  # 1-based; 0 where it has none
+    line: int = Field(default=0, ge=0)  # 1-based; 0 if it has none
 
 
 class Definition(Frozen):
     """One definition, understood. `text` is the file as it was, so that it can be written again unchanged.
 
     name         a slug: a-z, 0-9 and single hyphens; `title` is the name as its author wrote it
-    tools        as Claude Code spells them (`Read`, `Grep`, `Bash(git *)`), none where it declares none
+    tools        as Claude Code spells them (`Read`, `Grep`, `Bash(git *)`), none if it declares none
     fields       the whole front matter, every scalar a text
     examples     what stood in `<example>` blocks of its description: one text each
     """

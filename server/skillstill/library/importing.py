@@ -1,4 +1,4 @@
-"""From a source to the library: read, shown to a person where it is suspicious, and only then kept."""
+"""From a source to the library: read, shown to a person if it is suspicious, and only then kept."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ Accept = Callable[[Sequence[Definition]], bool]
 
 
 class ImportSummary(Frozen):
-    """What came of one source, counted. `error` where it could not be read at all.
+    """What came of one source, counted. `error` if it could not be read at all.
 
     findings   what was repaired and which rules are broken, each with its path; `repaired` and `lint` count it
     refusals   what `refused` counts, each with its path

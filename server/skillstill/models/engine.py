@@ -32,7 +32,7 @@ _silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only th
 class EngineOptions:
     """`context` tokens for each of `slots` sequences.
 
-    threads None: the cores free at each turn. gpu_layers None: all where a graphics processor is usable.
+    threads None: the cores free at each turn. gpu_layers None: all if a graphics processor is usable.
     """
 
     context: int = 4_096

@@ -67,7 +67,7 @@ class LlamaBase:
         return lltokenizer_from_vocab(self.engine.vocabulary, eos_token=self.end)
 
     def marker(self, tag: str) -> str:
-        """Return a tag as a terminal of a grammar: one token where the vocabulary has it as one."""
+        """Return a tag as a terminal of a grammar: one token if the vocabulary has it as one."""
         tokens = self.engine.tokenize(tag)
         return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(tag)
 

@@ -37,7 +37,7 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`url` with or without a final `/v1`; the key, where there is one, is sent as a bearer token and never shown."""
+    """`url` with or without a final `/v1`; the key, if there is one, is sent as a bearer token and never shown."""
 
     url: str
     model: str = "default"
@@ -283,7 +283,7 @@ def _decisions(logprobs: Body) -> tuple[Decision, ...]:
 
 
 def _complaint(text: str) -> str:
-    """Return what a refusal says: its `error.message`, where it has one."""
+    """Return what a refusal says: its `error.message`, if it has one."""
     with suppress(ValueError, LookupError, TypeError):
         return str(json.loads(text)["error"]["message"])
     return text or "nothing"

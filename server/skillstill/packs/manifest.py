@@ -39,7 +39,7 @@ class Member(Frozen):
 
 
 class Licences(Frozen):
-    """As they are declared, SPDX identifiers where they are such; empty where nobody says."""
+    """As they are declared, SPDX identifiers if they are such; empty if nobody says."""
 
     skill: str = ""
     base: str = ""

@@ -45,7 +45,7 @@ def pack(listed: ListedEntry, file: Path, *, adapter_licence: str = "") -> Manif
     """Write the release as one file, the same bytes whenever and wherever it is done.
 
     Raise PackError if it cannot be shared as it is: untrained, changed since it was measured, on a base that only
-    this machine has; BaseError where its adapter is not what it was; SkillError.
+    this machine has; BaseError if its adapter is not what it was; SkillError.
     """
     skill, contents = listed.skill(), _contents(listed)
     _check(listed, skill)

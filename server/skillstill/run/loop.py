@@ -90,7 +90,7 @@ class _Run:
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
-        self.scorer: Scorer | None = None  # the model, where it can tell which line a text means
+        self.scorer: Scorer | None = None  # the model, if it can tell which line a text means
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)

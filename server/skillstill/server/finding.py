@@ -68,7 +68,7 @@ class Finder:
         return (library_folder() / LIBRARY_FILE).is_file()
 
     def offered(self) -> bool:
-        """Return where it tells a client what the list of tools does not.
+        """Return whether it tells a client what the list of tools does not.
 
         What is in a library, or which of many to load.
         A few subagents are always loaded with their descriptions; asking for one of them would only cost a call.

@@ -70,7 +70,7 @@ class _Server(Server[TaskGroup]):
 def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float = GRACE) -> Server[TaskGroup]:
     """Return a server whose tools are the registry's entries, as they stand at each request.
 
-    `places` runs work at once; a call that takes more than `grace` seconds goes to the background, where a client can.
+    `places` runs work at once; a call that takes more than `grace` seconds goes to the background, if a client can.
     """
     finder = finding.Finder(runtime.registry)
     announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.has_library))

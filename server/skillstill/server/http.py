@@ -85,7 +85,7 @@ def check(options: HttpOptions) -> None:
 
 
 def application(server: Server[Any], options: HttpOptions, clock: Clock = time.monotonic) -> Starlette:
-    """Return the guarded ASGI application. Raise UsageError, also where there is no token."""
+    """Return the guarded ASGI application. Raise UsageError, also if there is no token."""
     check(options)
     tokens = TokenTable(options.tokens)
     app = server.streamable_http_app(

@@ -47,7 +47,7 @@ class PlainLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, exception and EXTRAS where there are any."""
+    """One JSON object a line: time, level, logger, message, exception and EXTRAS if there are any."""
 
     def __init__(self, full: bool) -> None:
         super().__init__()

@@ -20,7 +20,7 @@ FEATURES = (
     "misused",
     "repeated",
     "length",  # of the answer, as a logarithm: 20 characters more matter to a short one only
-    "intent",  # log-probability of what the first turn takes the question for; 0 where it does not say
+    "intent",  # log-probability of what the first turn takes the question for; 0 if it does not say
     "placed",  # whether any evidence is a place: that something is not there is borne out by none
 )
 STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that floats round to 1
@@ -29,7 +29,7 @@ STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that flo
 class Calibration(Frozen):
     """A logistic regression on standardised features: the probability that an answered run is right.
 
-    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, where none is. `goals` is how many
+    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. `goals` is how many
     validation goals it was fitted on.
     """
 

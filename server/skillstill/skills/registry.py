@@ -225,7 +225,7 @@ class Registry:
         yield bundled() / FILE
 
     def untrusted(self) -> str:
-        """Return why the project's own registry does not count; empty if it does, or where there is none.
+        """Return why the project's own registry does not count; empty if it does, or if there is none.
 
         It came with the repository, not from the user, so it counts only as its owner has pinned it.
         """

@@ -53,7 +53,7 @@ def pack_around(path: Path) -> Path | None:
 
 
 def trustable(given: Path) -> Path:
-    """Return what is pinned where a person names this folder.
+    """Return what is pinned if a person names this folder.
 
     The pack it lies in, else the project's own `.skillstill/`.
     """

@@ -42,7 +42,7 @@ def failed(why: str) -> Judgement:
 
 
 class Locations(Frozen):
-    """Places: a quoted line counts where it lies in one of the gold spans; a gold span (path, 0, 0) is a whole file."""
+    """Places: a quoted line counts if it lies in one of the gold spans; a gold span (path, 0, 0) is a whole file."""
 
     kind: Literal["locations"] = "locations"
     gold: tuple[Span, ...] = Field(min_length=1)
@@ -69,7 +69,7 @@ class Locations(Frozen):
         return [Span(path=path) for path in dict.fromkeys(paths)]
 
     def _is_file(self, text: str) -> bool:
-        """Return whether a word names a file: `and/or` does not, and `Makefile` only where such files are asked for."""
+        """Return whether a word names a file: `and/or` does not, and `Makefile` only if such files are asked for."""
         suffixes, suffix = {_suffix(span.path) for span in self.gold}, _suffix(text)
         if not suffix:
             return text in {span.path for span in self.gold} or ("/" in text and "" in suffixes)
@@ -151,12 +151,12 @@ class Rows(Frozen):
             order.append(place)
         if self.ordered and order != sorted(order):
             return failed("the rows are in another order")
-        heads = 0 if self._numbers else min(order)  # a header looks like one more row where rows hold no numbers
+        heads = 0 if self._numbers else min(order)  # a header looks like one more row if rows hold no numbers
         extra = [cells for at, cells in enumerate(stated) if at >= heads and at not in order and self._like(cells)]
         return failed(f"the row {' | '.join(extra[0])} is not asked for") if extra else PASSED
 
     def _like(self, cells: Sequence[str]) -> bool:
-        """Return whether these cells look like one more row: as wide, with numbers where the right rows have them."""
+        """Return whether these cells look like one more row: as wide, with numbers if the right rows have them."""
         return len(cells) >= len(self.gold[0]) and sum(map(is_number, cells)) >= self._numbers
 
     @property
@@ -165,7 +165,7 @@ class Rows(Frozen):
 
 
 class Quoted(Frozen):
-    """A text of the workspace, quoted as a tool has shown it, and where a `place` is given, that place."""
+    """A text of the workspace, quoted as a tool has shown it, and at the `place`, if one is given."""
 
     kind: Literal["quoted"] = "quoted"
     gold: str = Field(min_length=1)

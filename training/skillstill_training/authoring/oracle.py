@@ -62,7 +62,7 @@ class OracleContext:
     taken   the detours that it took
     hits    how many candidates its most crowded result left
     opening what the call showed that the skill's runs begin with
-    meant   what the one line says that its calls mean; empty where there is none
+    meant   what the one line says that its calls mean; empty if there is none
     """
 
     rng: Random
@@ -92,7 +92,7 @@ def call(tool: str, **arguments: object) -> ToolCall:
 
 
 class OracleModel:
-    """A model whose turns come from a plan. Raises OracleError where the plan does not find what it looks for."""
+    """A model whose turns come from a plan. Raises OracleError if the plan does not find what it looks for."""
 
     def __init__(self, plan: Plan, context: OracleContext) -> None:
         self.plan, self.context = plan, context

@@ -222,7 +222,7 @@ def hired(
 def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
     """Return what that subagent was asked; nothing if no folder was named. Raise UsageError.
 
-    Also where none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
+    Raise that also if none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
     """
     from skillstill.errors import UsageError
 

@@ -84,7 +84,7 @@ def _hired(
 ) -> "Propose":
     """Return what lets that teacher propose.
 
-    Raise UsageError for its address, or where own folders may not be sent there.
+    Raise UsageError for its address, or if own folders may not be sent there.
     """
     from skillstill.models.remote import Endpoint
     from skillstill.skills.skill import load_skill
@@ -110,7 +110,7 @@ def _hired(
 
 
 def _definition(skill: str) -> "Definition":
-    """Raise LibraryError if there is no such definition, UsageError where there are several."""
+    """Raise LibraryError if there is no such definition, UsageError if there are several."""
     from skillstill.errors import UsageError
     from skillstill.library.named import definitions_of
 

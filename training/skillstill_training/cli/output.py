@@ -28,7 +28,7 @@ from skillstill_training.teachers.recorded import Recorded
 from skillstill_training.util.reasons import kind_of
 from skillstill_training.workspaces import Source
 
-EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
+EVERY = 10.0  # seconds between two lines of progress if nobody watches a terminal
 REASONS = 5  # commonest reasons that are told
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)

@@ -246,7 +246,7 @@ def _base(given_base: Path | None, skill: Path) -> "ModelFile":
 
 
 def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
-    """Return the one that the run was trained on, where nobody names another.
+    """Return the one that the run was trained on, if nobody names another.
 
     Raise UsageError, SkillError and StageError.
     """

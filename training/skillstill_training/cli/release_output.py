@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the first two take the extra `training`, which telling of a
     from skillstill_training.export.merging import Merged
     from skillstill_training.stages.pipeline import PipelineResult, Tell
 
-EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
+EVERY = 10.0  # seconds between two lines of progress if nobody watches a terminal
 WIDTH = 100
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -154,7 +154,7 @@ def paragraph(verdict: Verdict, skill: str, scorecard: Scorecard | None, why: st
 
 
 def call_of(name: str, registry: Path) -> str:
-    """Return what to type for a release; the registry is named where none of the usual ones leads to it."""
+    """Return what to type for a release; the registry is named if none of the usual ones leads to it."""
     found = [one.origin.resolve() for one in Registry().entries() if one.entry.name == name]
     option = "" if found == [registry.resolve()] else f" --registry {shlex.quote(str(registry))}"
     return f'skillstill run {name}{option} "..."'

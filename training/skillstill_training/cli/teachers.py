@@ -50,7 +50,7 @@ async def qualified_teacher(
 ) -> TeachingProgress:
     """Measure the model on validation goals, then let it solve the training goals, or the `recorded` ones instead.
 
-    Raise TeacherError if it is too weak or cannot be reached, BudgetSpent where its probe took the whole budget.
+    Raise TeacherError if it is too weak or cannot be reached, BudgetSpent if its probe took the whole budget.
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == "validation"]
     with Ledger(folder.path / "ledger.jsonl", terms.price, terms.budget) as ledger:

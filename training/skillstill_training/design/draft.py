@@ -30,7 +30,7 @@ NEAREST = "explore"  # whose base and limits a skill gets that resembles none
 class Design:
     """All that the folder is made of. `workspaces` are the user's own; without any, those of the lender serve.
 
-    lender     the bundled skill that it borrows from; empty where it resembles none
+    lender     the bundled skill that it borrows from; empty if it resembles none
     dropped    families that were chosen and yield nothing, with the reason
     rejected   questions that a teacher proposed, with the reason
     """
@@ -72,7 +72,7 @@ def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, 
     """Return what can be drafted by rules alone, for own folders if there are any.
 
     `taught`: a teacher will propose more.
-    Raise GateError if the skill cannot be distilled, UsageError where something is missing for a draft.
+    Raise GateError if the skill cannot be distilled, UsageError if something is missing for a draft.
     """
     _check_name(name)
     assessment = assess(definition)

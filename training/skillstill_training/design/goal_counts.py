@@ -27,7 +27,7 @@ def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
 
 
 def measured_in(design: Design) -> int | None:
-    """Return the workspaces that a difference can come from, where they are fewer than are wanted by default."""
+    """Return the workspaces that a difference can come from, if they are fewer than are wanted by default."""
     tested = sum(one.split == "test" for one in design.workspaces)
     return tested if 0 < tested < EvaluationConfig().workspaces else None
 

@@ -96,7 +96,7 @@ def subagent_toml(design: Design) -> str:
 
 
 def _system(description: str) -> str:
-    """Return its first sentence where that is short enough, else as many of its words as fit."""
+    """Return its first sentence if that is short enough, else as many of its words as fit."""
     plain = " ".join(clean(description).split())
     first = re.split(r"(?<=[.!?])\s", plain)[0]
     words = textwrap.shorten(plain, SYSTEM, placeholder=" …")

@@ -32,7 +32,7 @@ class Exported:
 def export_adapter(
     folder: RunFolder, base: Path, *, name: str, dtype: Literal["auto", "Q8_0", "F16"] = "auto", prompts: Prompts = ()
 ) -> Exported:
-    """Write `6-adapter.gguf`; `auto` takes Q8_0 only where that answers `prompts` as F16 does. Raise StageError."""
+    """Write `6-adapter.gguf`; `auto` takes Q8_0 only if that answers `prompts` as F16 does. Raise StageError."""
     layout = Layout.of(base)
     lora = layout.placed(read_peft(folder.adapter))
     kind, likeness = _smallest(lora, layout, prompts) if dtype == "auto" else (dtype, None)

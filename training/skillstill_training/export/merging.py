@@ -37,7 +37,7 @@ class Merged:
 
 
 def merge(base: Path, adapter: Path, out: Path, kind: MergeKind, prompts: Prompts) -> Merged:
-    """Write base + adapter. Raise StageError; GateError where it would not speak as the two do, nothing written."""
+    """Write base + adapter. Raise StageError; GateError if it would not speak as the two do, nothing written."""
     lora = read_lora(adapter)
     Layout.of(base).demand(lora)
     with replacing(out) as part:

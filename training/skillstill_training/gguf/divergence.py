@@ -73,7 +73,7 @@ class LlamaLogits:
 def llama_voice(base: Path, adapter: Path | None, prompts: Prompts) -> Iterator[LlamaLogits]:
     """Return one with room for these prompts.
 
-    Raise StageError without any, ModelError where a file cannot be loaded.
+    Raise StageError without any, ModelError if a file cannot be loaded.
     """
     if not prompts or not all(prompts):
         raise StageError("two models cannot be compared without prompts: give at least one, none of them empty")

@@ -35,7 +35,7 @@ class StoredTensor(NamedTuple):
 
 
 def stored(values: NDArray[np.float32], kind: Kind) -> StoredTensor:
-    """Return the values as `kind`, or as F16 where their rows do not divide into its blocks.
+    """Return the values as `kind`, or as F16 if their rows do not divide into its blocks.
 
     Llama.cpp's converter does so.
     """

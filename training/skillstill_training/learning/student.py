@@ -20,7 +20,7 @@ from skillstill_training.util.hashes import file_sha256
 
 
 def student_folder(base: Path) -> Path:
-    """Return where config, float32 weights and tokenizer of a base lie; made where they do not yet.
+    """Return where config, float32 weights and tokenizer of a base lie; made if they do not yet.
 
     Raise StageError.
     """

@@ -146,7 +146,7 @@ class RunFolder:
     def follow(self, today: Recipe) -> Recipe:
         """Return the recipe that this run goes by: of today's, what it says of training and measuring is taken over.
 
-        Not where it would make other goals or another dataset: then the run's own stays. Raise StageError.
+        Not if it would make other goals or another dataset: then the run's own stays. Raise StageError.
         """
         if (self.path / "recipe.json").exists() and (mine := self.recipe()) != today:
             if not mine.makes_what(today):
@@ -173,7 +173,7 @@ class RunFolder:
 
 
 def _made(path: Path) -> bool:
-    """Return whether it could be made; not where it was there."""
+    """Return whether it could be made; False if it was there."""
     try:
         path.mkdir(parents=True)
     except FileExistsError:

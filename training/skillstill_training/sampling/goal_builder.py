@@ -57,7 +57,7 @@ class GoalBuilder:
         )
 
     async def prove(self, goal: Goal, family: Family, built: BuiltWorkspace) -> Goal:
-        """Return the goal with what its shortest plan took; as it is where it has none. Raise Unfit."""
+        """Return the goal with what its shortest plan took; as it is if it has none. Raise Unfit."""
         if family.plan is None:
             return goal
         key = proof_key(goal, self.seed)

@@ -32,7 +32,7 @@ class Proof(Frozen):
 
 
 class Proofs:
-    """The proofs of one skill as it is now. Raises StageError where they cannot be kept."""
+    """The proofs of one skill as it is now. Raises StageError if they cannot be kept."""
 
     def __init__(self, skill: Path) -> None:
         self.file = user_cache_path("skillstill") / "proofs" / f"{skill.absolute().name}-{_made_with(skill)}.jsonl"

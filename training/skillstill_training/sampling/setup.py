@@ -40,7 +40,7 @@ async def build_sampling(
 ) -> AsyncIterator[SamplingSetup]:
     """Set up the sampling of a skill's folder, as long as its proofs are open.
 
-    Raise StageError; GateError where wordings or workspaces of a test serve training too.
+    Raise StageError; GateError if wordings or workspaces of a test serve training too.
     """
     skill, families = load_skill(folder), load_families(folder)
     train, test = (load_wordings(folder, kind, families) for kind in ("train", "test"))
@@ -57,7 +57,7 @@ async def build_sampling(
 async def workspaces_of(
     folder: Path, sources: Sequence[Source], *, offline: bool = False, on_workspace: OnWorkspace = ignore
 ) -> Sequence[BuiltWorkspace]:
-    """Return the workspaces, fetched and made where they are not at hand. Raise WorkspaceSourceError."""
+    """Return the workspaces, fetched and made if they are not at hand. Raise WorkspaceSourceError."""
     found = []
     for source in sources:
         on_workspace(source)

@@ -54,7 +54,7 @@ async def evaluate(
 
     Ours is always among the arms; by default they are those of the plan, and the plan is that of the run's recipe.
 
-    Raise StageError; GateError where there are too few validation goals; BaseError and ModelError where a model cannot
+    Raise StageError; GateError if there are too few validation goals; BaseError and ModelError if a model cannot
     be had.
     """
     goals, trained = folder.frozen_goals(), _trained(folder)

@@ -32,7 +32,7 @@ def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
 
 
 def merge_into(folder: RunFolder, base: Path, kind: str) -> Merged:
-    """Write base and adapter as one model beside the adapter. Raise UsageError, and GateError if their answers differ."""
+    """Write base and adapter as one model beside the adapter. Raise UsageError, and GateError if answers differ."""
     if kind not in get_args(MergeKind):
         raise UsageError(f"--merged is one of {', '.join(get_args(MergeKind))}, not {kind!r}")
     out = folder.path / f"6-merged.{kind}.gguf"

@@ -1,7 +1,7 @@
 """The whole way, `skillstill train SKILL`: from a skill folder to a release, or to the reason why there is none.
 
 What the stages leave in the run folder is all the state there is. A stage whose artifact is younger than what it was
-made from is left out, so the same command goes on where a kill or a budget ended it; a training counts where its plan
+made from is left out, so the same command goes on where a kill or a budget ended it; a training counts if its plan
 and its base are those that are asked for, an evaluation keeps its rows by what they depend on, and publishing twice is
 publishing once. What would be missing at the end is said at the beginning.
 """

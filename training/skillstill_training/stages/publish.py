@@ -27,9 +27,9 @@ TITLE = 80  # characters of an entry's title
 
 
 def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: ExportProof) -> Scorecard:
-    """Return the scorecard with gates and verdict, written where it stood; registered only where all gates hold.
+    """Return the scorecard with gates and verdict, written where it stood; registered only if all gates hold.
 
-    Raise StageError if what was measured, or proven, is not what would be served; GateError where the goals were
+    Raise StageError if what was measured, or proven, is not what would be served; GateError if the goals were
     changed.
     """
     skill, measured = load_skill(skill_folder), _measured(skill_folder, folder)

@@ -44,8 +44,8 @@ def make_adapter(
 ) -> Trained:
     """Leave `4-adapter/`: the chosen adapter in PEFT's format, the course of the training, and a picture of it.
 
-    A data curve comes after it, and can be asked for later. Raise StageError; GateError where a mask lets through what
-    is not the model's own, or where no row fits.
+    A data curve comes after it, and can be asked for later. Raise StageError; GateError if a mask lets through what
+    is not the model's own, or if no row fits.
     """
     started = TrainingStart.of(folder, file_sha256(base), plan)
     trained, seed = started.left(folder.adapter), started.seed

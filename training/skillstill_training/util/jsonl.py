@@ -29,7 +29,7 @@ def write_text(file: Path, text: str) -> None:
 
 
 def read_lines(file: Path, kind: type[Value], *, torn: bool = False) -> Sequence[Value]:
-    """Return its values; where `torn`, but for a last line without an end, which a killed process left.
+    """Return its values; if `torn`, but for a last line without an end, which a killed process left.
 
     Raise StageError.
     """
@@ -50,7 +50,7 @@ def _value(file: Path, number: int, line: str, kind: type[Value]) -> Value:
 
 
 class Appender:
-    """A file that grows by whole lines, each on disk before the next. Raises StageError where it cannot."""
+    """A file that grows by whole lines, each on disk before the next. Raises StageError if it cannot."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

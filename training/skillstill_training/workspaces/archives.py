@@ -29,7 +29,7 @@ OPENERS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7":
 
 
 class Counted(io.RawIOBase):
-    """A stream that ends with an error where far more comes out of it than a workspace holds."""
+    """A stream that ends with an error if far more comes out of it than a workspace holds."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__()

@@ -36,7 +36,7 @@ class BuiltWorkspace:
 
 
 def prepare(source: Source, skill_folder: Path, offline: bool = False) -> BuiltWorkspace:
-    """Return the workspace, from the cache where it was made before. Raise WorkspaceSourceError."""
+    """Return the workspace, from the cache if it was made before. Raise WorkspaceSourceError."""
     try:
         home = cache_folder() / _key(source, skill_folder)
         if not _intact(home):
@@ -96,7 +96,7 @@ def _intact(home: Path) -> bool:
 
 
 def _key(source: Source, skill_folder: Path) -> str:
-    """Return a hash of all that the tree depends on: its declaration, our version, the code of the skill's own steps."""
+    """Return a hash of all that the tree depends on: its declaration, our version, the skill's own steps."""
     fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded"})
     total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _made_by())
     if source.steps and steps_file(skill_folder).is_file():

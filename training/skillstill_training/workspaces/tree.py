@@ -25,7 +25,7 @@ UNWANTED = (
 
 
 class Allowance:
-    """What a source may still bring: raises WorkspaceSourceError where it brings more than a workspace holds."""
+    """What a source may still bring: raises WorkspaceSourceError if it brings more than a workspace holds."""
 
     def __init__(self) -> None:
         self.files, self.bytes = MAX_FILES, MAX_BYTES

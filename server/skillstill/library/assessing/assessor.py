@@ -47,7 +47,7 @@ MISSING: Mapping[Verdict, str] = {
 
 
 class AssessmentReason(Frozen):
-    """One thing that decided, and where it stands. `line` is 1-based; 0 where it is about the bundled files."""
+    """One thing that decided, and where it stands. `line` is 1-based; 0 if it is about the bundled files."""
 
     side: Side
     weight: float  # below zero: it speaks against its side

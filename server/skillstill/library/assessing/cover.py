@@ -54,7 +54,7 @@ def our_tools() -> Mapping[str, tuple[str, ...]]:
 
 
 class Cover(Frozen):
-    """Its tools, and ours. `used` are those that it declares or, where it declares none, the programs it names."""
+    """Its tools, and ours. `used` are those that it declares or, if it declares none, the programs it names."""
 
     used: tuple[str, ...] = ()
     declared: bool = False
@@ -63,7 +63,7 @@ class Cover(Frozen):
 
 
 def cover(sheet: Sheet, archetype: Archetype) -> Cover:
-    """Return where nothing is declared or named, the tools of the archetype."""
+    """Return the tools of the archetype if nothing is declared or named."""
     declared = sheet.definition.tools
     used = tuple(dict.fromkeys(declared or programs(sheet)))
     wanted = {ours for tool in used for ours in our_tools().get(tool, ())}

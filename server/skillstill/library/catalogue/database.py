@@ -1,4 +1,4 @@
-"""The catalogue's SQLite file: opened, made where there is none, checked, written to in one transaction."""
+"""The catalogue's SQLite file: opened, made if there is none, checked, written to in one transaction."""
 
 import shlex
 import sqlite3
@@ -27,7 +27,7 @@ insert into state values (0);
 
 @contextmanager
 def reading(file: Path) -> Iterator[sqlite3.Connection]:
-    """Return one state of the file, whoever writes meanwhile; an empty catalogue where there is none.
+    """Return one state of the file, whoever writes meanwhile; an empty catalogue if there is none.
 
     Raise LibraryError.
     """

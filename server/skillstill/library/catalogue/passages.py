@@ -45,7 +45,7 @@ def passage(definition: Definition) -> Passage:
 
 
 def words(question: str) -> list[str]:
-    """Return the words that tell something, each once; all of them where none does."""
+    """Return the words that tell something, each once; all of them if none does."""
     found = list(dict.fromkeys(re.findall(r"[^\W_]+", question.lower())))[: 4 * WORDS]
     return [word for word in found if word not in STOP][:WORDS] or found[:WORDS]
 

@@ -21,7 +21,7 @@ from skillstill.util.text import one_line
 
 TERMS = ("allowed", "unclear", "forbidden")  # the order in which one of several alike is preferred
 KEY = 8  # characters of a key that at least must be typed
-CHOICES = 5  # named where a name is not enough
+CHOICES = 5  # named if a name is not enough
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ _MARKED = re.compile(r"[|>][+-]?\d?\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """`fields` is None where the file has none. `repairs` says what was needed to read it, and `twice` which keys
+    """`fields` is None if the file has none. `repairs` says what was needed to read it, and `twice` which keys
     stand in it more than once (the last one counts)."""
 
     fields: Fields | None

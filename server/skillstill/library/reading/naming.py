@@ -9,7 +9,7 @@ LONGEST = 64  # of a name, by the Agent Skills specification
 def slug(name: str) -> str:
     """Return at most 64 of a-z, 0-9 and single hyphens, none at an end; empty if nothing of the name is any of these.
 
-    A name is by the specification exactly where it is its own slug.
+    A name meets the specification if and only if it is its own slug.
     """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST].rstrip("-")
 

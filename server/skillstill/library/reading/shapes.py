@@ -9,7 +9,7 @@ from skillstill.library.reading.frontmatter import Fields
 SKIPPED = {".git", "node_modules", "__pycache__", ".venv", "venv"}  # folders that hold no author's own text
 _PLACES: dict[str, Kind] = {"agents": "agent", "commands": "command"}
 _ENDINGS: dict[str, Kind] = {".agent.md": "agent", ".prompt.md": "command"}
-# Files about a library: a definition only where the front matter says so by both fields.
+# Files about a library: a definition only if the front matter says so by both fields.
 _ABOUT = re.compile(
     r"(?:readme|changelog|contributing|license|licence|notice|security|code_of_conduct|claude|agents|gemini|index|"
     r"template|todo|roadmap)(?:[._-].*)?\.md",

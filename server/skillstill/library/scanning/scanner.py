@@ -22,7 +22,7 @@ from skillstill.library.scanning.bundles import Bundle, bundled, holds_skill, mo
 from skillstill.library.scanning.contents import content
 from skillstill.library.scanning.trees import ROOT, Folder, TreeEntry, tree
 
-READER = "2"  # a new one where this room reads the same bytes otherwise: then everything is read again
+READER = "2"  # a new one if this room reads the same bytes otherwise: then everything is read again
 LARGEST = 1_000_000  # bytes of one definition; the largest of 17 public libraries has 291 kB
 _FRONT = 4_000  # bytes in which a front matter begins that makes any file a definition
 
@@ -67,7 +67,7 @@ def scan(
 ) -> Scan:
     """Return everything in a folder, or the one file that `source` is.
 
-    `unchanged` are the `folders` of an earlier scan; `tree_ids` git's own, where the source is a commit of ours.
+    `unchanged` are the `folders` of an earlier scan; `tree_ids` git's own, if the source is a commit of ours.
     Raise LibraryError if there is nothing to read; one bad file is a refusal and no more.
     """
     if source.is_file() and source.name.lower() != "skill.md":

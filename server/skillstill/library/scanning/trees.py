@@ -1,6 +1,6 @@
 """A source as a tree of folders, each with a digest of all that lies in it: what has the same one has not changed.
 
-A digest is made of names, sizes, modes and times, so that no content is read for it; where the source is a git commit
+A digest is made of names, sizes, modes and times, so that no content is read for it; if the source is a git commit
 it is git's own tree id. A folder with a link in it has none, for a link's target changes without it: it is read each
 time. Not covered: a change that leaves size, modification time and inode-change time as they were; that takes a clock
 which is set back.
@@ -34,7 +34,7 @@ class TreeEntry:
 @dataclass(frozen=True, slots=True)
 class Folder:
     """`path` is relative to the source. `links` lead to folders inside the source, which are read at their own place.
-    `refused` are what cannot be read: the path and why. `digest` is empty where nobody can say that it is unchanged."""
+    `refused` are what cannot be read: the path and why. `digest` is empty if nobody can say that it is unchanged."""
 
     path: PurePosixPath
     files: tuple[TreeEntry, ...]

@@ -16,7 +16,7 @@ CASES: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One of them; `remark` tells whoever gave the pattern what was done with it, empty where nothing was."""
+    """One of them; `remark` tells whoever gave the pattern what was done with it, empty if nothing was."""
 
     pattern: str
     case: Case

@@ -58,7 +58,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Matching lines by path and line; `complete` is false where MAX_OUTPUT cut them off."""
+    """Matching lines by path and line; `complete` is false if MAX_OUTPUT cut them off."""
 
     found: tuple[Hit, ...]
     complete: bool = True

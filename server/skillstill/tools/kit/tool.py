@@ -28,7 +28,7 @@ from skillstill.types import (
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
-MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
+MAX_LINE = 400  # characters of one line of a result; a whole signature, if it is the only one
 ROW = 160  # characters of one line among many
 LIKELY = 5  # lines of a choice that are shown
 # By how much a line must make a text more probable than the others do, as a logarithm, to be meant by it. Of texts that

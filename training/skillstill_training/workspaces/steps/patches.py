@@ -40,7 +40,7 @@ def description(head: str) -> str | None:
 
 
 def _synopsis(field: str) -> str:
-    """Return its first sentence as far as lines tell: one goes on where its line is full or the next begins small."""
+    """Return its first sentence as far as lines tell: one goes on if its line is full or the next begins small."""
     lines = [line.strip() for line in field.strip().splitlines()]
     taken = lines[:1]
     for line in lines[1:]:

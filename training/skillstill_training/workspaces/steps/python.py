@@ -22,7 +22,7 @@ def parsed(source: bytes | str) -> ast.Module | None:
 
 
 def encoding(source: bytes) -> str:
-    """Return what its first lines declare; UTF-8 where they declare nothing that Python knows."""
+    """Return what its first lines declare; UTF-8 if they declare nothing that Python knows."""
     try:
         return tokenize.detect_encoding(io.BytesIO(source).readline)[0]
     except SyntaxError:

@@ -35,7 +35,7 @@ def telling(found: Definitions, counts: Mapping[str, int]) -> set[str]:
 
 
 def packages(texts: Mapping[str, str]) -> frozenset[str]:
-    """Return the names of the tree's own top packages, where they are one word."""
+    """Return the names of the tree's own top packages, if they are one word."""
     inits = (PurePosixPath(name).parent for name in texts if name.endswith("/__init__.py"))
     found = {path.name for path in inits if f"{path.parent}/__init__.py".removeprefix("./") not in texts}
     return frozenset(name for name in found if re.fullmatch(r"[a-z]{4,}", name)) - common()
