@@ -77,7 +77,7 @@ def _call_rule(tool: ToolSchema) -> str:
 
 
 def _function(tool: ToolSchema) -> dict[str, Any]:
-    return {"type": "function", "function": tool.told()}
+    return {"type": "function", "function": tool.prompt_fields()}
 
 
 def _read_calls(text: str) -> Iterator[ToolCall]:

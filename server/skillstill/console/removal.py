@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.errors import RemovalError
-from skillstill.models.sources import fetched
+from skillstill.models.sources import fetched_files
 from skillstill.util.storage import cache_folder, config_folder, data_folder, library_folder, state_folder
 
 
@@ -47,7 +47,7 @@ MODEL = "a model file that was fetched"
 
 
 def _places() -> Iterator[tuple[str, Path]]:
-    yield from ((MODEL, path) for path in fetched())
+    yield from ((MODEL, path) for path in fetched_files())
     yield "imported skills", library_folder()
     yield "traces", _own(state_folder())
     yield "caches", _own(cache_folder())

@@ -193,7 +193,7 @@ class RemoteChat(_Remote):
 
 def _wire_tools(tools: Sequence[ToolSchema]) -> Body:
     """Return no field without tools: OpenAI refuses an empty list."""
-    listed = [{"type": "function", "function": tool.told()} for tool in tools]
+    listed = [{"type": "function", "function": tool.prompt_fields()} for tool in tools]
     return {"tools": listed, "parallel_tool_calls": False} if listed else {}
 
 

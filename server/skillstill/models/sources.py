@@ -60,10 +60,10 @@ def locate(file: ModelFile, *, offline: bool = False) -> Path:
     return path
 
 
-def given(path: Path) -> ModelFile:
+def model_file(path: Path) -> ModelFile:
     """Return a file of the user's own choice, hashed as it is now. Raise UsageError."""
     try:
-        found = _given(str(path))
+        found = _from_path(str(path))
     except BaseError as error:
         raise UsageError(str(error)) from error
     with found.open("rb") as content:
@@ -75,7 +75,7 @@ def _find(source: str, *, offline: bool) -> Path:
     if kind == "package":
         return _packaged(*rest.split("/", 1))
     if kind == "file":
-        return _given(rest)
+        return _from_path(rest)
     if kind == "beside":
         raise BaseError(f"{source} is a place in a registry's folder, and no registry names it here: say file:PATH")
     return _from_hub(_hub_file(rest), offline=offline)
@@ -92,7 +92,7 @@ def _requirement(distribution: str) -> str:
     return REQUIREMENTS.get(distribution, distribution)
 
 
-def _given(text: str) -> Path:
+def _from_path(text: str) -> Path:
     try:
         path = Path(text).expanduser().absolute()
         regular = path.is_file()
@@ -154,7 +154,7 @@ def _fetch(file: HubFile) -> Path:
     return found
 
 
-def fetched() -> Sequence[Path]:
+def fetched_files() -> Sequence[Path]:
     """Return the files in the hub's cache that were downloaded for us and still lie there.
 
     The cache is shared with other programs: what they fetched, or what lay there before, is not among them.
@@ -170,7 +170,7 @@ def fetched() -> Sequence[Path]:
 def _note_fetched(path: Path) -> None:
     """Note a file that we fetched. If the note is lost, the file stays when all that is ours is removed."""
     with suppress(OSError):
-        noted = sorted({str(one) for one in (*fetched(), path.absolute())})
+        noted = sorted({str(one) for one in (*fetched_files(), path.absolute())})
         write_atomically(_fetched_file(), json.dumps(noted, indent=1) + "\n")
 
 

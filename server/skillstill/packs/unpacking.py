@@ -66,7 +66,7 @@ def unpack(file: Path, name: str = "", accept: Accept = refuse) -> Unpacked:
     `accept` is asked if its texts hold hidden characters or speak to a model. Raise PackError, which says which member
     or what does not fit, UsageError if the name is taken or is none.
     """
-    with read_archive(file) as (manifest, archive), alone() as packs:
+    with read_archive(file) as (manifest, archive), locked() as packs:
         chosen = _free_name(manifest, name, file)
         aside = Path(tempfile.mkdtemp(dir=packs, prefix=ASIDE))
         try:
@@ -93,7 +93,7 @@ def find_suspicions(manifest: Manifest, folder: Path) -> tuple[Finding, ...]:
 
 
 @contextmanager
-def alone() -> Iterator[Path]:
+def locked() -> Iterator[Path]:
     """Return the folder of all packs, which nobody else changes meanwhile. Raise PackError."""
     packs = data_folder() / PACKS
     try:

@@ -154,9 +154,9 @@ class Calls:
         except UnknownName as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         except (SkillstillError, Refusal) as error:
-            return wire.failure(str(error))
+            return wire.tool_failure(str(error))
         self.transcripts.keep(trace, context)
-        return wire.result(trace)
+        return wire.tool_result(trace)
 
     async def _run(self, context: Context, name: str, request: wire.Request) -> Trace:
         Workspace(self.workspace).resolve(request.path)

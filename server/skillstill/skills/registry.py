@@ -108,10 +108,10 @@ class RegistryEntry(Frozen):
             return f"Claimed by its pack, not measured here: {self.claimed.figures}."
         return "Not trained yet: expect `escalate`." if self.state == "untrained" else "Not measured here."
 
-    def placed(self, folder: Path) -> "RegistryEntry":
+    def resolved_from(self, folder: Path) -> "RegistryEntry":
         """Return the entry with model files that are found from any folder; `folder` is that of its registry."""
-        adapter = self.adapter.placed(folder) if self.adapter else None
-        return self.model_copy(update={"base": self.base.placed(folder), "adapter": adapter})
+        adapter = self.adapter.resolved_from(folder) if self.adapter else None
+        return self.model_copy(update={"base": self.base.resolved_from(folder), "adapter": adapter})
 
 
 class Document(Frozen):
@@ -187,7 +187,7 @@ class Registry:
         for path in self._paths():
             for entry in self._current(path).entries:
                 counting = self._unpinned(entry) if is_bundled(path) else entry
-                found.setdefault(entry.name, ListedEntry(counting.placed(path.parent), path))
+                found.setdefault(entry.name, ListedEntry(counting.resolved_from(path.parent), path))
         return [found[name] for name in sorted(found)]
 
     def _unpinned(self, entry: RegistryEntry) -> RegistryEntry:

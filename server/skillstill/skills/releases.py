@@ -126,7 +126,7 @@ def _followers(registry: Path, current: RegistryEntry) -> Iterator[RegistryEntry
 
 def _check_adapter(registry: Path, entry: RegistryEntry, *, offline: bool) -> None:
     if entry.adapter:
-        locate(entry.adapter.placed(registry.parent), offline=offline)
+        locate(entry.adapter.resolved_from(registry.parent), offline=offline)
 
 
 def _named(document: Document, name: str) -> RegistryEntry | None:

@@ -17,7 +17,7 @@ from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, 
 ATTEMPTS, NEEDED = 3, 2
 
 
-async def tried(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
+async def try_candidates(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
     """Return what is kept of it, by its check or by agreement; or why nothing is.
 
     Raise BudgetSpent and TeacherError.

@@ -16,11 +16,11 @@ from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design import topics as tree
 from skillstill_training.design.asker import Asker
-from skillstill_training.design.attempts import tried
+from skillstill_training.design.attempts import try_candidates
 from skillstill_training.design.draft import Design
 from skillstill_training.design.glimpse import glimpse
 from skillstill_training.design.questions import PROMPT, Candidate, candidates
-from skillstill_training.design.screen import screened
+from skillstill_training.design.screen import screen_candidates
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
 from skillstill_training.teachers.endpoint import EndpointTeacher
@@ -161,13 +161,13 @@ async def _try(
     on_told: OnTold,
 ) -> None:
     fit: list[Candidate] = []
-    for one, why in screened(asked, roots, teacher.skill.name):
+    for one, why in screen_candidates(asked, roots, teacher.skill.name):
         fit += [] if why else [one]
         found.rejected += [(one.question, why)] if why else []
 
     async def work(one: Candidate) -> None:
         on_told(f"trying {one.question}")
-        match await tried(one, teacher, roots[one.workspace]):
+        match await try_candidates(one, teacher, roots[one.workspace]):
             case Proposed() as kept:
                 found.proposed.append(kept)
             case Soft() as soft:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.errors import StageError
-from skillstill.models.sources import given
+from skillstill.models.sources import model_file
 from skillstill.skills.registry import Registry
 from skillstill.types import ModelFile
 
@@ -26,7 +26,9 @@ def comparisons_of(larger: Path | None, wrong: Path | None, registry: Path, name
 
     Raises UsageError and RegistryError.
     """
-    return Comparisons(given(larger) if larger else None, given(wrong) if wrong else _another(registry, name, base))
+    return Comparisons(
+        model_file(larger) if larger else None, model_file(wrong) if wrong else _another(registry, name, base)
+    )
 
 
 def check_arms(skill_folder: Path, arms: Collection[Arm], comparisons: Comparisons) -> None:

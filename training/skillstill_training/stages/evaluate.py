@@ -31,7 +31,7 @@ from skillstill_training.run.scorecard import ARMS, Outcome, Scorecard, Trained
 from skillstill_training.run.scorecard import Arm as Name
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 Arms = Mapping[Name, Arm]
 
@@ -67,7 +67,7 @@ async def evaluate(
     chosen = Subset.of(goals, {name for name, family in families.items() if family.held_out}, plan)
     check_validation(goals, plan)
     asked = {goal.workspace for goal in (*chosen.validation, *chosen.test)}
-    roots = await to_thread.run_sync(roots_of, skill_folder, asked, offline)
+    roots = await to_thread.run_sync(workspace_roots, skill_folder, asked, offline)
 
     validated = await run_arm(entered["ours"], "validation", chosen.validation, roots, folder, on_progress)
     calibration = calibrate(validated, least=plan.calibration)

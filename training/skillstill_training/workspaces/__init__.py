@@ -6,7 +6,7 @@ What is fetched is data: no build backend, no setup.py and no hook of it runs. T
 `steps.py` defines do run: they are the skill author's code, as `goals.py` is.
 """
 
-from skillstill_training.workspaces.building import BuiltWorkspace, prepare, roots_of
+from skillstill_training.workspaces.building import BuiltWorkspace, build_workspace, workspace_roots
 from skillstill_training.workspaces.sources import Source, load_sources
 
-__all__ = ["BuiltWorkspace", "Source", "load_sources", "prepare", "roots_of"]
+__all__ = ["BuiltWorkspace", "Source", "build_workspace", "load_sources", "workspace_roots"]

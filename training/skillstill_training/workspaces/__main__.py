@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from skillstill.errors import WorkspaceSourceError
 
-from skillstill_training.workspaces.building import prepare
+from skillstill_training.workspaces.building import build_workspace
 from skillstill_training.workspaces.fetching.pypi import first_upload
 from skillstill_training.workspaces.sources import FORMS, Source
 
@@ -45,7 +45,7 @@ def pinned(text: str) -> str:
 def _hash(source: Source) -> str | None:
     """Return what the error about the missing pin says; None for a source that is its own pin."""
     try:
-        prepare(source, Path.cwd())
+        build_workspace(source, Path.cwd())
     except WorkspaceSourceError as error:
         if found := re.search(r"`sha256 = \"([0-9a-f]{64})\"`", str(error)):
             return found[1]

@@ -68,12 +68,12 @@ def downloaded(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
         (work := Path(part, "files")).mkdir()
         file = download(work)
         found_hash = file_sha256(file)
-        settle(work, folder / found_hash)
+        move_into_place(work, folder / found_hash)
     request.check(found_hash)
     return folder / found_hash / file.name
 
 
-def settle(work: Path, home: Path) -> None:
+def move_into_place(work: Path, home: Path) -> None:
     """Move a finished folder to its place, in one step. If another process was first, its folder stays."""
     try:
         work.rename(home)
@@ -83,7 +83,7 @@ def settle(work: Path, home: Path) -> None:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Keep other processes of ours out of a folder meanwhile: apt and git do not share theirs."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -11,7 +11,7 @@ from skillstill.errors import WorkspaceSourceError
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.workspaces.archives import unpack
 from skillstill_training.workspaces.fetching.apt import Apt
-from skillstill_training.workspaces.requests import FetchRequest, alone, cache_folder, downloaded
+from skillstill_training.workspaces.requests import FetchRequest, cache_folder, downloaded, locked
 
 ORIGINAL = re.compile(r"\.orig(?:-([A-Za-z0-9-]+))?\.tar\.\w+$")
 DEBIAN = re.compile(r"\.debian\.tar\.\w+$")
@@ -37,7 +37,7 @@ def fetch(request: FetchRequest, tree: Path) -> None:
 
 def _download(name: str, version: str, into: Path) -> Path:
     folder = cache_folder() / "apt"
-    with alone(folder):
+    with locked(folder):
         Apt(folder).download(name, version, into)
     described = list(into.glob("*.dsc"))
     if len(described) != 1:
