@@ -269,7 +269,7 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = Fals
     """
     from skillstill.console import removal, show
 
-    found = removal.stored()
+    found = removal.stored_items()
     show.print_stored(found)
     if not found:
         return 0

@@ -163,11 +163,11 @@ class Calls:
         progress = ProgressNotifier(context)
         async with self.queue.place(progress.position):
             trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
-        log.info("run over", extra=_logged(trace))
+        log.info("run over", extra=_log_answers(trace))
         return trace
 
 
-def _logged(trace: Trace) -> dict[str, object]:
+def _log_answers(trace: Trace) -> dict[str, object]:
     """Return what a log may hold of a run: neither prompt nor answer."""
     return {
         "run": trace.run,

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import NAME, Skill, load_skill, mistake
-from skillstill.skills.trust import OWN, PINS, pack_around, trusted
+from skillstill.skills.trust import OWN, PINS, is_trusted, pack_around
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_atomically
 from skillstill.util.text import one_line
@@ -230,14 +230,14 @@ class Registry:
         It came with the repository, not from the user, so it counts only as its owner has pinned it.
         """
         folder = self._own_folder()
-        if folder is None or trusted(folder):
+        if folder is None or is_trusted(folder):
             return ""
         command = f"skillstill trust {shlex.quote(str(self.project))}"
         return f"{folder}: not trusted; look at it, then type `{command}`"
 
     def _project_paths(self) -> Iterable[Path]:
         folder = self._own_folder()
-        if folder is not None and trusted(folder):
+        if folder is not None and is_trusted(folder):
             yield folder / FILE
 
     def _own_folder(self) -> Path | None:

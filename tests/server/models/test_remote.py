@@ -547,7 +547,7 @@ async def test_a_key_never_comes_into_a_trace_or_a_log(
     assert trace.report.status == "failed"
     assert "answered 401: Incorrect API key: [key]" in trace.report.answer
     assert server.keys == [f"Bearer {KEY}"] * 2
-    assert KEY not in store.stored()[0].read_text("utf-8") + caplog.text
+    assert KEY not in store.trace_files()[0].read_text("utf-8") + caplog.text
 
 
 def test_an_address_that_cannot_be_is_refused_before_a_run() -> None:

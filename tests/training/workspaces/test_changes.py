@@ -12,7 +12,7 @@ import pytest
 from skillstill.errors import WorkspaceSourceError
 from skillstill_training.workspaces import Source, build_workspace
 from skillstill_training.workspaces.requests import cache_folder
-from skillstill_training.workspaces.steps.changes import described
+from skillstill_training.workspaces.steps.changes import describe_change
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 from skillstill_training.workspaces.steps.patches import patches
 from skillstill_training.workspaces.steps.words import rename_words
@@ -116,9 +116,9 @@ def test_a_header_s_first_sentence_describes_it(tmp_path: Path, head: str, told:
 
 
 def test_numbers_and_addresses_are_no_words() -> None:
-    assert described("CVE-2024-1 CVE-2024-2 https://a.b/c #12 fix") is None
-    assert described("bpo-123: make it work again (LP: #12)") == "make it work again"
-    assert described("use a set (not a list) here") == "use a set (not a list) here"
+    assert describe_change("CVE-2024-1 CVE-2024-2 https://a.b/c #12 fix") is None
+    assert describe_change("bpo-123: make it work again (LP: #12)") == "make it work again"
+    assert describe_change("use a set (not a list) here") == "use a set (not a list) here"
 
 
 def test_a_tree_without_patches_has_no_changes(tmp_path: Path) -> None:

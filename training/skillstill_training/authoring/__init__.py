@@ -1,7 +1,7 @@
 """All that a skill's goals.py and its families import: goals and their checks, oracles, workspaces.
 
-`authoring.reading` adds readers of code, logs and tables for families, steps and baselines. A skill imports nothing else
-of this package, but for `workspaces`: it may change from release to release.
+`authoring.reading` adds readers of code, logs and tables for families, steps and baselines. A skill imports nothing
+else of this package but for `workspaces`: it may change from release to release.
 """
 
 from skillstill.types import Span, ToolCall

@@ -100,7 +100,7 @@ def traces(
     else:
         costs = (Price.parse(price) if price else None, Budget.given(budget, budget_tokens))
         terms = TeacherTerms(samples, *costs, least, probe, at_once)
-        goals = _recorded(recorded, agent or folder.absolute().name)
+        goals = _recorded_goals(recorded, agent or folder.absolute().name)
         work = teach_traces(folder, where, teacher, terms, goals, limit, send, offline)
     with where.alone(), output.solving_progress() as on_progress:
         progress = anyio.run(work, on_progress)
@@ -219,7 +219,7 @@ def teach_traces(
     )
 
 
-def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
+def _recorded_goals(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
     """Return what that subagent was asked; nothing if no folder was named. Raise UsageError.
 
     Raise that also if none of it can be asked again: nobody meant the skill's own goals to be paid for instead.

@@ -216,11 +216,11 @@ def train(
 
     from skillstill_training.cli import release_output
     from skillstill_training.run.folder import RunFolder
-    from skillstill_training.stages.pipeline import TrainingOrder, resumed, train_skill
+    from skillstill_training.stages.pipeline import TrainingOrder, resume_run, train_skill
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
-    where = RunFolder(run.resolve()) if run else resumed(runs, folder)
+    where = RunFolder(run.resolve()) if run else resume_run(runs, folder)
     order = TrainingOrder(
         teach=_teach(folder, teacher, offline),
         registry=registry or registry_of(folder),

@@ -106,7 +106,7 @@ async def _questions(
     found: list[Candidate] = []
     told = await asker.ask(_topics_prompt(design, terms), "topics")
     taken = [family.name for family in design.families]
-    for at, topic in enumerate(_sorted(topics(told, taken), rejected, terms.topics)):
+    for at, topic in enumerate(_sort_candidates(topics(told, taken), rejected, terms.topics)):
         for built in _asked_about(workspaces, at):
             on_told(f"asking about {topic.text} in {built.name}")
             shown = await glimpse(built.root, design.tools, Random(f"{topic.family}/{built.name}"))  # noqa: S311
@@ -118,7 +118,7 @@ async def _questions(
                 glimpse=shown,
             )
             answer = await asker.ask(prompt, topic.family)
-            found += _sorted(candidates(answer, topic, built), rejected, terms.questions)
+            found += _sort_candidates(candidates(answer, topic, built), rejected, terms.questions)
     return found
 
 
@@ -133,7 +133,7 @@ def _topics_prompt(design: Design, terms: ProposalLimits) -> str:
     )
 
 
-def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
+def _sort_candidates(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
     """Return the first `most` that are none of the rejected."""
     kept: list[Kept] = []
     for one in found:

@@ -23,7 +23,7 @@ def declared_sources(folders: Sequence[Path], steps: Sequence[str] = ()) -> tupl
         raise UsageError(f"training, validation and test need a folder each: expected three or more, got {len(roots)}")
     names = _names(roots)
     return tuple(
-        _pinned(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps)))
+        _pin(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps)))
         for name, root, split in zip(names, roots, _splits(len(roots)), strict=True)
     )
 
@@ -46,7 +46,7 @@ def _names(roots: Sequence[Path]) -> list[str]:
     return [name if plain.count(name) == 1 else f"{name}-{at}" for at, name in enumerate(plain, 1)]
 
 
-def _pinned(source: Source) -> Source:
+def _pin(source: Source) -> Source:
     """Return the source with the hash that its content has now. Raise WorkspaceSourceError."""
     try:
         build_workspace(source, Path.cwd())

@@ -24,7 +24,7 @@ from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import ORACLE_VERSION
 from skillstill_training.authoring.verdicts import judges_hash
-from skillstill_training.episode import execute, judged, oracle_context, solve, timeless
+from skillstill_training.episode import execute, judge_trace, oracle_context, solve, timeless
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.evaluation.subset import unseen
 from skillstill_training.run.scorecard import Arm as Name
@@ -102,7 +102,7 @@ class ModelArm:
         """Raises BaseError and ModelError where the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
             trace = await solve(goal, self.skill, model, root, self.models.label(self.spec), told=self.told)
-        return _of_trace(goal, self.families, trace, judged(goal, trace))
+        return _of_trace(goal, self.families, trace, judge_trace(goal, trace))
 
 
 @dataclass(frozen=True)

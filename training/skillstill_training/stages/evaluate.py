@@ -63,7 +63,7 @@ async def evaluate(
     models = models or LocalModels(LocalOptions(offline=offline))
     base = base or skill.subagent.base
     factory = ArmFactory(skill_folder, skill, families, models, base, adapter, larger, wrong)
-    entered = _entered(factory, plan.arms if arms is None else arms)
+    entered = _available_arms(factory, plan.arms if arms is None else arms)
     chosen = Subset.of(goals, {name for name, family in families.items() if family.held_out}, plan)
     check_validation(goals, plan)
     asked = {goal.workspace for goal in (*chosen.validation, *chosen.test)}
@@ -86,7 +86,7 @@ def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
     check_enough(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
-def _entered(factory: ArmFactory, names: Collection[Name]) -> Arms:
+def _available_arms(factory: ArmFactory, names: Collection[Name]) -> Arms:
     """Return the named arms that can be had, and ours, in the order of the report."""
     arms = {name: factory.arm(name) for name in ARMS if name == "ours" or name in names}
     return {name: arm for name, arm in arms.items() if arm}

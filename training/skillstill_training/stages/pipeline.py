@@ -81,7 +81,7 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
     plan = limit_minutes(recipe.train, order.minutes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
-    stage("goals", _frozen(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
+    stage("goals", _ensure_goals(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
     check_validation(folder.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
@@ -108,7 +108,7 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
     return PipelineResult(scorecard.verdict, scorecard, write_report(folder))
 
 
-def resumed(runs: Path, skill_folder: Path) -> RunFolder:
+def resume_run(runs: Path, skill_folder: Path) -> RunFolder:
     """Return the newest run of this skill, if its goals still hold and today's recipe makes the same ones.
 
     Else a new one.
@@ -198,7 +198,7 @@ def _proven(folder: RunFolder, base: ModelFile) -> bool:
     return fresh and proof_of(folder).base in {"", base.sha256}
 
 
-def _frozen(folder: RunFolder) -> Path:
+def _ensure_goals(folder: RunFolder) -> Path:
     return folder.path / "frozen.json"
 
 

@@ -51,7 +51,7 @@ def make_adapter(
     trained, seed = started.left(folder.adapter), started.seed
     if trained and is_complete(trained, plan):
         return trained
-    _begin(folder.adapter, started)
+    _prepare_folder(folder.adapter, started)
     if not trained:
         cut_course(folder.adapter)
     dropped: Counter[str] = Counter()
@@ -132,15 +132,15 @@ def _rows(folder: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str
     return rows
 
 
-def _begin(adapter: Path, started: TrainingStart) -> None:
+def _prepare_folder(adapter: Path, started: TrainingStart) -> None:
     """Make an empty folder, or keep that of the same training if it was interrupted. Another training's is renamed."""
     if not started.begun(adapter):
         if adapter.exists():
-            adapter.rename(_aside(adapter))
+            adapter.rename(_free_name(adapter))
         write_text(started_file(adapter), started.model_dump_json(indent=1) + "\n")
 
 
-def _aside(adapter: Path) -> Path:
+def _free_name(adapter: Path) -> Path:
     """Return a name for an earlier training, for an hour of work is not deleted because somebody edits a recipe."""
     numbers = (adapter.with_name(f"{adapter.name}-{number}") for number in count(1))
     return next(free for free in numbers if not free.exists())

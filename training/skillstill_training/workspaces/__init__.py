@@ -8,6 +8,6 @@ What is fetched is data: no build backend, no setup.py and no hook of it runs. T
 
 from skillstill_training.workspaces.building import BuiltWorkspace, build_workspace, workspace_roots
 from skillstill_training.workspaces.sources import Source, load_sources
-from skillstill_training.workspaces.steps.patches import description
+from skillstill_training.workspaces.steps.patches import patch_description
 
-__all__ = ["BuiltWorkspace", "Source", "build_workspace", "description", "load_sources", "workspace_roots"]
+__all__ = ["BuiltWorkspace", "Source", "build_workspace", "load_sources", "patch_description", "workspace_roots"]

@@ -54,13 +54,13 @@ def cache_folder() -> Path:
     return user_cache_path("skillstill") / "workspaces"
 
 
-def downloaded(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
+def download(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
     """Return the pinned file, among what else its download brought.
 
     `download` fills a folder and says which file counts.
     """
     folder = cache_folder() / "downloads"
-    if request.pin and (found := _held(folder / request.pin, request.pin)):
+    if request.pin and (found := _hold_lock(folder / request.pin, request.pin)):
         return found
     request.need_network()
     folder.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _held(folder: Path, sha256: str) -> Path | None:
+def _hold_lock(folder: Path, sha256: str) -> Path | None:
     if not folder.is_dir():
         return None
     return next((file for file in sorted(folder.iterdir()) if file_sha256(file) == sha256), None)
