@@ -24,7 +24,7 @@ def strip_doc_comments(tree: Path, _: Random) -> dict[str, JsonValue]:
         language = language_of(file.name) if file.is_file() else None
         if language in DOC:
             lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
-            documented = dict(_documented(lines, language))
+            documented = dict(_documented_symbols(lines, language))
             if named := {one.name: text for one, (_, text) in documented.items() if text}:
                 told[file.relative_to(tree).as_posix()] = {**named}
             gone = {line for held, _ in documented.values() for line in held}
@@ -32,7 +32,7 @@ def strip_doc_comments(tree: Path, _: Random) -> dict[str, JsonValue]:
     return {"doc_comments": told}
 
 
-def _documented(lines: list[str], language: str) -> Iterator[tuple[Symbol, tuple[list[int], str]]]:
+def _documented_symbols(lines: list[str], language: str) -> Iterator[tuple[Symbol, tuple[list[int], str]]]:
     """Each definition under a doc comment, with the numbers (from 0) and the first sentence of that."""
     for one in symbols("\n".join(lines).encode(), language):
         at = one.line - 2
@@ -43,10 +43,10 @@ def _documented(lines: list[str], language: str) -> Iterator[tuple[Symbol, tuple
             held.insert(0, at)
             at -= 1
         if held:
-            yield one, (held, _sentence([DOC[language].sub(r"\1", lines[at]) for at in held]))
+            yield one, (held, _first_sentence([DOC[language].sub(r"\1", lines[at]) for at in held]))
 
 
-def _sentence(comment: list[str]) -> str:
+def _first_sentence(comment: list[str]) -> str:
     paragraph = " ".join(comment).partition("  ")[0].strip()
     for pattern, plain in MARKUP:
         paragraph = re.sub(pattern, plain, paragraph)
@@ -59,7 +59,7 @@ def described_patches(tree: Path, _: Random) -> dict[str, JsonValue]:
 
     found: dict[str, JsonValue] = {}
     for head, diff in _patches(tree / "debian" / "patches"):
-        told, files = description(head), _touched(tree, diff)
+        told, files = description(head), _changed_sources(tree, diff)
         if told and files:
             found[told.lower()] = {"description": told, "files": [*files]}
     shutil.rmtree(tree / "debian", ignore_errors=True)
@@ -77,7 +77,7 @@ def _patches(folder: Path) -> Iterator[tuple[str, str]]:
             yield (text[: start.start()], text[start.start() :]) if start else (text, "")
 
 
-def _touched(tree: Path, diff: str) -> list[str]:
+def _changed_sources(tree: Path, diff: str) -> list[str]:
     """The one or two source files of the tree that a diff changes; none where it makes others or changes more."""
     named = re.findall(r"^--- \S+\n\+\+\+ [^/\s]+/(\S+)", re.sub(r"\t.*", "", diff), re.MULTILINE)
     sources = sorted({path for path in named if Path(path).suffix in SOURCES})

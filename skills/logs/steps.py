@@ -11,22 +11,22 @@ from random import Random
 
 from pydantic import JsonValue
 
-from .generator.writing import landscape
+from .generator.log_files import write_landscape
 
 SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d (\d\d):(\d\d):(\d\d) \S+ ([^\s:\[\]]+)(?:\[\d+\])?: (.*)")
 Notes = Mapping[str, JsonValue]
 
 
 def train_landscape(tree: Path, rng: Random) -> Notes:
-    return landscape(tree, "train", rng)
+    return write_landscape(tree, "train", rng)
 
 
 def validation_landscape(tree: Path, rng: Random) -> Notes:
-    return landscape(tree, "validation", rng)
+    return write_landscape(tree, "validation", rng)
 
 
 def test_landscape(tree: Path, rng: Random) -> Notes:
-    return landscape(tree, "test", rng)
+    return write_landscape(tree, "test", rng)
 
 
 def system_log(tree: Path, rng: Random) -> Notes:

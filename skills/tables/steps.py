@@ -40,23 +40,25 @@ class MadeTable:
     note: Notes
 
 
-def invented(spec: Mapping[str, Any], words: Mapping[str, list[str]], domain: str, tree: Path, rng: Random) -> Notes:
+def write_domain(
+    spec: Mapping[str, Any], words: Mapping[str, list[str]], domain: str, tree: Path, rng: Random
+) -> Notes:
     """Fills the tree with the tables of a domain."""
     tables: dict[str, MadeTable] = {}
     maker = _Maker(words, tables, rng)
     for name, table in spec.items():
         tables[name] = maker.table(name, table)
-    return _written(tree, [*tables.values()], domain, rng)
+    return _write_tables(tree, [*tables.values()], domain, rng)
 
 
 def shipped(tree: Path, rng: Random) -> Notes:
     """Replaces the CSV files of the tree, those that `real.toml` knows, by tables with other names and values."""
     known = tomllib.loads((HERE / "real.toml").read_text(encoding="utf-8"))
     files = sorted(file for file in tree.rglob("*") if file.is_file())
-    tables = [_altered(file, known[file.name], rng) for file in files if file.name in known]
+    tables = [_alter_table(file, known[file.name], rng) for file in files if file.name in known]
     for file in files:
         file.unlink()
-    return _written(tree, tables, "records", rng)
+    return _write_tables(tree, tables, "records", rng)
 
 
 def _domains() -> Iterator[tuple[str, dict[str, Any], dict[str, list[str]]]]:
@@ -87,7 +89,7 @@ class _Maker:
 
     def _column(self, name: str, kind: str, count: int, note: Notes) -> list[Any]:
         word, _, rest = kind.partition(" ")
-        about: Notes = {"kind": KINDS[word], "said": _said(name)}
+        about: Notes = {"kind": KINDS[word], "said": _spoken_name(name)}
         note["columns"][name] = about
         if word == "refers":
             parent = self.tables[rest]
@@ -164,22 +166,22 @@ STYLES: tuple[Callable[[str], str], ...] = (
 )  # fmt: skip
 
 
-def _altered(file: Path, spec: Mapping[str, Any], rng: Random) -> MadeTable:
+def _alter_table(file: Path, spec: Mapping[str, Any], rng: Random) -> MadeTable:
     """Some rows of a shipped table, with numbers that are a little off."""
     note = _note(spec, spec["table"])
     named = {old: tuple(new.split()) for old, new in spec["columns"].items()}
     for name, kind in named.values():
-        note["columns"][name] = {"kind": kind, "said": _said(name)}
+        note["columns"][name] = {"kind": kind, "said": _spoken_name(name)}
         note |= {kind: name} if kind in ("key", "label") else {}
     with file.open(encoding="utf-8-sig", newline="") as text:
         reader = csv.DictReader(text, skipinitialspace=True)
         rows = [{key.strip(): cell.strip() for key, cell in row.items() if key} for row in reader]
     rows = rng.sample(rows, min(KEPT_ROWS, len(rows) * 4 // 5))
-    altered = [{new: _off(row[old], kind, rng) for old, (new, kind) in named.items()} for row in rows]
+    altered = [{new: _alter_cell(row[old], kind, rng) for old, (new, kind) in named.items()} for row in rows]
     return MadeTable(spec["table"], altered, note)
 
 
-def _off(cell: str, kind: str, rng: Random) -> Any:
+def _alter_cell(cell: str, kind: str, rng: Random) -> Any:
     if cell in EMPTY:
         return None
     if kind == "date":
@@ -200,13 +202,13 @@ def _note(spec: Mapping[str, Any], name: str) -> Notes:
     return {"one": one, "many": spec.get("many", f"{one}s"), "lacks": lacks, "key": "", "label": "", "columns": {}}
 
 
-def _said(name: str) -> str:
+def _spoken_name(name: str) -> str:
     """How people call a column: without its unit."""
     words = name.split("_")
     return " ".join(words[:-1] if words[-1] in UNITS and len(words) > 1 and words[-2] != "per" else words)
 
 
-def _written(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Random) -> Notes:
+def _write_tables(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Random) -> Notes:
     """Each table in the database or in a file of its own, in the style of this workspace."""
     naming, dates = rng.choice(NAMINGS), rng.choice(DATES)
     database = tree / f"{stem}{rng.choice(('.db', '.sqlite'))}"
@@ -221,9 +223,9 @@ def _written(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Random) ->
         file = tree / rng.choice(("data", "exports")) / f"{made.name}{rng.choice(('.csv', '.csv', '.tsv'))}"
         file = file if made in split else database
         (_to_sqlite if file == database else _to_text)(file, made.name, rows)
-        noted[made.name] = _renamed(made.note, names, naming) | {"path": file.relative_to(tree).as_posix()}
+        noted[made.name] = _rename_columns(made.note, names, naming) | {"path": file.relative_to(tree).as_posix()}
     if database.exists():
-        _settle(database)
+        _clear_sqlite_version(database)
     return {"tables": noted}
 
 
@@ -236,7 +238,7 @@ DATES: tuple[Callable[[date], str], ...] = (
 )  # fmt: skip
 
 
-def _renamed(note: Notes, names: Mapping[str, str], naming: Callable[[str], str]) -> Notes:
+def _rename_columns(note: Notes, names: Mapping[str, str], naming: Callable[[str], str]) -> Notes:
     columns = {
         names[plain]: about
         | ({"refers": [about["refers"][0], naming(about["refers"][1])]} if "refers" in about else {})
@@ -269,7 +271,7 @@ def _type(cells: Iterable[Any]) -> str:
     return "INTEGER" if kinds == {int} else "REAL" if kinds and kinds <= {int, float} else "TEXT"
 
 
-def _settle(file: Path) -> None:
+def _clear_sqlite_version(file: Path) -> None:
     """Takes the version of SQLite out of the file: the same rows give the same bytes."""
     data = bytearray(file.read_bytes())
     data[96:100] = bytes(4)
@@ -277,4 +279,4 @@ def _settle(file: Path) -> None:
 
 
 # A step is a function of this module; each domain is one, by its name.
-globals().update({name: partial(invented, spec, words, name) for name, spec, words in _domains()})
+globals().update({name: partial(write_domain, spec, words, name) for name, spec, words in _domains()})

@@ -15,38 +15,38 @@ def parts(name: str) -> list[str]:
     return [word.lower() for word in WORDS.findall(name)]
 
 
-def last(name: str) -> str:
+def last_part(name: str) -> str:
     """What stands behind the last dot."""
     return name.rpartition(".")[2]
 
 
-def as_said(name: str) -> str:
+def outline_target(name: str) -> str:
     """A name as it is handed to `outline`, which knows it in any spelling."""
     return name.strip().removesuffix("()")
 
 
 def as_identifier(said: str) -> str:
     """What can be searched for of what was said: `back off` and `back-off` as `back_off`, `close()` as `close`."""
-    return re.sub(r"[\s-]+", "_", as_said(said))
+    return re.sub(r"[\s-]+", "_", outline_target(said))
 
 
-def plain(name: str) -> str:
+def spell_out(name: str) -> str:
     """How one says it aloud: `ConnectionPool` as `connection pool`."""
     return " ".join(parts(name))
 
 
-def recombined(names: Sequence[str], text: str, rng: Random) -> Iterator[str]:
+def recombine(names: Sequence[str], text: str, rng: Random) -> Iterator[str]:
     """Names that look like these, made of their parts, whose words stand together nowhere in the (lower-case) text."""
     heads = [name for name in names if 2 <= len(parts(name)) <= 4 and not name.startswith("_")]
     squeezed = re.sub(r"[_\s-]", "", text)
     while len(heads) > 1:
         first, second = rng.sample(heads, 2)
-        made = _joined(first, second)
+        made = _join(first, second)
         if made and "".join(parts(made)) not in squeezed:
             yield made
 
 
-def _joined(first: str, second: str) -> str:
+def _join(first: str, second: str) -> str:
     """The first words of one and the last of the other, spelled as both are; empty where they are not spelled alike."""
     one, other = parts(first), parts(second)
     if ("_" in first) != ("_" in second) or first[0].isupper() != second[0].isupper():
@@ -61,17 +61,17 @@ def _joined(first: str, second: str) -> str:
     return joined if first[0].isupper() else words[0] + joined[len(words[0]) :]
 
 
-def listed(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str]) -> str:
     """`a`, `b` and `c`."""
-    return spoken([f"`{name}`" for name in names])
+    return format_list([f"`{name}`" for name in names])
 
 
-def spoken(texts: Sequence[str]) -> str:
+def format_list(texts: Sequence[str]) -> str:
     """a, b and c."""
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-def sparingly(things: Iterable[Thing], key: Callable[[Thing], object], most: int) -> Iterator[Thing]:
+def limit_per_key(things: Iterable[Thing], key: Callable[[Thing], object], most: int) -> Iterator[Thing]:
     """The things, but at most so many of each kind."""
     had: Counter[object] = Counter()
     for one in things:

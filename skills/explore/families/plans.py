@@ -8,7 +8,7 @@ from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
-from .names import as_said, last
+from .names import last_part, outline_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +19,16 @@ class CodeLook:
     missed: tuple[str, ...] = field(default=())
 
 
-Looking = Generator[ToolCall, SeenResult, CodeLook]
+LookSteps = Generator[ToolCall, SeenResult, CodeLook]
 
 
-def look_up(said: str) -> Looking:
+def look_up(said: str) -> LookSteps:
     """The definition of a name as it was said: the tool knows it in any spelling, or says that there is none."""
-    seen = yield call("outline", target=as_said(said))
+    seen = yield call("outline", target=outline_target(said))
     return CodeLook(None, (seen.id,)) if seen.text.startswith("no definition") else CodeLook(seen)
 
 
-def absent(missed: tuple[str, ...]) -> str:
+def absence_answer(missed: tuple[str, ...]) -> str:
     return f"There is none ({', '.join(missed)} found nothing)."
 
 
@@ -40,7 +40,7 @@ def place(goal: Goal, seen: SeenResult) -> str:
     return f"{path}:{line}"
 
 
-def shown_at(goal: Goal, seen: SeenResult) -> str:
+def definition_line(goal: Goal, seen: SeenResult) -> str:
     """The line of this result that shows the goal's definition. Raises LookupError."""
     return line_at(seen, str(goal.facts["path"]), int(str(goal.facts["line"])))
 
@@ -52,25 +52,25 @@ def line_at(seen: SeenResult, path: str, line: int) -> str:
     return found
 
 
-def name(goal: Goal) -> str:
+def last_name(goal: Goal) -> str:
     """The last part of the name that the result shows."""
-    return last(str(goal.facts["name"]))
+    return last_part(str(goal.facts["name"]))
 
 
 def definition(goal: Goal, context: OracleContext) -> Plan:
     """Also of what stands in its line: parameters, bases."""
     look = yield from look_up(goal.words["name"])
-    return shown_at(goal, look.seen) if look.seen else absent(look.missed)
+    return definition_line(goal, look.seen) if look.seen else absence_answer(look.missed)
 
 
 def default(goal: Goal, context: OracleContext) -> Plan:
     look = yield from look_up(goal.words["name"])
     if look.seen is None:
-        return absent(look.missed)
-    return f"It is {shown(goal, look.seen)} ({place(goal, look.seen)})."
+        return absence_answer(look.missed)
+    return f"It is {shown_value(goal, look.seen)} ({place(goal, look.seen)})."
 
 
-def shown(goal: Goal, seen: SeenResult) -> str:
+def shown_value(goal: Goal, seen: SeenResult) -> str:
     """The goal's value with the quotes that the result shows. Raises LookupError."""
     value = str(goal.facts["value"])
     spelled = [text for text in (value, value.replace("'", '"')) if text in seen.text]
@@ -81,18 +81,18 @@ def shown(goal: Goal, seen: SeenResult) -> str:
 
 def raises(goal: Goal, context: OracleContext) -> Plan:
     look = yield from look_up(goal.words["name"])
-    return told_raises(goal, look.seen) if look.seen else absent(look.missed)
+    return raises_line(goal, look.seen) if look.seen else absence_answer(look.missed)
 
 
-def told_raises(goal: Goal, seen: SeenResult) -> str:
+def raises_line(goal: Goal, seen: SeenResult) -> str:
     """The line of the exceptions. Raises LookupError where one is not shown."""
-    raised = texts(goal, "raises")
+    raised = fact_texts(goal, "raises")
     shown = next((line for line in seen.lines if ": raises " in line), "")
     if not all(re.search(rf": (?:raises )?{re.escape(one)}(?:;|$)", shown) for one in raised):
         raise LookupError("not all exceptions are shown")
     return shown if raised else f"It raises nothing itself ({place(goal, seen)})."
 
 
-def texts(goal: Goal, fact: str) -> list[str]:
+def fact_texts(goal: Goal, fact: str) -> list[str]:
     found = goal.facts[fact]
     return [str(one) for one in found] if isinstance(found, list) else []

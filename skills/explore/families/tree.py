@@ -10,7 +10,7 @@ from pathlib import Path
 
 from skillstill.symbols import language_of, symbols
 
-from .code import Class, CodePlace, Constant, Function, Import, Module, functions, is_test, parsed
+from .code import Class, CodePlace, Constant, Function, Import, Module, functions, is_test, parse_module
 
 MAX_BYTES = 400_000  # of a file that is indexed: a longer one is data
 CACHED = 40  # trees: all workspaces of a skill
@@ -26,14 +26,14 @@ class TreeSymbol(CodePlace):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class SearchText:
     """All lines as one text, and where in it each begins: what can be searched fast."""
 
     text: str
     starts: Sequence[int]
 
     @classmethod
-    def of(cls, lines: Sequence[str]) -> "Whole":
+    def of(cls, lines: Sequence[str]) -> "SearchText":
         return cls("\n".join(lines), [0, *accumulate(len(line) + 1 for line in lines)][: len(lines)])
 
 
@@ -140,12 +140,12 @@ class Tree:
         return [(path, number) for path, lines in self.texts.items() for number in range(1, len(lines) + 1)]
 
     @cached_property
-    def _whole(self) -> Whole:
-        return Whole.of([line for lines in self.texts.values() for line in lines])
+    def _whole(self) -> SearchText:
+        return SearchText.of([line for lines in self.texts.values() for line in lines])
 
     @cached_property
-    def _lowered(self) -> Whole:
-        return Whole.of([line.lower() for lines in self.texts.values() for line in lines])
+    def _lowered(self) -> SearchText:
+        return SearchText.of([line.lower() for lines in self.texts.values() for line in lines])
 
     def lines_of(self, one: CodePlace) -> Sequence[str]:
         return self.texts[one.path][one.line - 1 : one.end]
@@ -156,14 +156,14 @@ class Tree:
 
 
 def tree_of(root: Path) -> Tree:
-    return _indexed(str(root))
+    return _index(str(root))
 
 
 @lru_cache(maxsize=CACHED)
-def _indexed(root: str) -> Tree:
+def _index(root: str) -> Tree:
     texts = {path: lines for path, lines in _texts(Path(root)) if lines}
     python = {path: "\n".join(lines) for path, lines in texts.items() if path.endswith((".py", ".pyi"))}
-    modules = {path: module for path, text in python.items() if (module := parsed(path, text))}
+    modules = {path: module for path, text in python.items() if (module := parse_module(path, text))}
     return Tree(texts, modules)
 
 

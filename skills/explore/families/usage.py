@@ -10,27 +10,29 @@ from skillstill_training.authoring.goal import Draft
 from skillstill_training.workspaces import BuiltWorkspace
 
 from .code import Class, CodePlace, Function
-from .lookups import SHARE
+from .draft_parts import askable_classes, askable_functions, facts_of, is_distinct, span_of, with_absent
+from .lookups import ABSENT_SHARE
 from .names import shuffled
-from .naming import facts_of, is_distinct, plain_classes, plain_functions, span_of, with_absent
 from .tree import Line, Tree, tests_folder, tree_of
 
-SHOWN = 5  # hits that a search tells
-MOST = 4  # places that an answer lists
-CLEAR = 0.6  # the least share of right files: one that only defines the name may be told beside two that import it
+MAX_SHOWN = 5  # hits that a search tells
+MAX_LISTED = 4  # places that an answer lists
+MIN_PRECISION = (
+    0.6  # the least share of right files: one that only defines the name may be told beside two that import it
+)
 
 
 def callers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     tree = tree_of(built.root)
-    functions = shuffled(plain_functions(tree), rng)
-    yield from with_absent(tree, _callers(tree, functions), functions, SHARE, rng)
+    functions = shuffled(askable_functions(tree), rng)
+    yield from with_absent(tree, _callers(tree, functions), functions, ABSENT_SHARE, rng)
 
 
 def _callers(tree: Tree, functions: Sequence[Function]) -> Iterator[Draft]:
     for one in functions:
         hits = tree.hits(f"{one.last}(") if is_distinct(one.last) and tree.is_unique(one) else []
         calls = [hit for hit in hits if hit != (one.path, one.line)]
-        if len(hits) <= SHOWN and (found := _calling(tree, one, calls)):
+        if len(hits) <= MAX_SHOWN and (found := _calling_functions(tree, one, calls)):
             yield Draft(
                 check=Locations(gold=tuple(map(span_of, found)), precision=1.0),
                 words={"name": one.last},
@@ -38,14 +40,14 @@ def _callers(tree: Tree, functions: Sequence[Function]) -> Iterator[Draft]:
             )
 
 
-def _calling(tree: Tree, one: Function, calls: Sequence[Line]) -> list[Function]:
+def _calling_functions(tree: Tree, one: Function, calls: Sequence[Line]) -> list[Function]:
     """The two to four functions that these lines lie in, where each is a call and nothing else speaks of the name."""
-    found = list(dict.fromkeys(_around(tree, hit, one.last) for hit in calls))
-    fit = 2 <= len(found) <= MOST and one not in found and _is_only_called(tree, one)
+    found = list(dict.fromkeys(_caller_around(tree, hit, one.last) for hit in calls))
+    fit = 2 <= len(found) <= MAX_LISTED and one not in found and _is_only_called(tree, one)
     return [caller for caller in found if caller] if fit and None not in found else []
 
 
-def _around(tree: Tree, hit: Line, name: str) -> Function | None:
+def _caller_around(tree: Tree, hit: Line, name: str) -> Function | None:
     """The innermost function around a line, where it calls the name there."""
     inside = [one for one in tree.functions_in(hit[0]) if one.line < hit[1] <= one.end]
     found = max(inside, key=lambda one: one.line, default=None)
@@ -64,8 +66,8 @@ def _is_only_called(tree: Tree, one: CodePlace) -> bool:
 
 def importers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     tree = tree_of(built.root)
-    things: list[CodePlace] = [*plain_functions(tree), *plain_classes(tree)]
-    yield from with_absent(tree, _importers(tree, shuffled(things, rng)), things, SHARE, rng)
+    things: list[CodePlace] = [*askable_functions(tree), *askable_classes(tree)]
+    yield from with_absent(tree, _importers(tree, shuffled(things, rng)), things, ABSENT_SHARE, rng)
 
 
 def _importers(tree: Tree, things: Sequence[CodePlace]) -> Iterator[Draft]:
@@ -73,7 +75,7 @@ def _importers(tree: Tree, things: Sequence[CodePlace]) -> Iterator[Draft]:
         if lines := _imports(tree, thing):
             gold = tuple(Span(path=path) for path in dict.fromkeys(path for path, _ in lines))
             yield Draft(
-                check=Locations(gold=gold, precision=CLEAR),
+                check=Locations(gold=gold, precision=MIN_PRECISION),
                 words={"name": thing.last},
                 facts={**facts_of(thing), "places": [[*line] for line in lines]},
             )
@@ -82,22 +84,22 @@ def _importers(tree: Tree, things: Sequence[CodePlace]) -> Iterator[Draft]:
 def _imports(tree: Tree, thing: CodePlace) -> list[Line]:
     """All lines that import it, where each is a whole statement that one search shows; else none."""
     imports = tree.imports_of.get(thing.last, ()) if is_distinct(thing.last) and tree.is_unique(thing) else ()
-    if not imports or len({one.path for one in imports}) > MOST or not all(one.whole for one in imports):
+    if not imports or len({one.path for one in imports}) > MAX_LISTED or not all(one.whole for one in imports):
         return []
     pattern = re.compile(f"import .*{thing.last}")
     hits = [(path, line) for path, line in tree.hits(thing.last) if pattern.search(tree.texts[path][line - 1])]
-    return hits if len(hits) <= SHOWN and set(hits) == {(one.path, one.line) for one in imports} else []
+    return hits if len(hits) <= MAX_SHOWN and set(hits) == {(one.path, one.line) for one in imports} else []
 
 
 def tests(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     tree = tree_of(built.root)
     folder = tests_folder(tree)
-    things: list[CodePlace] = [*plain_functions(tree), *plain_classes(tree)] if folder else []
+    things: list[CodePlace] = [*askable_functions(tree), *askable_classes(tree)] if folder else []
     tested = "\n".join("\n".join(lines) for path, lines in tree.texts.items() if path.startswith(f"{folder}/")).lower()
     untested = iter([one for one in shuffled(things, rng) if is_distinct(one.last) and one.last.lower() not in tested])
     for number, draft in enumerate(_tests(tree, shuffled(things, rng), folder)):
         pair = f"{draft.words['name']}/{number}"
-        missing = next(untested, None) if rng.random() < SHARE else None
+        missing = next(untested, None) if rng.random() < ABSENT_SHARE else None
         yield draft.model_copy(update={"pair": pair if missing else ""})
         if missing:
             yield Draft(
@@ -111,8 +113,10 @@ def _tests(tree: Tree, things: Sequence[CodePlace], folder: str) -> Iterator[Dra
             continue
         hits = [hit for hit in tree.hits(f"{one.last}(") if hit[0].startswith(f"{folder}/")]
         inside = [hit for hit in hits if _test_around(tree, hit)]
-        if not set(inside).isdisjoint(hits[:SHOWN]) and all(_names(tree, hit, one.last) for hit in hits):
-            named = [hit for hit in tree.hits(one.last) if hit[0].startswith(folder) and _names(tree, hit, one.last)]
+        if not set(inside).isdisjoint(hits[:MAX_SHOWN]) and all(_contains_name(tree, hit, one.last) for hit in hits):
+            named = [
+                hit for hit in tree.hits(one.last) if hit[0].startswith(folder) and _contains_name(tree, hit, one.last)
+            ]
             gold = tuple(span_of(test) for test in dict.fromkeys(_test_around(tree, hit) for hit in named) if test)
             path, line = inside[0]
             yield Draft(
@@ -127,6 +131,6 @@ def _test_around(tree: Tree, hit: Line) -> Function | None:
     return next((one for one in tests if one.line < hit[1] <= one.end), None)
 
 
-def _names(tree: Tree, hit: Line, name: str) -> bool:
+def _contains_name(tree: Tree, hit: Line, name: str) -> bool:
     """Whether the line holds it as a name of its own, not as a part of a longer one."""
     return re.search(rf"(?<!\w){name}(?!\w)", tree.texts[hit[0]][hit[1] - 1]) is not None

@@ -6,7 +6,7 @@ from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
-from .reading import absent, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
+from .result_rows import absence_answer, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
 
 STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
 Text = Generator[ToolCall, SeenResult, str]
@@ -16,7 +16,7 @@ def frame(goal: Goal, context: OracleContext) -> Plan:
     time = goal.words["time"]
     seen = yield call("entries", pattern=goal.words["exception"], since=time, until=time)
     row_at(seen, _fact(goal, "place"))
-    return (yield from _raised_at(goal))
+    return (yield from _raising_line(goal))
 
 
 def follow(goal: Goal, context: OracleContext) -> Plan:
@@ -25,14 +25,14 @@ def follow(goal: Goal, context: OracleContext) -> Plan:
     row = next(line for line in seen.lines[1:] if goal.words["path"] in line)
     seen = yield call("entries", level="error", related=place_of(row))
     row_at(seen, _fact(goal, "place"))
-    return (yield from _raised_at(goal))
+    return (yield from _raising_line(goal))
 
 
 def request_failure(goal: Goal, context: OracleContext) -> Plan:
     number = goal.words["object"].split()[-1]
     seen = yield call("entries", pattern=number)
     if found_nothing(seen):
-        return absent([seen])
+        return absence_answer([seen])
     seen = yield call("entries", level="error", related=place_of(seen.lines[1]))
     return row_at(seen, _fact(goal, "place"))
 
@@ -74,7 +74,7 @@ def origin(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("entries", level="error", until=_fact(goal, "error"), last=True)
     row_at(seen, _fact(goal, "place"))
     context.met(rows_shown(seen))
-    return (yield from _raised_at(goal))
+    return (yield from _raising_line(goal))
 
 
 def deploy(goal: Goal, context: OracleContext) -> Plan:
@@ -94,7 +94,7 @@ def match(goal: Goal, context: OracleContext) -> Plan:
     context.meant = _fact(goal, "message")
     seen = yield call("entries", level="warn", meaning=goal.words["meaning"])
     if found_nothing(seen):
-        return absent([seen])
+        return absence_answer([seen])
     context.met(rows_shown(seen))
     return row_at(seen, _fact(goal, "place"))
 
@@ -124,7 +124,7 @@ def _last_start(goal: Goal, context: OracleContext) -> Text:
     return _fact(goal, "name")
 
 
-def _raised_at(goal: Goal) -> Text:
+def _raising_line(goal: Goal) -> Text:
     """What a stack trace says of the function that raised the exception."""
     path, _, line = _fact(goal, "place").rpartition(":")
     seen = yield call("read", path=path, line=int(line))

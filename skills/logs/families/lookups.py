@@ -9,23 +9,23 @@ from skillstill_training.authoring.checks import Absent, Locations, Members, Val
 from skillstill_training.authoring.goal import Draft
 from skillstill_training.workspaces import BuiltWorkspace
 
-from .record import NAMES, LogRecord, RecordEntry, record
+from .record import LEVEL_NAMES, LogRecord, RecordEntry, record
 
 ABSENT = 0.35  # of the drafts of a family that has them
 
 
 def first(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    yield from _ends(record(built), rng, 0)
+    yield from _end_entries(record(built), rng, 0)
 
 
 def last(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    yield from _ends(record(built), rng, -1)
+    yield from _end_entries(record(built), rng, -1)
 
 
 def component_count(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     known = record(built)
     for level, component, own in _components(known, rng):
-        words = {"component": component, "entries": NAMES[level][1], "entry": NAMES[level][0]}
+        words = {"component": component, "entries": LEVEL_NAMES[level][1], "entry": LEVEL_NAMES[level][0]}
         facts: dict[str, JsonValue] = {"level": level, "component": component, "count": len(own)}
         there = Draft(check=Value(gold=str(len(own))), words=words, loose=("component",), facts=facts)
         yield from with_absent(there, absent_components(known, level, rng), "component", rng)
@@ -59,15 +59,15 @@ def absent_components(known: LogRecord, level: str, rng: Random) -> Iterator[str
     """Names of services that are not there, and of those that are but have no entry of that level."""
     silent = [name for name in known.components if not any(one.component == name for one in known.of_level[level])]
     names = [name for name in known.absent if name.rpartition(".")[2].lower() not in known.text]
-    yield from shuffled([*silent, *(names or _recombined(known))], rng)
+    yield from shuffled([*silent, *(names or _recombine(known))], rng)
 
 
-def any_of(entries: Sequence[RecordEntry]) -> Locations:
+def places_check(entries: Sequence[RecordEntry]) -> Locations:
     """A place of one of these entries, and of none else."""
     return Locations(gold=tuple(entry.place for entry in entries), recall=0.5 / len(entries), precision=1.0)
 
 
-def one_of(entry: RecordEntry) -> Locations:
+def place_check(entry: RecordEntry) -> Locations:
     return Locations(gold=(entry.place,), precision=1.0)
 
 
@@ -75,7 +75,7 @@ def place(entry: RecordEntry) -> str:
     return f"{entry.path}:{entry.first}"
 
 
-def also(component: str) -> tuple[str, ...]:
+def short_names(component: str) -> tuple[str, ...]:
     """Shorter ways to name it."""
     short = component.rpartition(".")[2]
     return tuple(name for name in (short, short.lower()) if name != component)
@@ -87,11 +87,11 @@ def shuffled(found: Any, rng: Random) -> list[Any]:
     return ordered
 
 
-def _ends(known: LogRecord, rng: Random, end: int) -> Iterator[Draft]:
+def _end_entries(known: LogRecord, rng: Random, end: int) -> Iterator[Draft]:
     for level, component, own in _components(known, rng):
         entry = own[end]
         if sum(one.second == entry.second for one in own) == 1:
-            words = {"component": component, "entry": NAMES[level][0], "entries": NAMES[level][1]}
+            words = {"component": component, "entry": LEVEL_NAMES[level][0], "entries": LEVEL_NAMES[level][1]}
             facts: dict[str, JsonValue] = {"level": level, "component": component, "place": place(entry)}
             there = Draft(check=Locations(gold=(entry.place,)), words=words, loose=("component",), facts=facts)
             yield from with_absent(there, absent_components(known, level, rng), "component", rng)
@@ -113,7 +113,7 @@ def _absent_ids(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
             yield name
 
 
-def _recombined(known: LogRecord) -> list[str]:
+def _recombine(known: LogRecord) -> list[str]:
     """Parts of names of the same logs, put together anew: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
     parts = [name.split("-") for name in known.components if "-" in name]
     names = {f"{one[0]}-{other[-1]}" for one in parts for other in parts}

@@ -6,20 +6,20 @@ from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
-from .reading import absent, first_of, found_nothing, has_row, is_shown, row_at, row_of
+from .result_rows import absence_answer, first_place, found_nothing, has_row, is_shown, row_at, row_of
 
 
 def first(goal: Goal, context: OracleContext) -> Plan:
-    seen = yield _of_component(goal)
+    seen = yield _component_call(goal)
     if not has_row(seen, _component(goal)):
-        return absent([seen])
-    return f"It is at {first_of(row_of(seen, _component(goal)))}."
+        return absence_answer([seen])
+    return f"It is at {first_place(row_of(seen, _component(goal)))}."
 
 
 def component_count(goal: Goal, context: OracleContext) -> Plan:
-    seen = yield _of_component(goal)
+    seen = yield _component_call(goal)
     if not has_row(seen, _component(goal)):
-        return absent([seen])
+        return absence_answer([seen])
     return row_of(seen, _component(goal))
 
 
@@ -28,11 +28,11 @@ def last(goal: Goal, context: OracleContext) -> Plan:
     seen = [(yield call("entries", pattern=said, **_level(goal), last=True))]
     place = str(goal.facts.get("place", ""))
     if found_nothing(seen[-1]):
-        return absent(seen)
+        return absence_answer(seen)
     if not is_shown(seen[-1], place):  # only others that mention it
         seen.append((yield call("tally", by="component", **_level(goal))))
         if not place:
-            return _none_of(goal, seen)
+            return _absence_of_component(goal, seen)
         seen.append((yield call("entries", pattern=_component(goal), **_level(goal), last=True)))
     return row_at(seen[-1], place)
 
@@ -40,28 +40,28 @@ def last(goal: Goal, context: OracleContext) -> Plan:
 def level_count(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="level", **_level(goal), **_scope(goal))
     if not goal.facts["count"]:
-        return absent([seen])
+        return absence_answer([seen])
     return row_of(seen, str(goal.facts["level"])) if goal.facts["level"] else seen.lines[1]
 
 
 def earliest(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("entries", **_level(goal), **_scope(goal))
-    return absent([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
+    return absence_answer([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
 
 
 def latest(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("entries", **_level(goal), **_scope(goal), last=True)
-    return absent([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
+    return absence_answer([seen]) if found_nothing(seen) else row_at(seen, str(goal.facts["place"]))
 
 
 def kinds(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="message", **_level(goal), **_scope(goal))
     if found_nothing(seen):
-        return absent([seen])
+        return absence_answer([seen])
     places = goal.facts["places"]
     assert isinstance(places, list)
     rows = [line for line in seen.lines[1:] if "×" in line]
-    if sorted(map(first_of, rows)) != places:
+    if sorted(map(first_place, rows)) != places:
         raise LookupError("its kinds are others")
     return "\n".join(rows)
 
@@ -84,13 +84,13 @@ def burst(goal: Goal, context: OracleContext) -> Plan:
 def request(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("tally", by="component", pattern=goal.words["request"])
     if found_nothing(seen):
-        return absent([seen])
+        return absence_answer([seen])
     names = goal.facts["components"]
     assert isinstance(names, list)
     return "\n".join(sorted((row_of(seen, str(name)) for name in names), key=seen.text.index))
 
 
-def _of_component(goal: Goal) -> ToolCall:
+def _component_call(goal: Goal) -> ToolCall:
     """How often it is there: a tool that finds a name however it is joined leaves no second look to take."""
     return call("tally", by="component", **_level(goal), pattern=goal.words["component"])
 
@@ -99,11 +99,11 @@ def _component(goal: Goal) -> str:
     return str(goal.facts.get("component", goal.words["component"]))
 
 
-def _none_of(goal: Goal, seen: list[SeenResult]) -> str:
+def _absence_of_component(goal: Goal, seen: list[SeenResult]) -> str:
     """That there is none. Raises LookupError where a result shows one."""
     if has_row(seen[-1], _component(goal)):
         raise LookupError("it is there")
-    return absent(seen)
+    return absence_answer(seen)
 
 
 def _level(goal: Goal) -> dict[str, Any]:

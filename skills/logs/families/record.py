@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from skillstill.types import Span
 from skillstill_training.workspaces import BuiltWorkspace
 
-NAMES = {"ERROR": ("error", "errors"), "WARN": ("warning", "warnings"), "": ("entry", "entries")}
+LEVEL_NAMES = {"ERROR": ("error", "errors"), "WARN": ("warning", "warnings"), "": ("entry", "entries")}
 
 NAME = re.compile(r"[\w.-]+")  # of a component that can be asked for; systemd's helpers are called `(sd-pam)`
 
@@ -70,7 +70,7 @@ class LogRecord:
     @cached_property
     def of_level(self) -> dict[str, list[RecordEntry]]:
         """By level; all of them under the empty name."""
-        named = {level: [one for one in self.entries if one.level == level] for level in NAMES if level}
+        named = {level: [one for one in self.entries if one.level == level] for level in LEVEL_NAMES if level}
         return {"": [*self.entries], **named}
 
     @cached_property
@@ -96,17 +96,17 @@ class LogRecord:
         return "\n".join(f"{entry.component} {entry.message}" for entry in self.entries).lower()
 
 
-_KNOWN: dict[Path, LogRecord] = {}  # by the root of the workspace
+_RECORDS: dict[Path, LogRecord] = {}  # by the root of the workspace
 
 
 def record(built: BuiltWorkspace) -> LogRecord:
     """That of the workspace, made once."""
-    if built.root not in _KNOWN:
-        _KNOWN[built.root] = _made(built.notes)
-    return _KNOWN[built.root]
+    if built.root not in _RECORDS:
+        _RECORDS[built.root] = _build(built.notes)
+    return _RECORDS[built.root]
 
 
-def _made(notes: Mapping[str, Any]) -> LogRecord:
+def _build(notes: Mapping[str, Any]) -> LogRecord:
     rows = sorted((RecordEntry(*row) for row in notes["entries"]), key=lambda one: (one.at, one.path, one.first))
     return LogRecord(tuple(rows), notes["levels"], tuple(notes.get("absent", ())), frozenset(notes.get("needles", ())))
 
@@ -115,7 +115,7 @@ def clock(second: int) -> str:
     return f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
 
 
-def single(counted: Counter[Any]) -> Any:
+def single_most_common(counted: Counter[Any]) -> Any:
     """What is counted most, None where that is not one alone."""
     ranked = counted.most_common(2)
     return ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None

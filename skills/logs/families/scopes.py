@@ -13,8 +13,17 @@ SHORTEST = 3_600  # seconds that a log must span to be divided
 NARROW = 0.3  # of the windows: short ones, some of which are empty
 WHOLE = 0.3  # of the scopes: all there is
 UNSAID = 0.6  # of those: nobody says so
-LEARNED = ("in all", "in total", "overall", "altogether", "in the logs", "in these logs", "anywhere", "in any file")
-OTHERS = (  # from another hand, for the test
+TRAIN_PHRASES = (
+    "in all",
+    "in total",
+    "overall",
+    "altogether",
+    "in the logs",
+    "in these logs",
+    "anywhere",
+    "in any file",
+)
+TEST_PHRASES = (  # from another hand, for the test
     "across every file",
     "over the entire set of logs",
     "with all files taken together",
@@ -26,7 +35,7 @@ OTHERS = (  # from another hand, for the test
     "in every log put together",
     "regardless of file",
 )
-SAYINGS: dict[Split, tuple[str, ...]] = {"train": LEARNED, "validation": LEARNED, "test": OTHERS}
+EVERYWHERE: dict[Split, tuple[str, ...]] = {"train": TRAIN_PHRASES, "validation": TRAIN_PHRASES, "test": TEST_PHRASES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ def scopes(known: LogRecord, split: Split, rng: Random, files: bool = True) -> I
     first, last = known.entries[0].second, known.entries[-1].second
     while last - first > SHORTEST:
         if rng.random() < WHOLE:
-            yield LogScope("" if rng.random() < UNSAID else rng.choice(SAYINGS[split]))
+            yield LogScope("" if rng.random() < UNSAID else rng.choice(EVERYWHERE[split]))
         elif files and len(known.files) > 1 and rng.random() < 0.5:
             path = rng.choice(known.files)
             yield LogScope(f"in {path}", {"path": path}, path)

@@ -11,7 +11,7 @@ NUMBERS = {"INFO": 30, "WARN": 40, "ERROR": 50}
 Form = Callable[[LogEvent, datetime], str]
 
 
-def line(event: LogEvent, day: datetime) -> str:
+def first_line(event: LogEvent, day: datetime) -> str:
     """The first line of the entry."""
     return FORMS[event.service.form](event, day + timedelta(milliseconds=event.at))
 

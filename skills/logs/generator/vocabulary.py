@@ -13,18 +13,18 @@ HOLE = re.compile(r"\{(\w+?)(\d*)\}")
 RANGES = {"n": (11, 980), "ms": (1_100, 9_800), "pct": (81, 98)}
 
 
-class Fixed(BaseModel):
+class FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Needle(Fixed):
+class Needle(FrozenModel):
     """A message, and how somebody describes it in other words."""
 
     text: str
     meaning: tuple[str, ...]
 
 
-class Failure(Fixed):
+class Failure(FrozenModel):
     exception: str
     text: str
     functions: tuple[str, ...]
@@ -32,14 +32,14 @@ class Failure(Fixed):
     omen: str
 
 
-class Trouble(Fixed):
+class Trouble(FrozenModel):
     """What may be wrong with a host, and how somebody says it in other words."""
 
     text: str
     said: tuple[str, ...]
 
 
-class Vocabulary(Fixed):
+class Vocabulary(FrozenModel):
     prefix: tuple[str, ...]
     package: tuple[str, ...]
     formats: tuple[str, ...]
@@ -65,7 +65,7 @@ def vocabulary(split: Literal["train", "validation", "test"]) -> Vocabulary:
     return Vocabulary.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
-def filled(text: str, rng: Random, **known: str) -> str:
+def fill(text: str, rng: Random, **known: str) -> str:
     """The text with a value in each hole: one that is known, else a number of its kind."""
     return HOLE.sub(lambda hole: known.get(hole[1]) or _number(hole[1], hole[2], rng), text)
 

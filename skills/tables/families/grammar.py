@@ -90,15 +90,15 @@ class Sampler:
         """A column is one of its values; `loose`: whether the value is said otherwise than it is stored."""
         column = column or self.pick(table.categories)
         value: str = self.pick(sorted(column.counts))
-        said = spoken(value) if (self.rng.random() < LOOSE if loose is None else loose) else value
+        said = spell_out(value) if (self.rng.random() < LOOSE if loose is None else loose) else value
         if loose and said == value:
             raise Unsuitable
-        return _equals(table, column, said, value)
+        return _equals_condition(table, column, said, value)
 
     def unused(self, table: SchemaTable, column: SchemaColumn) -> Condition:
         """The like, with a value that is stored nowhere."""
         value = self.pick([one for one in column.unused if not self.schema.holds(one)])
-        return _equals(table, column, spoken(value) if self.rng.random() < 0.5 else value, "")
+        return _equals_condition(table, column, spell_out(value) if self.rng.random() < 0.5 else value, "")
 
     def bound(self, table: SchemaTable) -> Condition:
         """A measure is above or below a number."""
@@ -145,7 +145,7 @@ class Sampler:
 
     def fitting(self, table: SchemaTable, conditions: Sequence[Condition]) -> Sequence[Condition]:
         """They themselves. Raises Unsuitable where they leave fewer than two rows, or all."""
-        if not 2 <= len(kept(table.rows, conditions)) < len(table.rows):
+        if not 2 <= len(matching_rows(table.rows, conditions)) < len(table.rows):
             raise Unsuitable
         return conditions
 
@@ -153,7 +153,7 @@ class Sampler:
         """The conditions as a phrase behind what the rows are called."""
         frame = self.pick(_frames("test" if self.split == "test" else "train"))
         parts = [_phrase(frame[one.kind], self.call(one.column), one.value) for one in conditions]
-        return articles(f"{frame['lead']}{' and '.join(parts)}{frame.get('end', '')}")
+        return fix_articles(f"{frame['lead']}{' and '.join(parts)}{frame.get('end', '')}")
 
     def measure(self, table: SchemaTable, of: str = "", beside: Sequence[Condition] = ()) -> Measure:
         """An average, total, … of a column of which no condition speaks; `of` stands before its name in SQL."""
@@ -161,50 +161,50 @@ class Sampler:
         whole = all(isinstance(cell, int) for cell in column.cells)
         said, name = self.call(column), f"{of}{column.sql}"
         kind = self.pick(("avg", "avg", "sum", "max", "min"))
-        word = self.pick(SAYINGS[kind])
-        short = f"{SAYINGS[kind][0]} {said}"
+        word = self.pick(MEASURE_WORDS[kind])
+        short = f"{MEASURE_WORDS[kind][0]} {said}"
         rounded = kind == "avg" or (kind == "sum" and not whole)
         sql = f"round({kind}({name}), 2)" if rounded else f"{kind}({name})"
         words = f"{word} {said}{' (2 decimals)' if rounded else ''}"
-        return Measure(words, short, sql, lambda rows: _worked_out(kind, [row[column.name] for row in rows]))
+        return Measure(words, short, sql, lambda rows: _exact_result(kind, [row[column.name] for row in rows]))
 
 
-def spoken(value: str) -> str:
+def spell_out(value: str) -> str:
     """A stored value as people say it: `IN_TRANSIT` as `in transit`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", value).replace("_", " ").replace("-", " ").lower()
 
 
-def kept(rows: Sequence[Row], conditions: Sequence[Condition]) -> Sequence[Row]:
+def matching_rows(rows: Sequence[Row], conditions: Sequence[Condition]) -> Sequence[Row]:
     return [row for row in rows if all(one.keeps(row) for one in conditions)]
 
 
-def where(conditions: Sequence[Condition], of: str = "") -> str:
+def where_clause(conditions: Sequence[Condition], of: str = "") -> str:
     """The clause with a space before it; `of` stands before the columns."""
     return f" where {' and '.join(f'{of}{one.sql}' for one in conditions)}" if conditions else ""
 
 
-def facts(query: str, conditions: Sequence[Condition] = (), **more: JsonValue) -> dict[str, JsonValue]:
+def query_facts(query: str, conditions: Sequence[Condition] = (), **more: JsonValue) -> dict[str, JsonValue]:
     """What a plan needs: the query with {0} for its text value, and that value."""
     literals = [one.literal.facts for one in conditions if one.literal]
     return {"query": query, "literals": literals, **more}
 
 
-def quoted(cell: Cell) -> str:
+def quote(cell: Cell) -> str:
     """The value as a query writes it."""
     return "'" + cell.replace("'", "''") + "'" if isinstance(cell, str) else str(cell)
 
 
-def number(value: Decimal) -> str:
+def format_number(value: Decimal) -> str:
     """Without an exponent or empty decimals."""
     text = f"{value:.6f}"
     return text.rstrip("0").rstrip(".")
 
 
-def articles(text: str) -> str:
+def fix_articles(text: str) -> str:
     return re.sub(r"\ba (?=[aeio]|hour|u(?!ni|se))", "an ", text, flags=re.IGNORECASE)
 
 
-def _equals(table: SchemaTable, column: SchemaColumn, said: str, stored: str) -> Condition:
+def _equals_condition(table: SchemaTable, column: SchemaColumn, said: str, stored: str) -> Condition:
     literal = Literal(said, stored, table.name)
     return Condition(column, "equals", said, f"{column.sql} = {{0}}", lambda row: row[column.name] == stored, literal)
 
@@ -214,7 +214,7 @@ def _phrase(frame: str, column: str, value: str) -> str:
     return (frame.replace("a {column}", "{column}") if several else frame).format(column=column, value=value)
 
 
-def _worked_out(kind: str, cells: Sequence[Cell]) -> Decimal:
+def _exact_result(kind: str, cells: Sequence[Cell]) -> Decimal:
     exact = [Decimal(str(cell)) for cell in cells]
     if kind in ("max", "min"):
         return max(exact) if kind == "max" else min(exact)
@@ -250,7 +250,7 @@ ERAS: Sequence[tuple[str, str, Callable[[int, int], bool]]] = (
     ("before", "<", lambda cell, year: cell < year),
     ("during", "=", lambda cell, year: cell == year),
 )
-SAYINGS = {
+MEASURE_WORDS = {
     "avg": ("average", "mean", "avg"),
     "sum": ("total", "summed up", "combined"),
     "max": ("highest", "maximum", "largest"),

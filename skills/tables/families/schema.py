@@ -162,14 +162,14 @@ def _table(name: str, note: Mapping[str, Any], rows: Sequence[Row], connection: 
 
 def _rows(file: Path, name: str) -> Sequence[Row]:
     if file.suffix in (".csv", ".tsv"):
-        return _typed(file)
+        return _typed_rows(file)
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         cursor = connection.execute(f"SELECT * FROM {name_in_query(name)}")  # noqa: S608
         heads = [head for head, *_ in cursor.description]
         return [dict(zip(heads, row, strict=True)) for row in cursor]
 
 
-def _typed(file: Path) -> Sequence[Row]:
+def _typed_rows(file: Path) -> Sequence[Row]:
     """The rows of a text: a column is one of numbers where each of its cells is one."""
     with file.open(encoding="utf-8", newline="") as text:
         rows = list(csv.DictReader(text, delimiter="\t" if file.suffix == ".tsv" else ","))

@@ -12,17 +12,27 @@ from skillstill_training.authoring.checks import Absent, Value
 from skillstill_training.authoring.goal import Draft
 from skillstill_training.workspaces import BuiltWorkspace
 
-from .grammar import Condition, Measure, Sampler, Unsuitable, facts, kept, number, quoted, where
+from .grammar import (
+    Condition,
+    Measure,
+    Sampler,
+    Unsuitable,
+    format_number,
+    matching_rows,
+    query_facts,
+    quote,
+    where_clause,
+)
 from .schema import Cell, Row, Schema, SchemaColumn, SchemaTable
 
 PATIENCE = 400  # fruitless draws in a row, after which a workspace has nothing more to give
-FEW = 7  # members or rows of an answer, at most
+MAX_LISTED = 7  # members or rows of an answer, at most
 ABSENT = 0.4  # of the drafts of a family with absent ones that come with such a twin: 29 % of all
-SMALLEST = 3  # letters of an answer that a prompt must not contain
+MIN_HIDDEN = 3  # letters of an answer that a prompt must not contain
 Make = Callable[[Sampler], Iterable[Draft]]
 
 
-def drawn(make: Make) -> Callable[[BuiltWorkspace, Random], Iterator[Draft]]:
+def draw_drafts(make: Make) -> Callable[[BuiltWorkspace, Random], Iterator[Draft]]:
     """Drafts without end, where the workspace has what they need."""
 
     def drafts(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
@@ -40,81 +50,87 @@ def drawn(make: Make) -> Callable[[BuiltWorkspace, Random], Iterator[Draft]]:
     return drafts
 
 
-def twin(draw: Sampler) -> str:
+def new_pair(draw: Sampler) -> str:
     """A name that a draft and its absent twin share."""
     return f"{draw.rng.randrange(10**9)}"
 
 
-def agree(draw: Sampler, query: str, conditions: Sequence[Condition], rows: Sequence[Sequence[object]]) -> None:
+def check_with_sqlite(
+    draw: Sampler, query: str, conditions: Sequence[Condition], rows: Sequence[Sequence[object]]
+) -> None:
     """Raises Unsuitable where SQLite works out something else than we have."""
-    values = [quoted(one.literal.stored) for one in conditions if one.literal]
+    values = [quote(one.literal.stored) for one in conditions if one.literal]
     said, worked_out = _in_order(draw.schema.ask(query.format(*values))), _in_order(rows)
     if len(said) != len(worked_out) or not all(map(_same_row, said, worked_out)):
         raise Unsuitable
 
 
-def counting(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> Draft:
+def count_draft(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> Draft:
     """How many rows meet the conditions."""
-    count = len(kept(table.rows, conditions))
-    query = f"select count(*) from {table.sql}{where(conditions)}"
-    agree(draw, query, conditions, [(count,)])
+    count = len(matching_rows(table.rows, conditions))
+    query = f"select count(*) from {table.sql}{where_clause(conditions)}"
+    check_with_sqlite(draw, query, conditions, [(count,)])
     return Draft(
         check=Value(gold=f"{count}"),
         words={"many": table.many, "condition": draw.say(conditions)},
-        facts=facts(query, conditions),
+        facts=query_facts(query, conditions),
     )
 
 
-def measuring(draw: Sampler, table: SchemaTable, measure: Measure, conditions: Sequence[Condition], pair: str) -> Draft:
+def measure_draft(
+    draw: Sampler, table: SchemaTable, measure: Measure, conditions: Sequence[Condition], pair: str
+) -> Draft:
     """What is worked out of the rows that meet the conditions."""
-    value = measure.of(kept(table.rows, conditions))
-    query = f"select {measure.sql} from {table.sql}{where(conditions)}"
-    agree(draw, query, conditions, [(value,)])
+    value = measure.of(matching_rows(table.rows, conditions))
+    query = f"select {measure.sql} from {table.sql}{where_clause(conditions)}"
+    check_with_sqlite(draw, query, conditions, [(value,)])
     if value == measure.of(table.rows):
         raise Unsuitable
     return Draft(
-        check=result(value),
+        check=result_check(value),
         words={"many": table.many, "what": measure.words, "condition": draw.say(conditions)},
-        facts=facts(query, conditions, short=measure.short),
+        facts=query_facts(query, conditions, short=measure.short),
         pair=pair,
     )
 
 
-def limited(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> str:
+def rows_phrase(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> str:
     """What the rows are called, with the conditions where there are any."""
     return f"{table.many} {draw.say(conditions)}" if conditions else table.many
 
 
-def others(draw: Sampler, column: SchemaColumn, found: Sequence[str]) -> tuple[str, ...]:
+def distractors(draw: Sampler, column: SchemaColumn, found: Sequence[str]) -> tuple[str, ...]:
     """What else might be listed: the other values of the column, and the categories of all tables."""
     all_columns = (one for table in draw.schema.tables.values() for one in table.categories)
-    words = {word for one in all_columns for word in one.counts if len(word) >= SMALLEST}
+    words = {word for one in all_columns for word in one.counts if len(word) >= MIN_HIDDEN}
     return tuple(sorted(words.union(column.counts, column.unused) - {*found}))
 
 
-def never(draw: Sampler, table: SchemaTable, like: Condition, measure: Measure, pair: str) -> Iterator[Draft]:
+def absent_value_draft(
+    draw: Sampler, table: SchemaTable, like: Condition, measure: Measure, pair: str
+) -> Iterator[Draft]:
     """The absent twin of `measuring`: a value that the column never has."""
     condition = draw.unused(table, like.column)
-    query = f"select {measure.sql} from {table.sql}{where([condition])}"
+    query = f"select {measure.sql} from {table.sql}{where_clause([condition])}"
     yield Draft(
         check=Absent(),
         words={"many": table.many, "what": measure.words, "condition": draw.say([condition])},
-        facts=facts(query, [condition], column=like.column.said),
+        facts=query_facts(query, [condition], column=like.column.said),
         pair=pair,
     )
 
 
-def result(value: Decimal) -> Value:
+def result_check(value: Decimal) -> Value:
     """What was worked out, exactly or to two decimals."""
-    return Value(gold=number(value), also=(number(round(value, 2)),))
+    return Value(gold=format_number(value), also=(format_number(round(value, 2)),))
 
 
-def value_of(cell: Cell, wrong: Iterable[Cell] = ()) -> Value:
-    gold = number(Decimal(str(cell))) if isinstance(cell, int | float) else f"{cell}"
+def value_check(cell: Cell, wrong: Iterable[Cell] = ()) -> Value:
+    gold = format_number(Decimal(str(cell))) if isinstance(cell, int | float) else f"{cell}"
     return Value(gold=gold, wrong=tuple(f"{one}" for one in wrong))
 
 
-def look_up(
+def lookup_facts(
     table: SchemaTable, named: SchemaColumn, column: SchemaColumn, said: Cell, stored: Cell
 ) -> dict[str, JsonValue]:
     """The facts of one cell of the row of that name."""
@@ -126,7 +142,7 @@ def look_up(
     return {"query": query, "literals": literals, "column": column.said}
 
 
-def part_of(table: SchemaTable, named: SchemaColumn, name: str) -> dict[str, JsonValue]:
+def name_part_facts(table: SchemaTable, named: SchemaColumn, name: str) -> dict[str, JsonValue]:
     """What to try where nothing has that name: the most telling word of it."""
     word = max(re.findall(r"\w+", name), key=len)
     return {"second": f"select {named.sql} from {table.sql} where {named.sql} like '%{word}%'"}
@@ -148,18 +164,18 @@ def missing_name(draw: Sampler, table: SchemaTable, named: SchemaColumn) -> str:
     return name
 
 
-def knows(schema: Schema, word: str) -> bool:
+def has_column_like(schema: Schema, word: str) -> bool:
     """Whether any table has a column that shares a word with this."""
     words = set(word.split())
     columns = (column for table in schema.tables.values() for column in table.columns.values())
     return any(words & set(column.said.split()) for column in columns)
 
 
-def hidden(*golds: str) -> tuple[str, ...]:
-    return tuple(gold for gold in golds if len(gold) >= SMALLEST and not gold[0].isdigit())
+def hidden_words(*golds: str) -> tuple[str, ...]:
+    return tuple(gold for gold in golds if len(gold) >= MIN_HIDDEN and not gold[0].isdigit())
 
 
-def grouped(rows: Sequence[Row], column: SchemaColumn) -> Mapping[Cell, Sequence[Row]]:
+def group_rows(rows: Sequence[Row], column: SchemaColumn) -> Mapping[Cell, Sequence[Row]]:
     groups: dict[Cell, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row[column.name]].append(row)

@@ -10,13 +10,13 @@ from skillstill_training.authoring.checks import Absent, Locations
 from skillstill_training.authoring.goal import Draft
 
 from .code import Class, CodePlace, Function
-from .names import last, parts, recombined, shuffled
+from .names import last_part, parts, recombine, shuffled
 from .tree import Tree
 
 COMMON = frozenset(dir(str) + dir(dict) + dir(list) + dir(set) + dir(bytes) + ["main", "run", "read", "write", "close"])
 
 
-def called(tree: Tree, one: CodePlace) -> str:
+def unique_name(tree: Tree, one: CodePlace) -> str:
     """The shortest name that means this definition only: `name`, `Class.name`; empty where neither does."""
     if tree.is_unique(one):
         return as_code(one)
@@ -30,13 +30,13 @@ def as_code(one: CodePlace) -> str:
     return f"{one.last}()" if isinstance(one, Function) and re.fullmatch(r"[a-z]+", one.last) else one.last
 
 
-def sayable(tree: Tree, one: CodePlace) -> bool:
+def is_found_loosely(tree: Tree, one: CodePlace) -> bool:
     """Whether it is found however loosely its name is said: two words or more, alone of its name in any case."""
     return len(parts(one.last)) > 1 and not one.last.startswith("_") and tree.is_unique_in_any_case(one)
 
 
-def loose(tree: Tree, one: CodePlace, name: str) -> tuple[str, ...]:
-    return ("name",) if sayable(tree, one) and name else ()
+def loose_slots(tree: Tree, one: CodePlace, name: str) -> tuple[str, ...]:
+    return ("name",) if is_found_loosely(tree, one) and name else ()
 
 
 def is_distinct(name: str) -> bool:
@@ -50,7 +50,7 @@ def span_of(one: CodePlace) -> Span:
     return Span(path=one.path, first=one.line - one.decorators, last=end)
 
 
-def at(one: CodePlace, precision: float = 0.5) -> Locations:
+def place_check(one: CodePlace, precision: float = 0.5) -> Locations:
     """The check that its place is told: a line inside it."""
     return Locations(gold=(span_of(one),), precision=precision)
 
@@ -69,10 +69,10 @@ def with_absent(
     tree: Tree, drafts: Iterable[Draft], like: Sequence[CodePlace], share: float, rng: Random
 ) -> Iterator[Draft]:
     """The drafts, some of them followed by their like about a name that is not there."""
-    made = recombined(shuffled(sorted({one.last for one in like if not one.is_test}), rng), tree.text, rng)
+    made = recombine(shuffled(sorted({one.last for one in like if not one.is_test}), rng), tree.text, rng)
     for number, draft in enumerate(drafts):
         name = draft.words["name"]
-        paired = rng.random() < share and is_distinct(last(name)) and (missing := _like(name, made))
+        paired = rng.random() < share and is_distinct(last_part(name)) and (missing := _similar_name(name, made))
         yield draft.model_copy(update={"pair": f"{name}/{number}"}) if paired else draft
         if paired:
             yield draft.model_copy(
@@ -86,7 +86,7 @@ def with_absent(
             )
 
 
-def _like(name: str, made: Iterator[str]) -> str:
+def _similar_name(name: str, made: Iterator[str]) -> str:
     """One of the made names, spelled as the last part of the name is, behind what stands before that."""
     owner, dot, end = name.rpartition(".")
     tries = (next(made, "") for _ in range(20))
@@ -94,7 +94,7 @@ def _like(name: str, made: Iterator[str]) -> str:
     return f"{owner}{dot}{found}" if (found := next(alike, "")) else ""
 
 
-def plain_functions(tree: Tree) -> list[Function]:
+def askable_functions(tree: Tree) -> list[Function]:
     """The functions and methods that a question can be about: no tests, no special methods, none inside another."""
     classes = {(one.path, one.name) for one in tree.classes}
     return [
@@ -104,5 +104,5 @@ def plain_functions(tree: Tree) -> list[Function]:
     ]
 
 
-def plain_classes(tree: Tree) -> list[Class]:
+def askable_classes(tree: Tree) -> list[Class]:
     return [one for one in tree.classes if not one.is_test and not one.owner]

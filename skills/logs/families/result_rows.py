@@ -12,7 +12,7 @@ def found_nothing(seen: SeenResult) -> bool:
     return seen.text.startswith("no ")
 
 
-def absent(tried: Sequence[SeenResult]) -> str:
+def absence_answer(tried: Sequence[SeenResult]) -> str:
     return f"There is none ({', '.join(one.id for one in tried)} found nothing)."
 
 
@@ -39,7 +39,7 @@ def has_row(seen: SeenResult, name: str) -> bool:
     return bool(_rows_of(seen, name))
 
 
-def first_of(row: str) -> str:
+def first_place(row: str) -> str:
     """Where a group begins."""
     return row.rpartition(" ")[2]
 

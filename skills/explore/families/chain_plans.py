@@ -6,16 +6,16 @@ from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
-from .names import as_identifier, as_said, listed
-from .plans import look_up, name, shown_at, texts, told_raises
+from .names import as_identifier, format_names, outline_target
+from .plans import definition_line, fact_texts, last_name, look_up, raises_line
 
-Following = Generator[ToolCall, SeenResult, SeenResult]
+Calls = Generator[ToolCall, SeenResult, SeenResult]
 
 
 def inherited(goal: Goal, context: OracleContext) -> Plan:
     """One call: the tool knows what a class has from above."""
-    seen = yield call("outline", target=as_said(goal.words["method"]), of=as_said(goal.words["name"]))
-    return shown_at(goal, seen)
+    seen = yield call("outline", target=outline_target(goal.words["method"]), of=outline_target(goal.words["name"]))
+    return definition_line(goal, seen)
 
 
 def ancestor(goal: Goal, context: OracleContext) -> Plan:
@@ -27,37 +27,37 @@ def ancestor(goal: Goal, context: OracleContext) -> Plan:
         if wanted not in seen.text:
             raise LookupError(f"the base {wanted} is not shown")
         seen = yield call("outline", target=wanted)
-    return shown_at(goal, seen)
+    return definition_line(goal, seen)
 
 
-def _definition(said: str) -> Following:
+def _definition(said: str) -> Calls:
     look = yield from look_up(said)
     if look.seen is None:
         raise LookupError(f"{said} is not found")
     return look.seen
 
 
-def mentioned(goal: Goal, context: OracleContext) -> Plan:
+def named_in_definition(goal: Goal, context: OracleContext) -> Plan:
     """What the definition names: the constant that is a default, the class that is returned."""
     seen = yield from _definition(goal.words["name"])
-    seen = yield from _named_in(goal, seen)
-    return shown_at(goal, seen)
+    seen = yield from _look_up_named(goal, seen)
+    return definition_line(goal, seen)
 
 
-def used(goal: Goal, context: OracleContext) -> Plan:
+def named_in_body(goal: Goal, context: OracleContext) -> Plan:
     """What the body names: a constant, a function that does the work."""
     body = yield from _body(goal, context)
-    seen = yield from _named_in(goal, body)
-    return shown_at(goal, seen)
+    seen = yield from _look_up_named(goal, body)
+    return definition_line(goal, seen)
 
 
 def delegated_raises(goal: Goal, context: OracleContext) -> Plan:
     body = yield from _body(goal, context)
-    seen = yield from _named_in(goal, body)
-    return told_raises(goal, seen)
+    seen = yield from _look_up_named(goal, body)
+    return raises_line(goal, seen)
 
 
-def _body(goal: Goal, context: OracleContext) -> Following:
+def _body(goal: Goal, context: OracleContext) -> Calls:
     """The lines of the function that the question names."""
     seen = yield from _definition(goal.words["name"])
     through = goal.facts["through"]
@@ -66,21 +66,21 @@ def _body(goal: Goal, context: OracleContext) -> Following:
     return (yield call("read", path=through["path"], line=through["line"]))
 
 
-def _named_in(goal: Goal, seen: SeenResult) -> Following:
+def _look_up_named(goal: Goal, seen: SeenResult) -> Calls:
     """The definition of what this result names."""
-    if name(goal) not in seen.text:
-        raise LookupError(f"{name(goal)} is not shown")
-    return (yield call("outline", target=name(goal)))
+    if last_name(goal) not in seen.text:
+        raise LookupError(f"{last_name(goal)} is not shown")
+    return (yield call("outline", target=last_name(goal)))
 
 
 def overrides(goal: Goal, context: OracleContext) -> Plan:
     """The members of the class, then those of its parent: what both list."""
     own = yield from _definition(goal.words["name"])
     theirs = yield call("outline", target=_parent(goal))
-    gold = texts(goal, "gold")
+    gold = fact_texts(goal, "gold")
     if not all(f"{name}:" in seen.text for name in gold for seen in (own, theirs)):
         raise LookupError("not all methods are shown")
-    return f"`{as_identifier(goal.words['name'])}` overrides {listed(gold)} ({own.id}, {theirs.id})."
+    return f"`{as_identifier(goal.words['name'])}` overrides {format_names(gold)} ({own.id}, {theirs.id})."
 
 
 def _parent(goal: Goal) -> str:

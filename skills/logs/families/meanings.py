@@ -11,7 +11,7 @@ from skillstill_training.authoring.goal import Draft
 from skillstill_training.workspaces import BuiltWorkspace
 
 from ..generator.vocabulary import HOLE, Needle, vocabulary
-from .lookups import ABSENT, also, any_of, place, shuffled
+from .lookups import ABSENT, place, places_check, short_names, shuffled
 from .record import LogRecord, record
 
 # What is asked for by split, and why it cannot be had here.
@@ -29,7 +29,7 @@ def match(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     for needle, said in there:
         same = [one for one in known.of_level["WARN"] if one.facts.get("needle") == needle.text]
         facts: dict[str, JsonValue] = {"place": place(same[0]), "message": same[0].message}
-        draft = Draft(check=any_of(same), words={"meaning": said}, facts=facts)
+        draft = Draft(check=places_check(same), words={"meaning": said}, facts=facts)
         if absent and rng.random() < ABSENT:
             otherwise = absent.pop()
             pair = f"{said} | {otherwise}"
@@ -49,7 +49,7 @@ def several(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
         wrong = tuple(name for name in known.components if name != entry.component)
         facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
         facts |= {"message": entry.message}
-        check = Value(gold=entry.component, also=also(entry.component), wrong=wrong)
+        check = Value(gold=entry.component, also=short_names(entry.component), wrong=wrong)
         yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
 
 

@@ -6,48 +6,48 @@ from skillstill.types import ToolCall
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
 
-from .names import as_identifier, as_said
-from .plans import absent, line_at, place, shown_at, texts
+from .names import as_identifier, outline_target
+from .plans import absence_answer, definition_line, fact_texts, line_at, place
 
 
 def by_signature(goal: Goal, context: OracleContext) -> Plan:
     """Which one is meant is told to the tool, as it was said."""
-    seen = yield call("outline", target=as_said(goal.words["name"]), of=goal.words["which"])
+    seen = yield call("outline", target=outline_target(goal.words["name"]), of=goal.words["which"])
     context.met(len(seen.places))
-    return shown_at(goal, seen)
+    return definition_line(goal, seen)
 
 
 def by_body(goal: Goal, context: OracleContext) -> Plan:
     """Each is read in the order of the list, until one is as the question says."""
-    seen = yield call("outline", target=as_said(goal.words["name"]))
+    seen = yield call("outline", target=outline_target(goal.words["name"]))
     context.met(len(seen.places))
     where = place(goal, seen)
     for one in seen.places:
         yield call("read", path=one.path, line=one.first)
         if f"{one.path}:{one.first}" == where:
             break
-    return shown_at(goal, seen)
+    return definition_line(goal, seen)
 
 
 def callers(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("search", pattern=f"{as_identifier(goal.words['name'])}(")
-    return (yield from _used_at(goal, seen))
+    return (yield from _usage_answer(goal, seen))
 
 
 def importers(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("search", pattern=f"import .*{as_identifier(goal.words['name'])}")
-    return (yield from _used_at(goal, seen))
+    return (yield from _usage_answer(goal, seen))
 
 
-def _used_at(goal: Goal, seen: SeenResult) -> Plan:
+def _usage_answer(goal: Goal, seen: SeenResult) -> Plan:
     """A line for each use; that there is none, after a look at the name too."""
     if not seen.text.startswith("no hits"):
-        return "\n".join(_shown(goal, seen))
-    other = yield call("outline", target=as_said(goal.words["name"]))
-    return absent((seen.id, other.id))
+        return "\n".join(_place_lines(goal, seen))
+    other = yield call("outline", target=outline_target(goal.words["name"]))
+    return absence_answer((seen.id, other.id))
 
 
-def _shown(goal: Goal, seen: SeenResult) -> list[str]:
+def _place_lines(goal: Goal, seen: SeenResult) -> list[str]:
     """The lines about the goal's places, in the order of the result. Raises LookupError where one is missing."""
     places = goal.facts["places"]
     wanted = {tuple(one) for one in places if isinstance(one, list)} if isinstance(places, list) else set()
@@ -68,19 +68,19 @@ def tests(goal: Goal, context: OracleContext) -> Plan:
         seen = yield call("search", pattern=f"{wanted}(", path=folder)
     if seen.text.startswith("no hits"):
         other = yield call("search", pattern=wanted, path=folder)
-        return absent((seen.id, other.id))
+        return absence_answer((seen.id, other.id))
     if len(seen.places) > int(str(goal.facts["right"])):
         context.met(len(seen.places))
-    return shown_at(goal, seen)
+    return definition_line(goal, seen)
 
 
 def needle(goal: Goal, context: OracleContext) -> Plan:
     """The description as it was said, and of the likely definitions the one meant; else its most telling word."""
-    seen = yield from _described(goal, context)
+    seen = yield from _search_description(goal, context)
     where = f"{goal.facts['path']}:{goal.facts['line']}"
     if any(f"{one.path}:{one.first}" == where for one in seen.places):
-        return shown_at(goal, seen)
-    hit = yield from _by_word(goal)
+        return definition_line(goal, seen)
+    hit = yield from _search_words(goal)
     if goal.facts["hit"] == goal.facts["line"]:
         return hit
     around = yield call("read", path=goal.facts["hit_path"], line=goal.facts["hit"])
@@ -90,21 +90,21 @@ def needle(goal: Goal, context: OracleContext) -> Plan:
 
 def change(goal: Goal, context: OracleContext) -> Plan:
     """The likeliest place in one of the files that the change touches; else a hit of its most telling word in one."""
-    seen = yield from _described(goal, context)
-    right = next((one for one in seen.places if one.path in texts(goal, "files")), None)
+    seen = yield from _search_description(goal, context)
+    right = next((one for one in seen.places if one.path in fact_texts(goal, "files")), None)
     if right:
         return line_at(seen, right.path, right.first)
-    return (yield from _by_word(goal))
+    return (yield from _search_words(goal))
 
 
-def _described(goal: Goal, context: OracleContext) -> Generator[ToolCall, SeenResult, SeenResult]:
+def _search_description(goal: Goal, context: OracleContext) -> Generator[ToolCall, SeenResult, SeenResult]:
     said = [goal.words[key] for key in ("action", "actions", "description") if key in goal.words]
     seen = yield call("search", pattern=next((one for one in said if one in goal.prompt), said[0]))
     context.met(len(seen.places))
     return seen
 
 
-def _by_word(goal: Goal) -> Generator[ToolCall, SeenResult, str]:
+def _search_words(goal: Goal) -> Generator[ToolCall, SeenResult, str]:
     """The line of the goal's hit, which its searches lead to. Raises LookupError.
 
     Nobody sees that a list of likely places lacks the right one: what must be looked for so is tested, not taught.
