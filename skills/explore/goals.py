@@ -1,4 +1,4 @@
-"""The goal families of `explore`: what is asked of a code base, made from the code itself."""
+"""The goal families of `explore`: questions about a code base, made from the code itself."""
 
 from skillstill_training.authoring.families import Family
 

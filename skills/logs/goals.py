@@ -1,4 +1,4 @@
-"""The goal families of the skill `logs`: questions about the logs of some services, or of one machine."""
+"""The goal families of `logs`: questions about the logs of services, or of one machine."""
 
 from skillstill_training.authoring.families import Family
 

@@ -1,8 +1,8 @@
-"""The goal families of this skill: questions whose answers SQL works out of the tables of a workspace.
+"""The goal families of `tables`: questions that SQL can answer from the tables of a workspace.
 
-Of the slots in `means`: {many}, {parents} are plurals, {one}, {parent} a singular; {condition} reads like `with status
-open`, `whose price is over 5` or `(price > 5)` and stands right behind the plural that it limits; {many} may already
-hold one in top_k, having and not_exists; {what} reads like `average price (2 decimals)`, in group also `count`.
+The slots in `means`: {many} and {parents} are plurals, {one} and {parent} singulars. {condition} reads like
+`with status open`, `whose price is over 5` or `(price > 5)` and follows the plural that it limits. In top_k, having and
+not_exists, {many} may already contain one. {what} reads like `average price (2 decimals)`, in group also `count`.
 """
 
 from skillstill_training.authoring.families import Family

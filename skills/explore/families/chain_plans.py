@@ -1,4 +1,4 @@
-"""How a chain is followed: each call asks for the name that the result before it showed."""
+"""Plans of questions that take several calls: each call asks for a name that the previous result showed."""
 
 from collections.abc import Generator, Mapping
 
@@ -13,13 +13,13 @@ Calls = Generator[ToolCall, SeenResult, SeenResult]
 
 
 def inherited(goal: Goal, context: OracleContext) -> Plan:
-    """One call: the tool knows what a class has from above."""
+    """Make one call: the tool knows what a class inherits."""
     seen = yield call("outline", target=outline_target(goal.words["method"]), of=outline_target(goal.words["name"]))
     return definition_line(goal, seen)
 
 
 def ancestor(goal: Goal, context: OracleContext) -> Plan:
-    """From the class to its parent, until one has none of this code base."""
+    """Go from the class to its parent, until a class has no parent in this code base."""
     seen = yield from _definition(goal.words["name"])
     descent = goal.facts["descent"]
     for above in descent[1:] if isinstance(descent, list) else ():
@@ -38,14 +38,14 @@ def _definition(said: str) -> Calls:
 
 
 def named_in_definition(goal: Goal, context: OracleContext) -> Plan:
-    """What the definition names: the constant that is a default, the class that is returned."""
+    """Look up what the definition names: the constant of a default, the returned class."""
     seen = yield from _definition(goal.words["name"])
     seen = yield from _look_up_named(goal, seen)
     return definition_line(goal, seen)
 
 
 def named_in_body(goal: Goal, context: OracleContext) -> Plan:
-    """What the body names: a constant, a function that does the work."""
+    """Look up what the body names: a constant, a called function."""
     body = yield from _body(goal, context)
     seen = yield from _look_up_named(goal, body)
     return definition_line(goal, seen)
@@ -58,7 +58,7 @@ def delegated_raises(goal: Goal, context: OracleContext) -> Plan:
 
 
 def _body(goal: Goal, context: OracleContext) -> Calls:
-    """The lines of the function that the question names."""
+    """Read the function that the question names."""
     seen = yield from _definition(goal.words["name"])
     through = goal.facts["through"]
     if not isinstance(through, Mapping) or f"{through['path']}:{through['line']}" not in seen.text:
@@ -67,14 +67,14 @@ def _body(goal: Goal, context: OracleContext) -> Calls:
 
 
 def _look_up_named(goal: Goal, seen: SeenResult) -> Calls:
-    """The definition of what this result names."""
+    """Look up the goal's definition, if this result names it. Raise LookupError if it does not."""
     if last_name(goal) not in seen.text:
         raise LookupError(f"{last_name(goal)} is not shown")
     return (yield call("outline", target=last_name(goal)))
 
 
 def overrides(goal: Goal, context: OracleContext) -> Plan:
-    """The members of the class, then those of its parent: what both list."""
+    """List the members of the class and those of its parent; answer with the methods that both have."""
     own = yield from _definition(goal.words["name"])
     theirs = yield call("outline", target=_parent(goal))
     gold = fact_texts(goal, "gold")

@@ -1,4 +1,4 @@
-"""Drafts whose answer takes several look-ups, each of which needs what the one before it showed."""
+"""Drafts of questions that take several calls, each of which needs the result of the previous one."""
 
 import re
 from collections.abc import Iterator
@@ -15,33 +15,33 @@ from .lookups import MAX_LISTED, base_names, exclude_path_words, is_value, raise
 from .names import limit_per_key, parts, shuffled
 from .tree import Tree, tree_of
 
-ONE_PLACE = 0.6  # precision: of two places one is wrong, for the other one lies on the way
-MAX_PER_TARGET = 3  # drafts of a workspace that lead to the same definition
-MAX_PER_ROOT = 6  # that lead to the same class at the top: there are few of those
+ONE_PLACE = 0.6  # precision: of two places one is wrong, because it is only a step to the other
+MAX_PER_TARGET = 3  # drafts of a workspace with the same definition as the answer
+MAX_PER_ROOT = 6  # drafts with the same class at the top: there are few such classes
 ROOTS = frozenset(
     {"object", "ABC", "Exception", "Protocol", "Generic", "Enum", "dict", "list", "str", "int", "TypedDict"}
 )
-MAX_MEMBERS = 40  # members of a class that an outline tells
+MAX_MEMBERS = 40  # members of a class that an outline shows
 CAPITALS = re.compile(r"_?[A-Z][A-Z0-9_]{2,}")
 
 
 def parent_class(tree: Tree, one: Class) -> Class | None:
-    """The only base of a class that this tree defines, where all its others are of the language."""
-    known = [found for base in base_names(one) if (found := tree.class_named(base))]
-    others = {base.partition("[")[0] for base in one.bases} - {found.last for found in known}
+    """Return the only base that this tree defines, if all other bases are built in; else None."""
+    known = [base for name in base_names(one) if (base := tree.class_named(name))]
+    others = {base.partition("[")[0] for base in one.bases} - {base.last for base in known}
     return known[0] if len(known) == 1 and others <= ROOTS else None
 
 
 def inheritance_chain(tree: Tree, one: Class) -> list[Class]:
-    """The class, its parent, and so on as far as each has one parent."""
-    found = [one]
-    while (above := parent_class(tree, found[-1])) and above not in found:
-        found.append(above)
-    return found
+    """Return the class, its parent, and so on while each has one parent."""
+    chain = [one]
+    while (parent := parent_class(tree, chain[-1])) and parent not in chain:
+        chain.append(parent)
+    return chain
 
 
 def inherited(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """A method that a class has from one above it; several classes have one of that name."""
+    """Yield drafts about a method that a class inherits; several classes have a method of that name."""
     tree = tree_of(built.root)
     for one in shuffled(askable_classes(tree), rng):
         descent = inheritance_chain(tree, one)
@@ -59,13 +59,13 @@ def inherited(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _methods(tree: Tree, holder: Class) -> list[Function]:
-    """Those that one calls on it from outside."""
+    """Return the public methods of the class."""
     found = [one for one in tree.functions_in(holder.path) if one.owner == holder.name]
     return [one for one in found if one.plain and not one.last.startswith("_")]
 
 
 def ancestors(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The class at the top of a line of three or four."""
+    """Yield drafts about the class at the top of an inheritance chain of three or four."""
     tree = tree_of(built.root)
     descents = (inheritance_chain(tree, one) for one in shuffled(askable_classes(tree), rng))
     long = (found for found in descents if 3 <= len(found) <= 4 and _is_root(found[-1]))
@@ -82,7 +82,7 @@ def _is_root(one: Class) -> bool:
 
 
 def default_constants(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The value of a constant that is a parameter's default."""
+    """Yield drafts about the value of a constant that is a parameter's default."""
     tree = tree_of(built.root)
     functions = shuffled([one for one in askable_functions(tree) if unique_name(tree, one)], rng)
     found = ((one, given, _constant_named(tree, given.default)) for one in functions for given in one.parameters)
@@ -94,7 +94,7 @@ def default_constants(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def used_constants(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The value of the only constant of its kind that a function reads."""
+    """Yield drafts about the value of the only named constant that a function reads."""
     tree = tree_of(built.root)
     found = (
         (one, _only_constant(tree, one)) for one in shuffled(askable_functions(tree), rng) if unique_name(tree, one)
@@ -111,7 +111,7 @@ def used_constants(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _only_constant(tree: Tree, one: Function) -> Constant | None:
-    """The one that its first lines read, where the whole body reads no other and the signature none."""
+    """Return the constant that the first lines read, if the body reads no other one and the signature none."""
     read = dict(one.reads)
     capitals = [name for name in read if CAPITALS.fullmatch(name)]
     constant = _constant_named(tree, capitals[0]) if len(capitals) == 1 else None
@@ -128,7 +128,7 @@ def _constant_named(tree: Tree, name: str) -> Constant | None:
     written = "".join(tree.lines_of(found)).replace('"', "'")
     same = re.search(
         rf"(?<![\w.]){re.escape(found.value)}(?!\w)", written
-    )  # 0x10 and 1_000 are told as they are written
+    )  # 0x10 and 1_000 are stated as they are written
     return found if same else None
 
 
@@ -137,7 +137,7 @@ def _value_check(constant: Constant) -> Value:
 
 
 def delegates(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Where that is defined which a short function calls."""
+    """Yield drafts about the place of the function that a short function calls."""
     tree = tree_of(built.root)
     for one, helper in limit_per_key(_delegations(tree, rng), lambda pair: pair[1], MAX_PER_TARGET):
         facts = {**facts_of(helper), "through": facts_of(one)}
@@ -150,7 +150,7 @@ def delegates(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def delegated_raises(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """What that raises which a short function calls."""
+    """Yield drafts about the exceptions of the function that a short function calls."""
     tree = tree_of(built.root)
     for one, helper in limit_per_key(_delegations(tree, rng), lambda pair: pair[1], MAX_PER_TARGET):
         if gold := raised_names(helper):
@@ -163,13 +163,13 @@ def delegated_raises(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
             )
 
 
-def _hidden_words(told: CodePlace, asked: CodePlace) -> tuple[str, ...]:
-    """What would give it away, unless the name that is asked about holds it anyway."""
-    return (told.last,) if told.last.lower() not in asked.name.lower() else ()
+def _hidden_words(answer: CodePlace, asked: CodePlace) -> tuple[str, ...]:
+    """Return the words that would give the answer away, unless the name in the question contains them anyway."""
+    return (answer.last,) if answer.last.lower() not in asked.name.lower() else ()
 
 
 def _delegations(tree: Tree, rng: Random) -> Iterator[tuple[Function, Function]]:
-    """Short functions that call one function of this tree, and that function."""
+    """Yield each short function that calls one function of this tree, with that function."""
     for one in shuffled(askable_functions(tree), rng):
         names = dict.fromkeys(name for name, _ in one.calls)
         of_tree = [name for name in names if name in tree.by_last]
@@ -187,12 +187,12 @@ def _delegations(tree: Tree, rng: Random) -> Iterator[tuple[Function, Function]]
 
 
 def returned(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Where the class is defined that a function says it returns."""
+    """Yield drafts about the place of the class in a function's return annotation."""
     tree = tree_of(built.root)
     functions = [one for one in shuffled(askable_functions(tree), rng) if unique_name(tree, one)]
     pairs = [(one, tree.class_named(one.returns.strip("'\""))) for one in functions]
-    telling = [(one, found) for one, found in pairs if found and found.last.lower() not in one.name.lower()]
-    for one, found in limit_per_key(telling, lambda pair: pair[1], MAX_PER_TARGET):
+    not_named = [(one, found) for one, found in pairs if found and found.last.lower() not in one.name.lower()]
+    for one, found in limit_per_key(not_named, lambda pair: pair[1], MAX_PER_TARGET):
         facts = {**facts_of(found), "through": facts_of(one)}
         yield Draft(
             check=place_check(found, ONE_PLACE),
@@ -203,7 +203,7 @@ def returned(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def overrides(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Which methods of its parent a class defines anew, special methods aside."""
+    """Yield drafts about the methods that a class overrides, without special methods."""
     tree = tree_of(built.root)
     pairs = [(one, above) for one in askable_classes(tree) if (above := parent_class(tree, one))]
     anew = {
@@ -221,6 +221,6 @@ def overrides(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _method_names(tree: Tree, holder: Class) -> list[str]:
-    """The names of the methods in its body, each once; without the special ones, which everybody overrides."""
+    """Return the names of the methods in its body, each once, without special methods, which most classes override."""
     found = [one.last for one in tree.functions_in(holder.path) if one.owner == holder.name]
     return [name for name in dict.fromkeys(found) if not name.startswith("__")]

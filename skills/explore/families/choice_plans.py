@@ -1,4 +1,4 @@
-"""How one of several is chosen: by what a list shows of it, by reading one after the other, by what surrounds a hit."""
+"""Plans that choose one of several: by the list, by reading one after the other, by the lines around a hit."""
 
 from collections.abc import Generator
 
@@ -11,14 +11,14 @@ from .plans import absence_answer, definition_line, fact_texts, line_at, place
 
 
 def by_signature(goal: Goal, context: OracleContext) -> Plan:
-    """Which one is meant is told to the tool, as it was said."""
+    """Pass the description of the definition to the tool, as the question says it."""
     seen = yield call("outline", target=outline_target(goal.words["name"]), of=goal.words["which"])
     context.met(len(seen.places))
     return definition_line(goal, seen)
 
 
 def by_body(goal: Goal, context: OracleContext) -> Plan:
-    """Each is read in the order of the list, until one is as the question says."""
+    """Read each definition in the order of the list, until one is as the question says."""
     seen = yield call("outline", target=outline_target(goal.words["name"]))
     context.met(len(seen.places))
     where = place(goal, seen)
@@ -40,7 +40,7 @@ def importers(goal: Goal, context: OracleContext) -> Plan:
 
 
 def _usage_answer(goal: Goal, seen: SeenResult) -> Plan:
-    """A line for each use; that there is none, after a look at the name too."""
+    """Answer with a line for each use, or, after a call for the name itself, that there is none."""
     if not seen.text.startswith("no hits"):
         return "\n".join(_place_lines(goal, seen))
     other = yield call("outline", target=outline_target(goal.words["name"]))
@@ -48,17 +48,17 @@ def _usage_answer(goal: Goal, seen: SeenResult) -> Plan:
 
 
 def _place_lines(goal: Goal, seen: SeenResult) -> list[str]:
-    """The lines about the goal's places, in the order of the result. Raises LookupError where one is missing."""
+    """Return the lines about the goal's places, in the order of the result. Raise LookupError if one is missing."""
     places = goal.facts["places"]
     wanted = {tuple(one) for one in places if isinstance(one, list)} if isinstance(places, list) else set()
-    shown = [line_at(seen, one.path, one.first) for one in seen.places if (one.path, one.first) in wanted]
-    if len(shown) < len(wanted):
-        raise LookupError(f"{len(wanted) - len(shown)} of {len(wanted)} places are not shown")
-    return shown
+    lines = [line_at(seen, one.path, one.first) for one in seen.places if (one.path, one.first) in wanted]
+    if len(lines) < len(wanted):
+        raise LookupError(f"{len(wanted) - len(lines)} of {len(wanted)} places are not shown")
+    return lines
 
 
 def tests(goal: Goal, context: OracleContext) -> Plan:
-    """In the folder where tests usually are; where there is none, in the one that the list shows."""
+    """Search in `tests`; if there is no such folder, in the one that the list shows."""
     wanted = as_identifier(goal.words["name"])
     folder = "tests"
     seen = yield call("search", pattern=f"{wanted}(", path=folder)
@@ -75,7 +75,7 @@ def tests(goal: Goal, context: OracleContext) -> Plan:
 
 
 def needle(goal: Goal, context: OracleContext) -> Plan:
-    """The description as it was said, and of the likely definitions the one meant; else its most telling word."""
+    """Search for the description and choose among the likely definitions; else search for its rarest word."""
     seen = yield from _search_description(goal, context)
     where = f"{goal.facts['path']}:{goal.facts['line']}"
     if any(f"{one.path}:{one.first}" == where for one in seen.places):
@@ -89,7 +89,7 @@ def needle(goal: Goal, context: OracleContext) -> Plan:
 
 
 def change(goal: Goal, context: OracleContext) -> Plan:
-    """The likeliest place in one of the files that the change touches; else a hit of its most telling word in one."""
+    """Choose the likeliest place in a file that the change touches; else a hit of its rarest word in such a file."""
     seen = yield from _search_description(goal, context)
     right = next((one for one in seen.places if one.path in fact_texts(goal, "files")), None)
     if right:
@@ -98,16 +98,16 @@ def change(goal: Goal, context: OracleContext) -> Plan:
 
 
 def _search_description(goal: Goal, context: OracleContext) -> Generator[ToolCall, SeenResult, SeenResult]:
-    said = [goal.words[key] for key in ("action", "actions", "description") if key in goal.words]
-    seen = yield call("search", pattern=next((one for one in said if one in goal.prompt), said[0]))
+    texts = [goal.words[key] for key in ("action", "actions", "description") if key in goal.words]
+    seen = yield call("search", pattern=next((one for one in texts if one in goal.prompt), texts[0]))
     context.met(len(seen.places))
     return seen
 
 
 def _search_words(goal: Goal) -> Generator[ToolCall, SeenResult, str]:
-    """The line of the goal's hit, which its searches lead to. Raises LookupError.
+    """Return the line of the goal's hit, which its searches lead to. Raise LookupError if it is not shown.
 
-    Nobody sees that a list of likely places lacks the right one: what must be looked for so is tested, not taught.
+    Nobody can see that a list of likely places lacks the right one: such searches are tested, but not taught.
     """
     if goal.split == "train":
         raise LookupError("its description does not find it")

@@ -1,4 +1,4 @@
-"""Drafts about names that stand for several things, of which the question means one."""
+"""Drafts about names with several definitions, of which the question means one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -12,14 +12,14 @@ from .lookups import raised_names
 from .names import last_part, parts, shuffled, spell_out
 from .tree import Tree, tree_of
 
-MAX_LISTED = 6  # definitions of one name that an outline tells
-MAX_READ = 4  # that are worth reading one after the other
-WINDOW = 9  # lines behind the one asked for that a `read` shows
+MAX_LISTED = 6  # definitions of one name that an outline shows
+MAX_READ = 4  # definitions that are worth reading one after the other
+WINDOW = 9  # lines that a `read` shows after the requested one
 Property = Callable[[CodePlace], set[str]]
 
 
 def by_signature(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Which one is meant shows in the list of definitions: its class, its file, a parameter, what it returns."""
+    """Yield drafts about a definition that the list identifies: by its class, file, parameter or return type."""
     tree = tree_of(built.root)
     kinds = (
         ("which", _owner_phrases),
@@ -38,7 +38,7 @@ def by_signature(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def by_body(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Which one is meant shows only where each is read: what it raises, or what it calls."""
+    """Yield drafts about a definition that only its body identifies: by what it raises or calls."""
     tree = tree_of(built.root)
     for found in _shared_names(tree, MAX_READ, rng):
         if not all(isinstance(one, Function) for one in found):
@@ -68,7 +68,7 @@ def _shared_names(tree: Tree, most: int, rng: Random) -> Iterator[Sequence[CodeP
 
 
 def _distinct_properties(found: Sequence[CodePlace], kind: Property, rng: Random) -> Iterator[tuple[CodePlace, str]]:
-    """The definitions that have a property which no other has, with words for it."""
+    """Yield each definition with a property that no other one has, and a phrase for that property."""
     for one in found:
         others = {text for other in found if other != one for text in kind(other)}
         if own := sorted(kind(one) - others):
@@ -78,8 +78,8 @@ def _distinct_properties(found: Sequence[CodePlace], kind: Property, rng: Random
 def _owner_phrases(one: CodePlace) -> set[str]:
     owner = last_part(one.owner)
     words = spell_out(owner)
-    said = (f"of the {words} class", f"in {owner}", f"on the {words}", f"that belongs to {owner}")
-    return set(said) if len(parts(owner)) > 1 and not owner.startswith("_") else set()
+    phrases = (f"of the {words} class", f"in {owner}", f"on the {words}", f"that belongs to {owner}")
+    return set(phrases) if len(parts(owner)) > 1 and not owner.startswith("_") else set()
 
 
 def _file_phrases(one: CodePlace) -> set[str]:
@@ -90,20 +90,22 @@ def _file_phrases(one: CodePlace) -> set[str]:
 
 def _parameter_phrases(one: CodePlace) -> set[str]:
     names = [given.name for given in one.parameters if len(given.name) > 2] if isinstance(one, Function) else []
-    said = ("that takes {}", "with a parameter {}", "that can be given {}", "which accepts a `{}` argument")
-    return {text.format(name) for name in names for text in said}
+    phrases = ("that takes {}", "with a parameter {}", "that can be given {}", "which accepts a `{}` argument")
+    return {text.format(name) for name in names for text in phrases}
 
 
 def _return_phrases(one: CodePlace) -> set[str]:
     kind = one.returns.strip("'\"") if isinstance(one, Function) else ""
-    said = ("that returns {}", "returning {}", "whose result is a {}")
+    phrases = ("that returns {}", "returning {}", "whose result is a {}")
     return (
-        {text.format(kind) for text in said} if kind.isidentifier() and kind[0].isupper() and kind != "None" else set()
+        {text.format(kind) for text in phrases}
+        if kind.isidentifier() and kind[0].isupper() and kind != "None"
+        else set()
     )
 
 
 def _raise_phrases(one: CodePlace) -> set[str]:
-    """Of all that it raises, that is said which the first lines show."""
+    """Return phrases for the exceptions, if the first lines show all of them."""
     names = raised_names(one) if isinstance(one, Function) and one.end - one.line <= WINDOW else ()
     return {text.format(name) for name in names for text in ("that raises {}", "which can raise {}", "raising {}")}
 

@@ -1,4 +1,4 @@
-"""What Python files define, by `ast`: the truth that goals of Python trees are made of, apart from our own tools."""
+"""The definitions of Python files, read with `ast`: goals of Python trees are made from them, not from our tools."""
 
 import ast
 import warnings
@@ -12,7 +12,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`default` and `annotation` as they are written; empty where there is none."""
+    """A parameter with `default` and `annotation` as they are written; empty if there is none."""
 
     name: str
     default: str
@@ -21,13 +21,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """A definition: qualified inside its file, lines 1-based, the first behind its decorators."""
+    """A definition: its name inside the file, and its lines, from 1; the first line is below its decorators."""
 
     path: str
     name: str
     line: int
     end: int
-    decorators: int = 0  # lines of them, right before
+    decorators: int = 0  # lines of decorators, right before `line`
 
     @property
     def last(self) -> str:
@@ -44,7 +44,7 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class Function(CodePlace):
-    """Names that it calls or reads are the last words of what is written: `get` of `self.pool.get()`."""
+    """A function. `calls` and `reads` contain the last part of each name: `get` of `self.pool.get()`."""
 
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
@@ -68,12 +68,12 @@ class Constant(CodePlace):
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One name that a file imports from a module, and the line; `whole` says that its statement is one line."""
+    """One name that a file imports from a module, and its line; `is_one_line` if the whole statement is."""
 
     path: str
     name: str
     line: int
-    whole: bool
+    is_one_line: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def is_test(path: str) -> bool:
 
 
 def parse_module(path: str, text: str) -> Module | None:
-    """What a file defines and imports; None where it does not parse."""
+    """Return what a file defines and imports; None if it does not parse."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -181,7 +181,7 @@ def _parameters(given: ast.arguments, *, bound: bool) -> Iterator[Parameter]:
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node of the body, but for those of functions and classes inside."""
+    """Yield every node of the body, except those of functions and classes inside it."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, FunctionNode | ast.ClassDef | ast.Lambda):
             yield child

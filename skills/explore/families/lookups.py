@@ -1,4 +1,4 @@
-"""Drafts of plain look-ups: one definition, and one fact of it."""
+"""Drafts of questions about one definition, or one fact of it."""
 
 import ast
 import re
@@ -25,17 +25,17 @@ from .draft_parts import (
 from .names import shuffled
 from .tree import Tree, tree_of
 
-# No plain word: a right answer may hold that by chance.
+# No plain word: a right answer may contain one by chance.
 STATED = re.compile(r"-?\d[\d.]*|None|True|False|\w+[-_./:]\w.*")
 NAME = re.compile(r"[A-Za-z_]\w*")
-# How one says that a function raises nothing. Not `nothing` alone: searches find that, too.
+# Ways to say that a function raises nothing. Not `nothing` alone: a search can find that, too.
 RAISES_NOTHING = (
     "raises nothing", "raise nothing", "nothing is raised", "no exception", "no exceptions", "does not raise",
     "doesn't raise", "does not itself raise", "raises no", "no raise", "not raise any", "none itself",
 )  # fmt: skip
 BUILT_IN = ("ValueError", "TypeError", "KeyError", "RuntimeError", "NotImplementedError", "OSError", "AttributeError")
-ABSENT_SHARE = 0.3  # of the drafts that are followed by one about what is not there
-ABSENT_SHARE_ALONE = 0.45  # where that is all that is asked
+ABSENT_SHARE = 0.3  # of the drafts that are followed by one about a name that does not exist
+ABSENT_SHARE_ALONE = 0.45  # the same, if the place is all that is asked
 SILENT_SHARE = 0.03  # of the functions that raise nothing: they are by far the most
 MAX_COMMON = 60  # names or values of a tree that a right answer of another question might list
 MAX_VALUE_LENGTH = 30  # characters of a default that a person would ask for
@@ -85,13 +85,13 @@ def _signatures(tree: Tree, functions: list[Function]) -> Iterator[Draft]:
 
 
 def _header(one: Function) -> list[str]:
-    """The words of its signature but for the parameters: who quotes it does not list them."""
+    """Return the words of its signature except the parameters: an answer that quotes it does not list them."""
     typed = (f"{parameter.annotation} {parameter.default}" for parameter in one.parameters)
     return re.findall(r"\w+", " ".join([one.name, one.returns, *typed]))
 
 
 def exclude_path_words(others: set[str], one: CodePlace) -> tuple[str, ...]:
-    """Without those that the place itself holds: who quotes `src/core/pool.py:3` does not list `core`."""
+    """Return the others without words of the path: an answer that quotes `src/core/pool.py:3` does not list `core`."""
     return tuple(sorted(others - set(re.findall(r"\w+", one.path))))
 
 
@@ -118,7 +118,7 @@ def _defaults(tree: Tree, functions: list[Function], rng: Random) -> Iterator[Dr
 
 
 def is_value(text: str) -> bool:
-    """Whether it is a number, a short plain text, True, False or None."""
+    """Return whether it is a number, a short plain text, True, False or None."""
     if not text or len(text) > MAX_VALUE_LENGTH:
         return False
     try:
@@ -131,16 +131,16 @@ def is_value(text: str) -> bool:
 
 
 def value_check(parameter: Parameter, others: list[str]) -> Value:
-    """The check that the default is told; `others` are values that must not be, unless it may have them by its type."""
+    """Return the check of a default. An answer must state none of `others` but those that its own text contains."""
     gold = _stated_value(parameter.default)
     also = (gold.lower(),) if gold in {"True", "False"} else ()
-    told = f"{parameter.annotation} {parameter.default} {parameter.name}"
-    wrong = [other for other in dict.fromkeys(others) if STATED.fullmatch(other) and other not in told]
+    own = f"{parameter.annotation} {parameter.default} {parameter.name}"
+    wrong = [other for other in dict.fromkeys(others) if STATED.fullmatch(other) and other not in own]
     return Value(gold=gold, also=also, wrong=tuple(other for other in wrong if not same_number(other, gold)))
 
 
 def _stated_value(text: str) -> str:
-    """As an answer states it: a text without its quotes."""
+    """Return the value as an answer states it: a text without its quotes; empty if it is no value."""
     return text.strip("'\"") if is_value(text) else ""
 
 
@@ -167,7 +167,7 @@ def _bases(tree: Tree, classes: list[Class]) -> Iterator[Draft]:
 
 
 def base_names(one: Class) -> tuple[str, ...]:
-    """The bases without their type arguments; those that are no plain names are left out."""
+    """Return the bases without their type arguments, and without those that are no plain names."""
     plain = [base.partition("[")[0] for base in one.bases]
     return tuple(base for base in plain if NAME.fullmatch(base))
 
@@ -191,7 +191,7 @@ def _raises(tree: Tree, functions: list[Function], rng: Random) -> Iterator[Draf
 
 
 def raised_names(one: Function) -> tuple[str, ...]:
-    """What it raises where each is a class by name; else nothing: what a variable holds is not to be told."""
+    """Return what it raises, if each is the name of a class; else nothing: the value of a variable is not known."""
     return one.raises if all(NAME.fullmatch(name) and name[0].isupper() for name in one.raises) else ()
 
 

@@ -1,4 +1,4 @@
-"""Drafts that describe: what a function does, from a docstring that the tree lost, or what a change was about."""
+"""Drafts with descriptions: of a function, from a removed docstring, or of a change."""
 
 import re
 from collections import Counter
@@ -32,10 +32,10 @@ from .lookups import ABSENT_SHARE_ALONE
 from .names import parts, shuffled
 from .tree import Line, Tree, TreeSymbol, tree_of
 
-FEW_FILES = 6  # in which a word of a change's description may stand: one that stands in more tells nothing
-CACHED_WORDS = 4_000  # words of descriptions whose hits are remembered
+FEW_FILES = 6  # in which a word of a change's description may occur: a more frequent word finds nothing
+CACHED_WORDS = 4_000  # words of descriptions with cached hits
 FUNCTION_KINDS = ("function", "method")
-LANGUAGES = ("rust", "go")  # those whose doc comments a step of ours takes out
+LANGUAGES = ("rust", "go")  # a step of this skill removes their doc comments
 TYPE_KINDS = ("struct", "enum", "trait", "interface", "type")
 
 
@@ -52,15 +52,17 @@ def other_needles(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _needles(tree: Tree, places: Mapping[tuple[str, str], CodePlace], notes: object, rng: Random) -> Iterator[Draft]:
-    told = [(places[path, name], sentence) for path, name, sentence in descriptions(notes) if (path, name) in places]
-    often = Counter(_gist(sentence) for _, sentence in told)
-    for one, sentence in shuffled(told, rng):
+    described = [
+        (places[path, name], sentence) for path, name, sentence in descriptions(notes) if (path, name) in places
+    ]
+    often = Counter(_gist(sentence) for _, sentence in described)
+    for one, sentence in shuffled(described, rng):
         alone = often[_gist(sentence)] == 1 and all(other.is_test for other in tree.by_last[one.last] if other != one)
         words = parse_description(sentence, one.last) if alone and one.end > one.line else None
         asked = find_query(tree, one, _hits(tree, words.action)) if words else None
         if words and asked:
             yield Draft(
-                check=place_check(one, precision=1.0),  # the choice is the point: a guess at two places is none
+                check=place_check(one, precision=1.0),  # the question is about the choice: two places are no answer
                 words={"action": words.action, "actions": words.actions},
                 hidden=(one.last,) if len(parts(one.last)) > 1 else (),
                 facts={**facts_of(one), **_query_facts(asked)},
@@ -87,7 +89,7 @@ def _cached_hits(tree: Tree, word: str) -> Sequence[Line]:
 
 
 def changes(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The files that a described change touches, in the tree as it was before."""
+    """Yield drafts about the files that a described change touches, in the tree before the change."""
     tree = tree_of(built.root)
     noted = built.notes.get("changes")
     for one in shuffled(noted, rng) if isinstance(noted, list) else ():
@@ -96,17 +98,17 @@ def changes(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _change(tree: Tree, description: str, files: Sequence[str]) -> Iterator[Draft]:
-    """Where the description leads to one of the files without naming it, but perhaps as its prefix, which is cut."""
+    """Yield a draft if the description finds one of the files without naming it. A prefix with the name is cut."""
     prefix, colon, rest = description.partition(": ")
-    told = rest if colon and _names_file(prefix, files) else description
+    text = rest if colon and _names_file(prefix, files) else description
     asked = (
-        _query_of_files(tree, told, files) if len(told.split()) >= MIN_WORDS and not _names_file(told, files) else None
+        _query_of_files(tree, text, files) if len(text.split()) >= MIN_WORDS and not _names_file(text, files) else None
     )
     if asked:
         gold = tuple(Span(path=path) for path in files)
         check = Locations(gold=gold, recall=1 / len(files), precision=1.0)
         facts = {**_query_facts(asked), "files": [*files]}
-        yield Draft(check=check, words={"description": lower_first(told)}, facts=facts)
+        yield Draft(check=check, words={"description": lower_first(text)}, facts=facts)
 
 
 def _names_file(text: str, files: Sequence[str]) -> bool:
@@ -115,7 +117,7 @@ def _names_file(text: str, files: Sequence[str]) -> bool:
 
 
 def _query_of_files(tree: Tree, description: str, files: Sequence[str]) -> Query | None:
-    """A word that stands in few files; else a frequent one, and then two that follow each other in the description."""
+    """Return a search for a word in few files; else for a frequent word, then for two adjacent words."""
     hits = _hits(tree, description)
     for word in rarest_first(hits):
         if right := _telling_hit(hits[word], files):
@@ -129,13 +131,13 @@ def _query_of_files(tree: Tree, description: str, files: Sequence[str]) -> Query
 
 
 def _telling_hit(hits: Sequence[Line], files: Sequence[str]) -> Line | None:
-    """The first hit in one of the files that is shown, where the hits lie in so few that they tell something."""
+    """Return the first shown hit in one of the files; None if there is none or the hits are in too many files."""
     few = len({path for path, _ in hits}) <= FEW_FILES
     return next((hit for hit in hits[:MAX_SHOWN] if hit[0] in files), None) if few else None
 
 
 def other_definitions(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Definitions in trees of other languages, of those names that stand for one thing."""
+    """Yield drafts about definitions with a unique name in languages other than Python."""
     tree = tree_of(built.root)
     things = [one for one in tree.symbols if _is_askable(tree, one)]
     yield from with_absent(tree, _other_definitions(shuffled(things, rng)), things, ABSENT_SHARE_ALONE, rng)

@@ -1,4 +1,4 @@
-"""Drafts of work that looking cannot do: the wordings say it, the slots only make it look like all the others."""
+"""Drafts of work that reading code cannot do. The wordings describe it; the slots only make it look like the others."""
 
 from collections.abc import Iterator
 from random import Random

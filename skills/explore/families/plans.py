@@ -1,4 +1,4 @@
-"""How look-ups are solved: by one call, with the name as it was said."""
+"""Plans of questions about one definition: one call, with the name as the question says it."""
 
 import re
 from collections.abc import Generator
@@ -13,7 +13,7 @@ from .names import last_part, outline_target
 
 @dataclass(frozen=True, slots=True)
 class CodeLook:
-    """What looking for a name came to: the result that shows it, if any, and the receipts of those that do not."""
+    """The outcome of looking up a name: the result that shows it, if any, and the receipts of results that do not."""
 
     seen: SeenResult | None
     missed: tuple[str, ...] = field(default=())
@@ -23,7 +23,7 @@ LookSteps = Generator[ToolCall, SeenResult, CodeLook]
 
 
 def look_up(said: str) -> LookSteps:
-    """The definition of a name as it was said: the tool knows it in any spelling, or says that there is none."""
+    """Look up a name as the question says it: the tool accepts any spelling."""
     seen = yield call("outline", target=outline_target(said))
     return CodeLook(None, (seen.id,)) if seen.text.startswith("no definition") else CodeLook(seen)
 
@@ -33,7 +33,7 @@ def absence_answer(missed: tuple[str, ...]) -> str:
 
 
 def place(goal: Goal, seen: SeenResult) -> str:
-    """`path:line` of the goal's definition as this result shows it. Raises LookupError."""
+    """Return `path:line` of the goal's definition. Raise LookupError if this result does not show it."""
     path, line = goal.facts["path"], goal.facts["line"]
     if not any(span.path == path and span.first == line for span in seen.places):
         raise LookupError(f"{path}:{line} is not shown")
@@ -41,24 +41,24 @@ def place(goal: Goal, seen: SeenResult) -> str:
 
 
 def definition_line(goal: Goal, seen: SeenResult) -> str:
-    """The line of this result that shows the goal's definition. Raises LookupError."""
+    """Return the line of this result about the goal's definition. Raise LookupError if there is none."""
     return line_at(seen, str(goal.facts["path"]), int(str(goal.facts["line"])))
 
 
 def line_at(seen: SeenResult, path: str, line: int) -> str:
-    """The line of this result about a place. Raises LookupError."""
-    if not (found := seen.line_of(path, line)):
+    """Return the line of this result about a place. Raise LookupError if there is none."""
+    if not (text := seen.line_of(path, line)):
         raise LookupError(f"{path}:{line} is not shown")
-    return found
+    return text
 
 
 def last_name(goal: Goal) -> str:
-    """The last part of the name that the result shows."""
+    """Return the last part of the goal's name, as a result shows it."""
     return last_part(str(goal.facts["name"]))
 
 
 def definition(goal: Goal, context: OracleContext) -> Plan:
-    """Also of what stands in its line: parameters, bases."""
+    """Answer with the line of the definition, which also contains its parameters or bases."""
     look = yield from look_up(goal.words["name"])
     return definition_line(goal, look.seen) if look.seen else absence_answer(look.missed)
 
@@ -71,7 +71,7 @@ def default(goal: Goal, context: OracleContext) -> Plan:
 
 
 def shown_value(goal: Goal, seen: SeenResult) -> str:
-    """The goal's value with the quotes that the result shows. Raises LookupError."""
+    """Return the goal's value with the quotes of this result. Raise LookupError if it is not shown."""
     value = str(goal.facts["value"])
     spelled = [text for text in (value, value.replace("'", '"')) if text in seen.text]
     if not spelled:
@@ -85,7 +85,7 @@ def raises(goal: Goal, context: OracleContext) -> Plan:
 
 
 def raises_line(goal: Goal, seen: SeenResult) -> str:
-    """The line of the exceptions. Raises LookupError where one is not shown."""
+    """Return the line about the exceptions. Raise LookupError if one of them is not shown."""
     raised = fact_texts(goal, "raises")
     shown = next((line for line in seen.lines if ": raises " in line), "")
     if not all(re.search(rf": (?:raises )?{re.escape(one)}(?:;|$)", shown) for one in raised):

@@ -1,4 +1,4 @@
-"""Drafts about uses: who calls, who imports, which tests."""
+"""Drafts about uses of a name: its callers, its importers, its tests."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,9 @@ from .lookups import ABSENT_SHARE
 from .names import shuffled
 from .tree import Line, Tree, tests_folder, tree_of
 
-MAX_SHOWN = 5  # hits that a search tells
+MAX_SHOWN = 5  # hits that a search shows
 MAX_LISTED = 4  # places that an answer lists
-MIN_PRECISION = (
-    0.6  # the least share of right files: one that only defines the name may be told beside two that import it
-)
+MIN_PRECISION = 0.6  # the least share of right files: an answer may name the defining file beside two importing ones
 
 
 def callers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
@@ -41,21 +39,21 @@ def _callers(tree: Tree, functions: Sequence[Function]) -> Iterator[Draft]:
 
 
 def _calling_functions(tree: Tree, one: Function, calls: Sequence[Line]) -> list[Function]:
-    """The two to four functions that these lines lie in, where each is a call and nothing else speaks of the name."""
+    """Return the two to four functions with these lines, if each line is a call and nothing else uses the name."""
     found = list(dict.fromkeys(_caller_around(tree, hit, one.last) for hit in calls))
     fit = 2 <= len(found) <= MAX_LISTED and one not in found and _is_only_called(tree, one)
     return [caller for caller in found if caller] if fit and None not in found else []
 
 
 def _caller_around(tree: Tree, hit: Line, name: str) -> Function | None:
-    """The innermost function around a line, where it calls the name there."""
+    """Return the innermost function around a line if it calls the name there, else None."""
     inside = [one for one in tree.functions_in(hit[0]) if one.line < hit[1] <= one.end]
     found = max(inside, key=lambda one: one.line, default=None)
     return found if found and (name, hit[1]) in found.calls else None
 
 
 def _is_only_called(tree: Tree, one: CodePlace) -> bool:
-    """Whether nothing but calls, imports and texts name it: a name that is passed on may be called anywhere."""
+    """Return whether only calls, imports and texts name it: a name that is passed on may be called anywhere."""
     word = re.compile(rf"\b{re.escape(one.last)}\b(?!\()")
     for path, number in tree.hits(one.last):
         line = tree.texts[path][number - 1]
@@ -82,9 +80,9 @@ def _importers(tree: Tree, things: Sequence[CodePlace]) -> Iterator[Draft]:
 
 
 def _imports(tree: Tree, thing: CodePlace) -> list[Line]:
-    """All lines that import it, where each is a whole statement that one search shows; else none."""
+    """Return all lines that import it, if each is a whole statement and one search shows them all; else none."""
     imports = tree.imports_of.get(thing.last, ()) if is_distinct(thing.last) and tree.is_unique(thing) else ()
-    if not imports or len({one.path for one in imports}) > MAX_LISTED or not all(one.whole for one in imports):
+    if not imports or len({one.path for one in imports}) > MAX_LISTED or not all(one.is_one_line for one in imports):
         return []
     pattern = re.compile(f"import .*{thing.last}")
     hits = [(path, line) for path, line in tree.hits(thing.last) if pattern.search(tree.texts[path][line - 1])]
@@ -132,5 +130,5 @@ def _test_around(tree: Tree, hit: Line) -> Function | None:
 
 
 def _contains_name(tree: Tree, hit: Line, name: str) -> bool:
-    """Whether the line holds it as a name of its own, not as a part of a longer one."""
+    """Return whether the line contains it as a name of its own, not as a part of a longer one."""
     return re.search(rf"(?<!\w){name}(?!\w)", tree.texts[hit[0]][hit[1] - 1]) is not None

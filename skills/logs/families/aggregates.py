@@ -1,4 +1,4 @@
-"""Drafts of questions about all entries of a scope: how many, the first and the last, which, who most, when most."""
+"""Drafts of questions about all entries of a scope: counts, the first and the last, kinds, maxima."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,8 +13,8 @@ from .lookups import ABSENT, place, place_check, places_check, short_names
 from .record import LEVEL_NAMES, RecordEntry, record, single_most_common
 from .scopes import LogScope, scopes
 
-TRIES = 60  # draws without a draft after which a workspace has no more to give
-MOST_KINDS = 16  # that a result has room for
+TRIES = 60  # draws without a new draft, after which a workspace has no more
+MOST_KINDS = 16  # that fit into a result
 
 
 def level_count(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
@@ -46,24 +46,26 @@ def noisiest(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def top_error(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    told: set[str] = set()
+    asked: set[str] = set()
     for level, scope, found in _draw_scopes(built, rng):
         counted = Counter(entry.kind for entry in found)
         top = single_most_common(counted)
-        if level and top and counted[top] > 1 and top not in told:  # once: the same places would be right again
-            told.add(top)
+        if (
+            level and top and counted[top] > 1 and top not in asked
+        ):  # once, because the same places would be right again
+            asked.add(top)
             same = [entry for entry in found if entry.kind == top]
             facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
             yield Draft(check=places_check(same), words=_words(level, scope), facts=facts)
 
 
 def burst(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    told: set[str] = set()
+    asked: set[str] = set()
     for level, scope, found in _draw_scopes(built, rng):
         counted = Counter(entry.minute for entry in found)
         top = single_most_common(counted)
-        if top and counted[top] > 2 and len(counted) > 2 and top not in told:
-            told.add(top)
+        if top and counted[top] > 2 and len(counted) > 2 and top not in asked:
+            asked.add(top)
             facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "minute": top}
             check = Value(gold=top, wrong=tuple(set(counted) - {top}))
             yield Draft(check=check, words=_words(level, scope), hidden=(top,), facts=facts)
@@ -77,7 +79,7 @@ def _counts(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _end_entries(built: BuiltWorkspace, rng: Random, end: int) -> Iterator[Draft]:
-    """The first entry or the last, where no other one has its second."""
+    """Yield drafts about the first entry or the last, if no other one has its second."""
     for level, scope, found in _draw_scopes(built, rng):
         facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
         if not found:
@@ -88,7 +90,7 @@ def _end_entries(built: BuiltWorkspace, rng: Random, end: int) -> Iterator[Draft
 
 
 def _kinds(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Where each kind of message begins, of as many as a result has room for."""
+    """Yield drafts about the first place of each kind of message, if all kinds fit into a result."""
     for level, scope, found in _draw_scopes(built, rng):
         firsts = {entry.kind: entry for entry in reversed(found)}.values()
         if not level or len(firsts) > MOST_KINDS:
@@ -101,7 +103,7 @@ def _kinds(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _pair_with_absent(drafts: Iterable[Draft], rng: Random) -> Iterator[Draft]:
-    """The drafts: what is not there is held back until something that is can share its wording."""
+    """Yield the drafts. One about nothing waits until one about something can share its wording."""
     empty: list[Draft] = []
     for draft in drafts:
         if isinstance(draft.check, Absent):
@@ -115,13 +117,13 @@ def _pair_with_absent(drafts: Iterable[Draft], rng: Random) -> Iterator[Draft]:
 
 
 def _words(level: str, scope: LogScope) -> dict[str, str]:
-    return {"entry": LEVEL_NAMES[level][0], "entries": LEVEL_NAMES[level][1], "where": scope.said}
+    return {"entry": LEVEL_NAMES[level][0], "entries": LEVEL_NAMES[level][1], "where": scope.phrase}
 
 
 def _draw_scopes(
     built: BuiltWorkspace, rng: Random, files: bool = True
 ) -> Iterator[tuple[str, LogScope, list[RecordEntry]]]:
-    """Endlessly, until too many draws in a row bring nothing new."""
+    """Yield level, scope and entries until too many draws in a row bring nothing new."""
     known = record(built)
     seen: set[tuple[str, str]] = set()
     idle = 0
@@ -135,4 +137,4 @@ def _draw_scopes(
             continue
         seen.add(what)
         idle = 0
-        yield level, scope, [one for one in known.of_level[level] if scope.holds(one)]
+        yield level, scope, [one for one in known.of_level[level] if scope.contains(one)]

@@ -1,4 +1,4 @@
-"""Plans of questions that take several looks, and of those in which words have to be understood."""
+"""Plans of questions that take several calls, and of questions with descriptions."""
 
 from collections.abc import Generator
 
@@ -8,7 +8,7 @@ from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult
 
 from .result_rows import absence_answer, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
 
-STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
+STARTS = "start|deploy|version|release|revision|build"  # words in the entry of a start or a release
 Text = Generator[ToolCall, SeenResult, str]
 
 
@@ -66,9 +66,9 @@ def new_error(goal: Goal, context: OracleContext) -> Plan:
 
 
 def origin(goal: Goal, context: OracleContext) -> Plan:
-    said, since = goal.words["component"], goal.words["time"]
-    seen = yield call("entries", pattern=said, level="error", since=since)
-    if not is_shown(seen, _fact(goal, "error")):  # nothing, or only others that mention it
+    component, since = goal.words["component"], goal.words["time"]
+    seen = yield call("entries", pattern=component, level="error", since=since)
+    if not is_shown(seen, _fact(goal, "error")):  # nothing, or only entries of others that mention it
         seen = yield call("entries", level="error", since=since)
     row_at(seen, _fact(goal, "error"))
     seen = yield call("entries", level="error", until=_fact(goal, "error"), last=True)
@@ -90,7 +90,7 @@ def after(goal: Goal, context: OracleContext) -> Plan:
 
 
 def match(goal: Goal, context: OracleContext) -> Plan:
-    """The kinds of warnings are put in the order of how well they say it."""
+    """Let the tool rank the kinds of warnings by how well they match the description."""
     context.meant = _fact(goal, "message")
     seen = yield call("entries", level="warn", meaning=goal.words["meaning"])
     if found_nothing(seen):
@@ -100,7 +100,7 @@ def match(goal: Goal, context: OracleContext) -> Plan:
 
 
 def several(goal: Goal, context: OracleContext) -> Plan:
-    """The same of what was wrong with the host."""
+    """Do the same for the warnings about a host."""
     context.meant = _fact(goal, "message")
     seen = yield call("entries", pattern=goal.words["host"], level="warn", meaning=goal.words["trouble"])
     context.met(rows_shown(seen))
@@ -113,11 +113,11 @@ def offscope(goal: Goal, context: OracleContext) -> Plan:
 
 
 def _last_start(goal: Goal, context: OracleContext) -> Text:
-    """Shows the service's last start, and says the service's name as it is printed there."""
-    said = goal.words["component"]
+    """Find the service's last start, and return the service's name as it is printed there."""
+    component = goal.words["component"]
     if context.detour("miss"):
-        yield call("entries", pattern=said, last=True)
-    seen = yield call("entries", pattern=said, last=True, like=STARTS)
+        yield call("entries", pattern=component, last=True)
+    seen = yield call("entries", pattern=component, last=True, like=STARTS)
     if not is_shown(seen, _fact(goal, "start")):
         seen = yield call("entries", last=True, like=STARTS)
     row_at(seen, _fact(goal, "start"))
@@ -125,7 +125,7 @@ def _last_start(goal: Goal, context: OracleContext) -> Text:
 
 
 def _raising_line(goal: Goal) -> Text:
-    """What a stack trace says of the function that raised the exception."""
+    """Return the line of a stack trace about the function that raised the exception."""
     path, _, line = _fact(goal, "place").rpartition(":")
     seen = yield call("read", path=path, line=int(line))
     return next(one for one in seen.lines if one.endswith(f": raised in {goal.facts['function']}"))

@@ -1,4 +1,4 @@
-"""Drafts of questions that take several looks, each of which needs what the one before it showed."""
+"""Drafts of questions that take several calls, each of which needs the result of the previous one."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,10 @@ BEGINNING = 300  # seconds
 
 
 def frame(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """In which function the exception of a moment was raised."""
+    """Yield drafts about the function that raised the exception of a given second."""
     known, functions = record(built), _known_functions(built)
-    owners: dict[str, str] = {}  # a function that several raise in would be right for each of them
-    for entry in shuffled(known.told("function", "ERROR"), rng):
+    owners: dict[str, str] = {}  # a function that several components share would be a right answer for each
+    for entry in shuffled(known.with_fact("function", "ERROR"), rng):
         if owners.setdefault(entry.facts["function"], entry.component) != entry.component:
             continue
         words = {"exception": entry.facts["exception"], "time": entry.clock}
@@ -30,18 +30,18 @@ def frame(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def follow(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """In which function the request was lost that ended in a 503."""
+    """Yield drafts about the function that raised the exception behind a 503."""
     known, functions = record(built), _known_functions(built)
-    for entry in shuffled(known.told("path", "ERROR"), rng):
+    for entry in shuffled(known.with_fact("path", "ERROR"), rng):
         raised = [one for one in known.of_request[entry.request] if "function" in one.facts]
         if len(raised) == 1 and len(_entries_at(known, entry.second, "503")) == 1 and _comes_first(known, raised[0]):
             yield _function_draft(raised[0], functions, {"path": entry.facts["path"], "time": entry.clock})
 
 
 def request_failure(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Where the request failed that brought an object."""
+    """Yield drafts about the first error of the request that created an object."""
     known = record(built)
-    for entry in shuffled([one for one in known.told("object") if one.request], rng):
+    for entry in shuffled([one for one in known.with_fact("object") if one.request], rng):
         own = [one for one in known.of_request[entry.request] if one.level == "ERROR"]
         named = {one.request for one in known.entries if entry.facts["object"] == one.facts.get("object")}
         if own and own[0].facts.get("function") and len(named) == 1 and _comes_first(known, own[0]):
@@ -51,9 +51,9 @@ def request_failure(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def victim(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """For which user the job was that failed later on."""
+    """Yield drafts about the user of the request behind a failed job."""
     known = record(built)
-    for entry in shuffled(known.told("object", "ERROR"), rng):
+    for entry in shuffled(known.with_fact("object", "ERROR"), rng):
         named = [one for one in known.entries if entry.facts["object"] in one.message]
         requests = {one.request for one in named if one.request}
         users = [one for name in requests for one in known.of_request[name] if "user" in one.facts]
@@ -66,7 +66,7 @@ def victim(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def before(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The last warning before a service's first error after its last start."""
+    """Yield drafts about the last warning before a service's first error after its last start."""
     known = record(built)
     for start in _last_starts(known, rng):
         own = [one for one in known.of_level["ERROR"] if one.component == start.component]
@@ -80,7 +80,7 @@ def before(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def new_error(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The error that a service logs only since its last start."""
+    """Yield drafts about the error that a service has logged only since its last start."""
     known = record(built)
     for start in _last_starts(known, rng):
         errors = [one for one in known.of_level["ERROR"] if _mentions(one, start.component)]
@@ -95,9 +95,9 @@ def new_error(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def origin(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """In which function another service had failed just before this one did."""
+    """Yield drafts about the function in which another service failed just before this one."""
     known, functions = record(built), _known_functions(built)
-    for entry in shuffled(known.told("symptom", "ERROR"), rng):
+    for entry in shuffled(known.with_fact("symptom", "ERROR"), rng):
         since = entry.second // 60 * 60
         errors = known.of_level["ERROR"]
         own = [one for one in errors if one.component == entry.component and one.second >= since]
@@ -110,7 +110,7 @@ def origin(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def deploy(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Who logged most errors since a service's last start."""
+    """Yield drafts about the component with most errors since a service's last start."""
     known = record(built)
     for start in _last_starts(known, rng):
         later = [one for one in known.of_level["ERROR"] if one.second >= start.second]
@@ -124,7 +124,7 @@ def deploy(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def after(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The first error of all, of whichever service, after the last start of one."""
+    """Yield drafts about the first error of any service after the last start of one."""
     known = record(built)
     for start in _last_starts(known, rng):
         later = [one for one in known.of_level["ERROR"] if one.second >= start.second]
@@ -134,7 +134,7 @@ def after(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _function_draft(entry: RecordEntry, functions: Sequence[str], words: dict[str, str], **more: JsonValue) -> Draft:
-    """A question for the function in which the entry's exception was raised."""
+    """Return a draft about the function that raised the entry's exception."""
     function = entry.facts["function"]
     classes = (entry.component, entry.component.rpartition(".")[2])
     wrong = tuple(one for name in functions if name != function for one in (name, *_in_classes(name, classes)))
@@ -145,27 +145,27 @@ def _function_draft(entry: RecordEntry, functions: Sequence[str], words: dict[st
 
 
 def _in_classes(function: str, classes: Sequence[str]) -> tuple[str, ...]:
-    """The function as Java prints it."""
+    """Return the function as Java prints it."""
     return tuple(f"{name}.{function}" for name in classes)
 
 
 def _known_functions(built: BuiltWorkspace) -> Sequence[str]:
-    """All that stack traces of the split may hold."""
+    """Return all functions that may occur in stack traces of the split."""
     return [*OUTER, *(name for one in vocabulary(built.split).failure for name in one.functions)]
 
 
 def _entries_at(known: LogRecord, second: int, word: str) -> Sequence[RecordEntry]:
-    """The entries of that second that hold the word."""
+    """Return the entries of that second that contain the word."""
     return [one for one in known.entries if one.second == second and word in one.message]
 
 
 def _comes_first(known: LogRecord, entry: RecordEntry) -> bool:
-    """Whether it is the first error of its request."""
+    """Return whether it is the first error of its request."""
     return next(one for one in known.of_request[entry.request] if one.level == "ERROR") == entry
 
 
 def _last_starts(known: LogRecord, rng: Random) -> Sequence[RecordEntry]:
-    """The last start of each service, but for those that only started when the logs did."""
+    """Return the last start of each service, except services that started only at the beginning of the logs."""
     last = {one.component: one for one in known.entries if "start" in one.facts}
     begin = known.entries[0].second + BEGINNING if known.entries else 0
     return shuffled([one for one in last.values() if one.second > begin], rng)

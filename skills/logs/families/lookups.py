@@ -1,4 +1,4 @@
-"""Drafts of questions that one look answers: the first and the last, how many, and through whom a request went."""
+"""Drafts of questions that take one call: the first and the last entry, a count, the components of a request."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -11,7 +11,7 @@ from skillstill_training.workspaces import BuiltWorkspace
 
 from .record import LEVEL_NAMES, LogRecord, RecordEntry, record
 
-ABSENT = 0.35  # of the drafts of a family that has them
+ABSENT = 0.35  # of the drafts of a family with absent ones
 
 
 def first(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
@@ -43,7 +43,7 @@ def request(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> Iterator[Draft]:
-    """The draft and, often enough, its like that is not there, which gets the same wording."""
+    """Yield the draft and, at the rate ABSENT, a twin about a name that does not exist, in the same wording."""
     name = next(absent, None) if rng.random() < ABSENT / (1 - ABSENT) else None
     if name is None:
         yield there
@@ -56,14 +56,14 @@ def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> 
 
 
 def absent_components(known: LogRecord, level: str, rng: Random) -> Iterator[str]:
-    """Names of services that are not there, and of those that are but have no entry of that level."""
+    """Yield names of services that do not exist, and of services without an entry of that level."""
     silent = [name for name in known.components if not any(one.component == name for one in known.of_level[level])]
     names = [name for name in known.absent if name.rpartition(".")[2].lower() not in known.text]
     yield from shuffled([*silent, *(names or _recombine(known))], rng)
 
 
 def places_check(entries: Sequence[RecordEntry]) -> Locations:
-    """A place of one of these entries, and of none else."""
+    """Return the check that an answer names one of these entries and nothing else."""
     return Locations(gold=tuple(entry.place for entry in entries), recall=0.5 / len(entries), precision=1.0)
 
 
@@ -76,13 +76,13 @@ def place(entry: RecordEntry) -> str:
 
 
 def short_names(component: str) -> tuple[str, ...]:
-    """Shorter ways to name it."""
+    """Return shorter names of the component."""
     short = component.rpartition(".")[2]
     return tuple(name for name in (short, short.lower()) if name != component)
 
 
-def shuffled(found: Any, rng: Random) -> list[Any]:
-    ordered = list(found)
+def shuffled(items: Any, rng: Random) -> list[Any]:
+    ordered = list(items)
     rng.shuffle(ordered)
     return ordered
 
@@ -105,7 +105,7 @@ def _components(known: LogRecord, rng: Random) -> Iterator[tuple[str, str, list[
 
 
 def _absent_ids(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
-    """Ids that look like this one."""
+    """Yield ids that look like this one and do not occur."""
     for _ in range(20):
         at = rng.randrange(len(like) - 4, len(like))
         name = like[:at] + rng.choice("123456789") + like[at + 1 :]
@@ -114,7 +114,7 @@ def _absent_ids(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
 
 
 def _recombine(known: LogRecord) -> list[str]:
-    """Parts of names of the same logs, put together anew: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
+    """Return new names from parts of names in the logs: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
     parts = [name.split("-") for name in known.components if "-" in name]
     names = {f"{one[0]}-{other[-1]}" for one in parts for other in parts}
     return sorted(name for name in names if name.lower() not in known.text)

@@ -1,4 +1,4 @@
-"""Plans of questions that one look answers, with the way back where a name was said loosely."""
+"""Plans of questions that take one call, with further calls if a name is not found."""
 
 from typing import Any
 
@@ -24,12 +24,12 @@ def component_count(goal: Goal, context: OracleContext) -> Plan:
 
 
 def last(goal: Goal, context: OracleContext) -> Plan:
-    said = goal.words["component"]
-    seen = [(yield call("entries", pattern=said, **_level(goal), last=True))]
+    component = goal.words["component"]
+    seen = [(yield call("entries", pattern=component, **_level(goal), last=True))]
     place = str(goal.facts.get("place", ""))
     if found_nothing(seen[-1]):
         return absence_answer(seen)
-    if not is_shown(seen[-1], place):  # only others that mention it
+    if not is_shown(seen[-1], place):  # only entries of others that mention it
         seen.append((yield call("tally", by="component", **_level(goal))))
         if not place:
             return _absence_of_component(goal, seen)
@@ -91,7 +91,7 @@ def request(goal: Goal, context: OracleContext) -> Plan:
 
 
 def _component_call(goal: Goal) -> ToolCall:
-    """How often it is there: a tool that finds a name however it is joined leaves no second look to take."""
+    """Return the call that counts a component's entries. The tool finds a name in any spelling."""
     return call("tally", by="component", **_level(goal), pattern=goal.words["component"])
 
 
@@ -100,7 +100,7 @@ def _component(goal: Goal) -> str:
 
 
 def _absence_of_component(goal: Goal, seen: list[SeenResult]) -> str:
-    """That there is none. Raises LookupError where a result shows one."""
+    """Answer that there is none. Raise LookupError if the last result shows one."""
     if has_row(seen[-1], _component(goal)):
         raise LookupError("it is there")
     return absence_answer(seen)

@@ -1,4 +1,4 @@
-"""What goes wrong in a landscape: cascades through a request's services, bad releases, and jobs that fail."""
+"""Incidents: failures that pass through a request's services, bad releases, and failing jobs."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -14,7 +14,7 @@ MINUTE = 60_000
 
 
 def incidents(scene: Scene, rng: Random) -> Iterator[LogEvent]:
-    """A cascade or two, then releases of which each brings an error of its own, and all the while failing jobs."""
+    """Yield one or two cascades, then releases with an error each, and failing jobs all the time."""
     kinds = rng.sample(scene.words.failure, len(scene.words.failure))
     middle = scene.begin + (scene.end - scene.begin) * 6 // 10
     for failure in kinds[: rng.choice((1, 2))]:
@@ -28,7 +28,7 @@ def incidents(scene: Scene, rng: Random) -> Iterator[LogEvent]:
 def failure_event(
     service: Service, failure: Failure, at: int, request: str, lead: str, rng: Random, **facts: JsonValue
 ) -> LogEvent:
-    """The entry of an exception, with its stack trace."""
+    """Return the entry of an exception, with its stack trace."""
     functions = rng.sample(failure.functions, rng.randint(1, len(failure.functions)))
     text = fill(failure.text, rng)
     lines = trace(service, failure.exception, text, functions, rng)
@@ -39,7 +39,7 @@ def failure_event(
 
 
 def _cascade(scene: Scene, failure: Failure, start: int, rng: Random) -> Iterator[LogEvent]:
-    """One service fails, all that wait for it follow, up to the edge."""
+    """Yield the failures of one service and of all that wait for it, up to the edge."""
     root = rng.choice(scene.core)
     for _ in range(rng.randint(1, 3)):
         yield _omen(failure, root, start - rng.randint(1, 20) * MINUTE, rng)
@@ -70,7 +70,7 @@ def _failed_call(scene: Scene, call: Call, root: Service, failure: Failure, rng:
 
 
 def _release(scene: Scene, failure: Failure, service: Service, at: int, rng: Random) -> Iterator[LogEvent]:
-    """A new version starts, and with it an error that was not there before."""
+    """Yield the start of a new version, and errors that did not occur before."""
     yield start_event(scene, service, at, rng)
     if rng.random() < 0.5:
         yield _omen(failure, service, at + rng.randint(1, 3) * MINUTE, rng)
@@ -81,7 +81,7 @@ def _release(scene: Scene, failure: Failure, service: Service, at: int, rng: Ran
 
 
 def _jobs(scene: Scene, failure: Failure, rng: Random) -> Iterator[LogEvent]:
-    """Jobs that come some time after the request that asked for them, and know its object but not its id."""
+    """Yield failing jobs. A job runs some time after its request, and logs its object but not its id."""
     for call in _quiet_calls(scene, rng):
         yield entry_event(scene, call)
         yield step_event(scene, call, call.route[0], call.at + 20, rng)

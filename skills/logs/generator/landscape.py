@@ -1,6 +1,6 @@
-"""A small landscape of services and one stretch of its life: requests, background noise and troubles, as events.
+"""A small system of services and some hours of its events: requests, background noise and troubles.
 
-Each request passes the edge and some services under one id. Incidents are layered on top (`incidents.py`).
+Each request passes the edge and some services under one id. `incidents.py` adds failures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,14 @@ from .event import LogEvent, Service
 from .vocabulary import Needle, Vocabulary, fill
 
 HOUR = 3_600_000  # milliseconds
-NEEDLES = 9  # kinds of needles that a landscape holds; the others can be asked for in vain
-RESTARTS = 0.7  # of the services: those that start anew in the first half, before any release
+NEEDLES = 9  # kinds of needles in a scene; questions about the others have no answer
+RESTARTS = 0.7  # of the services: those that restart in the first half, before any release
 FORMS_OF_JAVA = {"log4j", "spring"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Who plays, when, and in which words."""
+    """The services of a workspace, the period of its logs, and the vocabulary."""
 
     words: Vocabulary
     edge: Service
@@ -39,7 +39,7 @@ class Scene:
 
 
 class Call(NamedTuple):
-    """One request on its way: when, under which id, for whom and what, through which services."""
+    """One request: its time, id, user, object, path, and the services that it passes."""
 
     at: int
     id: str
@@ -68,7 +68,7 @@ def build_scene(words: Vocabulary, rng: Random) -> Scene:
 
 
 def traffic(scene: Scene, rng: Random) -> Iterator[LogEvent]:
-    """A day like any other."""
+    """Yield the events of a normal day."""
     yield from (event for call in calls(scene, rng.randint(60, 240), rng) for event in success_events(scene, call, rng))
     yield from _background(scene, rng)
     yield from _troubles(scene, rng)
@@ -80,7 +80,7 @@ def calls(scene: Scene, count: int, rng: Random, window: tuple[int, int] | None 
 
 
 def success_events(scene: Scene, call: Call, rng: Random) -> Iterator[LogEvent]:
-    """The entries of a request that went well."""
+    """Yield the events of a successful request."""
     at = call.at
     yield entry_event(scene, call)
     for service in call.route:
@@ -108,7 +108,7 @@ def start_event(scene: Scene, service: Service, at: int, rng: Random) -> LogEven
 
 
 def _services(words: Vocabulary, workers: int, rng: Random) -> Sequence[Service]:
-    """The edge, the core, the workers."""
+    """Return the edge, the core and the workers, in this order."""
     form = rng.choice([one for one in words.formats if one != "nginx"])
     layout = rng.choice(("each", "each", "each", "one", "edge"))
     folder = rng.choice(("", "", "logs/", "var/log/"))
@@ -139,7 +139,7 @@ def _call(scene: Scene, at: int, rng: Random) -> Call:
 
 
 def _background(scene: Scene, rng: Random) -> Iterator[LogEvent]:
-    """What nobody reads: routine, now and then an error that means little, and the needles."""
+    """Yield routine messages, some harmless errors, and the needles."""
     for service in scene.services:
         yield start_event(scene, service, scene.begin + rng.randint(0, 20_000), rng)
         if rng.random() < RESTARTS:
@@ -158,7 +158,7 @@ def _background(scene: Scene, rng: Random) -> Iterator[LogEvent]:
 
 
 def _troubles(scene: Scene, rng: Random) -> Iterator[LogEvent]:
-    """Each host gives several services a trouble of another kind."""
+    """Yield warnings about hosts: each host gives several services a different kind of trouble."""
     for host in rng.sample(scene.words.host, 3):
         services = rng.sample(scene.services, min(4, len(scene.services)))
         for service, trouble in zip(services, rng.sample(scene.words.trouble, 4), strict=False):

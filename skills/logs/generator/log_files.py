@@ -1,4 +1,4 @@
-"""A landscape written to files, and the record of what was written."""
+"""Generated logs as files, and the notes about their entries."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from .vocabulary import vocabulary
 
 
 def write_landscape(tree: Path, split: Literal["train", "validation", "test"], rng: Random) -> Mapping[str, JsonValue]:
-    """What is noted of it, as `steps.py` says."""
+    """Write the logs of a generated scene. Return its notes, as `steps.py` describes them."""
     scene = build_scene(vocabulary(split), rng)
     events = [*traffic(scene, rng), *incidents(scene, rng)]
     by_file: dict[str, list[LogEvent]] = defaultdict(list)
@@ -28,7 +28,7 @@ def write_landscape(tree: Path, split: Literal["train", "validation", "test"], r
 
 
 def _write_file(file: Path, path: str, events: Sequence[LogEvent], scene: Scene) -> Iterator[list[JsonValue]]:
-    """Writes the file, and tells what it wrote."""
+    """Write the file, and yield a row of notes for each entry."""
     lines: list[str] = []
     for event in events:
         first = len(lines) + 1
@@ -44,12 +44,12 @@ def _level(event: LogEvent) -> str:
 
 
 def _kind(event: LogEvent) -> str:
-    """A syslog says the level in the message, which makes it another message."""
+    """Return the kind of the message; a syslog prints the level in it, which makes it another kind."""
     return event.kind if prints_info(event.service.form) else f"{event.level} {event.kind}"
 
 
 def _absent(scene: Scene) -> list[JsonValue]:
-    """Names of services that are not there, printed like those that are."""
+    """Return names of services that do not exist, in the form of those that do."""
     words = scene.words
     own = {service.said for service in scene.services}
     names: list[JsonValue] = []

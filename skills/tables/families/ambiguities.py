@@ -1,4 +1,4 @@
-"""Drafts of questions that do not say which table, or which of several namesakes, they mean."""
+"""Drafts of questions that leave open which table, or which of several similar names, they mean."""
 # ruff: noqa: S608 - queries of goals are text; they run on a copy in memory, and only read
 
 from collections import Counter
@@ -12,7 +12,7 @@ from .draft_parts import ABSENT, hidden_words, missing_name, new_pair, value_che
 from .grammar import Literal, Sampler, Unsuitable, spell_out
 from .schema import Row, SchemaColumn, SchemaTable
 
-CANDIDATES = 5  # rows of which one is picked, at most
+CANDIDATES = 5  # rows with a similar name, at most
 
 
 def which_table(draw: Sampler) -> Iterator[Draft]:
@@ -36,16 +36,21 @@ def which_table(draw: Sampler) -> Iterator[Draft]:
 
 
 def pick(draw: Sampler) -> Iterator[Draft]:
-    """Several rows share a part of their names; another column tells which one is meant, a third is asked for."""
+    """Yield drafts about one of several rows with similar names: a second column identifies it, a third is asked."""
     table = draw.table()
     rows, row, name, clue, part = _namesakes(draw, table)
-    wanted = draw.pick([one for one in table.of("text", "date", "measure", "year") if one.full])
+    wanted = draw.pick([one for one in table.of("text", "date", "measure", "year") if one.is_full])
     check = value_check(row[wanted.name], [one[wanted.name] for one in rows if one is not row])
     if row[wanted.name] in [one[wanted.name] for one in rows if one is not row]:
         raise Unsuitable
     pair = new_pair(draw)
-    words = {"one": table.one, "part": part, "clue": _spoken_value(draw, row[clue.name]), "column": draw.call(wanted)}
-    words |= {"by": draw.call(clue)}
+    words = {
+        "one": table.one,
+        "part": part,
+        "clue": _spoken_value(draw, row[clue.name]),
+        "column": draw.column_name(wanted),
+    }
+    words |= {"by": draw.column_name(clue)}
     about: dict[str, JsonValue] = {"query": _pick_query(wanted, name, clue, table, part), "candidates": len(rows)}
     about |= {"column": wanted.said, "by": clue.said}
     found = about | {"literals": [Literal(words["clue"], row[clue.name], table.name).facts]}
@@ -54,7 +59,7 @@ def pick(draw: Sampler) -> Iterator[Draft]:
 
 
 def pick_count(draw: Sampler) -> Iterator[Draft]:
-    """The like; what is asked is how many rows of another table belong to the right one."""
+    """Yield drafts about how many rows of another table belong to one of several rows with similar names."""
     child, column, table = draw.pick(draw.schema.links())
     rows, row, name, clue, part = _namesakes(draw, table)
     assert table.key
@@ -64,7 +69,7 @@ def pick_count(draw: Sampler) -> Iterator[Draft]:
     then: list[JsonValue] = [f"select count(*) from {child.sql} where {column.sql} = {{key}}"]
     pair = new_pair(draw)
     words = {"one": table.one, "part": part, "clue": _spoken_value(draw, row[clue.name]), "many": child.many}
-    words |= {"by": draw.call(clue)}
+    words |= {"by": draw.column_name(clue)}
     about: dict[str, JsonValue] = {"query": _pick_query(table.key, name, clue, table, part), "candidates": len(rows)}
     about |= {"then": then, "by": clue.said}
     wrong = tuple(f"{one}" for one in others if one != count and one > 0)
@@ -78,7 +83,7 @@ def _spoken_value(draw: Sampler, value: str) -> str:
 
 
 def _shared_columns(draw: Sampler) -> Mapping[str, list[tuple[SchemaTable, SchemaColumn, SchemaColumn]]]:
-    """What rows of several tables have, by what it is called: the table, the column, that of the names."""
+    """Return, for each spoken name of a column, the tables that have it: table, column, and column of names."""
     found: dict[str, list[tuple[SchemaTable, SchemaColumn, SchemaColumn]]] = {}
     for table in draw.schema.tables.values():
         for name in table.names:
@@ -88,7 +93,7 @@ def _shared_columns(draw: Sampler) -> Mapping[str, list[tuple[SchemaTable, Schem
 
 
 def _namesakes(draw: Sampler, table: SchemaTable) -> tuple[Sequence[Row], Row, SchemaColumn, SchemaColumn, str]:
-    """Rows that share a word of their names, the right one of them, and a column that tells it from the others."""
+    """Return rows with a common word in their names, the right one, the columns of name and clue, and the word."""
     name, clue = draw.pick(table.names), draw.pick(table.categories)
     words = Counter(word for cell in name.cells for word in cell.split() if len(word) > 3 and word.isalpha())
     part = draw.pick([word for word, count in words.items() if 2 <= count <= CANDIDATES])
@@ -101,7 +106,7 @@ def _namesakes(draw: Sampler, table: SchemaTable) -> tuple[Sequence[Row], Row, S
 
 
 def _pick_query(wanted: SchemaColumn, name: SchemaColumn, clue: SchemaColumn, table: SchemaTable, part: str) -> str:
-    """A query for the row of that name that is of the right kind."""
+    """Return the query for the row with that word in its name and the right clue."""
     return f"select {wanted.sql} from {table.sql} where {name.sql} like '%{part}%' and {clue.sql} = {{0}}"
 
 
@@ -114,7 +119,7 @@ def _absent_pick(
     about: dict[str, JsonValue],
     pair: str,
 ) -> Iterator[Draft]:
-    """The absent twin: none of the rows has the value that would tell the right one."""
+    """Yield, at the rate ABSENT, the absent twin: none of the rows has the value of the clue."""
     if draw.rng.random() < ABSENT:
         value = draw.pick(sorted({*clue.counts} - {row[clue.name] for row in rows}))
         said = words | {"clue": _spoken_value(draw, value)}

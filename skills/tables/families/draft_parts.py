@@ -1,4 +1,4 @@
-"""What all drafts share: how they are drawn, how their gold is held against SQLite's, their common kinds."""
+"""Parts that drafts share: how they are drawn, the comparison of answers with SQLite, and their common kinds."""
 # ruff: noqa: S608 - queries of goals are text; they run on a copy in memory, and only read
 
 import re
@@ -25,15 +25,15 @@ from .grammar import (
 )
 from .schema import Cell, Row, Schema, SchemaColumn, SchemaTable
 
-PATIENCE = 400  # fruitless draws in a row, after which a workspace has nothing more to give
+PATIENCE = 400  # unsuitable draws in a row, after which a workspace has no more drafts
 MAX_LISTED = 7  # members or rows of an answer, at most
-ABSENT = 0.4  # of the drafts of a family with absent ones that come with such a twin: 29 % of all
+ABSENT = 0.4  # of the drafts of a family that come with an absent twin: 29 % of all
 MIN_HIDDEN = 3  # letters of an answer that a prompt must not contain
 Make = Callable[[Sampler], Iterable[Draft]]
 
 
 def draw_drafts(make: Make) -> Callable[[BuiltWorkspace, Random], Iterator[Draft]]:
-    """Drafts without end, where the workspace has what they need."""
+    """Return the function that draws drafts with `make`, without end if the workspace has suitable tables."""
 
     def drafts(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
         draw = Sampler(Schema.of(built), built.split, rng)
@@ -51,28 +51,28 @@ def draw_drafts(make: Make) -> Callable[[BuiltWorkspace, Random], Iterator[Draft
 
 
 def new_pair(draw: Sampler) -> str:
-    """A name that a draft and its absent twin share."""
+    """Return a new `pair` name for a draft and its absent twin."""
     return f"{draw.rng.randrange(10**9)}"
 
 
 def check_with_sqlite(
     draw: Sampler, query: str, conditions: Sequence[Condition], rows: Sequence[Sequence[object]]
 ) -> None:
-    """Raises Unsuitable where SQLite works out something else than we have."""
+    """Raise Unsuitable if SQLite computes other rows than ours."""
     values = [quote(one.literal.stored) for one in conditions if one.literal]
-    said, worked_out = _in_order(draw.schema.ask(query.format(*values))), _in_order(rows)
-    if len(said) != len(worked_out) or not all(map(_same_row, said, worked_out)):
+    expected, computed = _in_order(draw.schema.ask(query.format(*values))), _in_order(rows)
+    if len(expected) != len(computed) or not all(map(_same_row, expected, computed)):
         raise Unsuitable
 
 
 def count_draft(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> Draft:
-    """How many rows meet the conditions."""
+    """Return a draft about the number of rows that meet the conditions."""
     count = len(matching_rows(table.rows, conditions))
     query = f"select count(*) from {table.sql}{where_clause(conditions)}"
     check_with_sqlite(draw, query, conditions, [(count,)])
     return Draft(
         check=Value(gold=f"{count}"),
-        words={"many": table.many, "condition": draw.say(conditions)},
+        words={"many": table.many, "condition": draw.phrase(conditions)},
         facts=query_facts(query, conditions),
     )
 
@@ -80,7 +80,7 @@ def count_draft(draw: Sampler, table: SchemaTable, conditions: Sequence[Conditio
 def measure_draft(
     draw: Sampler, table: SchemaTable, measure: Measure, conditions: Sequence[Condition], pair: str
 ) -> Draft:
-    """What is worked out of the rows that meet the conditions."""
+    """Return a draft about a measure of the rows that meet the conditions."""
     value = measure.of(matching_rows(table.rows, conditions))
     query = f"select {measure.sql} from {table.sql}{where_clause(conditions)}"
     check_with_sqlite(draw, query, conditions, [(value,)])
@@ -88,19 +88,19 @@ def measure_draft(
         raise Unsuitable
     return Draft(
         check=result_check(value),
-        words={"many": table.many, "what": measure.words, "condition": draw.say(conditions)},
+        words={"many": table.many, "what": measure.words, "condition": draw.phrase(conditions)},
         facts=query_facts(query, conditions, short=measure.short),
         pair=pair,
     )
 
 
 def rows_phrase(draw: Sampler, table: SchemaTable, conditions: Sequence[Condition]) -> str:
-    """What the rows are called, with the conditions where there are any."""
-    return f"{table.many} {draw.say(conditions)}" if conditions else table.many
+    """Return the plural of the rows, followed by the conditions if there are any."""
+    return f"{table.many} {draw.phrase(conditions)}" if conditions else table.many
 
 
 def distractors(draw: Sampler, column: SchemaColumn, found: Sequence[str]) -> tuple[str, ...]:
-    """What else might be listed: the other values of the column, and the categories of all tables."""
+    """Return what an answer must not list: the other values of the column, and the categories of all tables."""
     all_columns = (one for table in draw.schema.tables.values() for one in table.categories)
     words = {word for one in all_columns for word in one.counts if len(word) >= MIN_HIDDEN}
     return tuple(sorted(words.union(column.counts, column.unused) - {*found}))
@@ -109,19 +109,19 @@ def distractors(draw: Sampler, column: SchemaColumn, found: Sequence[str]) -> tu
 def absent_value_draft(
     draw: Sampler, table: SchemaTable, like: Condition, measure: Measure, pair: str
 ) -> Iterator[Draft]:
-    """The absent twin of `measuring`: a value that the column never has."""
-    condition = draw.unused(table, like.column)
+    """Yield the absent twin of `measure_draft`: a value that the column does not contain."""
+    condition = draw.unused_category(table, like.column)
     query = f"select {measure.sql} from {table.sql}{where_clause([condition])}"
     yield Draft(
         check=Absent(),
-        words={"many": table.many, "what": measure.words, "condition": draw.say([condition])},
+        words={"many": table.many, "what": measure.words, "condition": draw.phrase([condition])},
         facts=query_facts(query, [condition], column=like.column.said),
         pair=pair,
     )
 
 
 def result_check(value: Decimal) -> Value:
-    """What was worked out, exactly or to two decimals."""
+    """Return the check of a computed number, exact or to two decimals."""
     return Value(gold=format_number(value), also=(format_number(round(value, 2)),))
 
 
@@ -133,7 +133,7 @@ def value_check(cell: Cell, wrong: Iterable[Cell] = ()) -> Value:
 def lookup_facts(
     table: SchemaTable, named: SchemaColumn, column: SchemaColumn, said: Cell, stored: Cell
 ) -> dict[str, JsonValue]:
-    """The facts of one cell of the row of that name."""
+    """Return the facts for one cell of the row of that name."""
     if not isinstance(stored, str):
         query = f"select {column.sql} from {table.sql} where {named.sql} = {stored}"
         return {"query": query, "literals": [], "column": column.said}
@@ -143,7 +143,7 @@ def lookup_facts(
 
 
 def name_part_facts(table: SchemaTable, named: SchemaColumn, name: str) -> dict[str, JsonValue]:
-    """What to try where nothing has that name: the most telling word of it."""
+    """Return the query to try if no row has that name: its longest word."""
     word = max(re.findall(r"\w+", name), key=len)
     return {"second": f"select {named.sql} from {table.sql} where {named.sql} like '%{word}%'"}
 
@@ -153,19 +153,19 @@ def spoken_name(draw: Sampler, key: Cell) -> Cell:
 
 
 def missing_name(draw: Sampler, table: SchemaTable, named: SchemaColumn) -> str:
-    """A name as the others, which none has: the beginning of one and the end of another."""
+    """Return a name that no row has, made of the beginning of one and the end of another."""
     one, other = draw.pick(named.cells), draw.pick(named.cells)
     if code := re.fullmatch(r"(\w+-)\d+", one):
         return f"{code[1]}{draw.rng.randint(2_000, 9_000)}"
     parts, others = re.split(r"(?<=\s)", one), re.split(r"(?<=\s)", other)
     name = "".join([*parts[:-1], others[-1]])
-    if len(parts) < 2 or draw.schema.holds(name) or any(name.lower() in text for text in draw.schema.texts):
+    if len(parts) < 2 or draw.schema.contains(name) or any(name.lower() in text for text in draw.schema.texts):
         raise Unsuitable
     return name
 
 
 def has_column_like(schema: Schema, word: str) -> bool:
-    """Whether any table has a column that shares a word with this."""
+    """Return whether any table has a column that shares a word with this."""
     words = set(word.split())
     columns = (column for table in schema.tables.values() for column in table.columns.values())
     return any(words & set(column.said.split()) for column in columns)
@@ -191,7 +191,7 @@ def _same_row(one: Sequence[object], other: Sequence[object]) -> bool:
 
 
 def _same_cell(one: object, other: object) -> bool:
-    """Equal, or as numbers equal but for what rounding to two decimals leaves out."""
+    """Return whether they are equal, as numbers to two decimals."""
     if isinstance(one, int | float) and isinstance(other, int | float | Decimal):
         return abs(Decimal(str(one)) - Decimal(str(other))) <= Decimal("0.006")
     return one == other

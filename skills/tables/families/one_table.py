@@ -36,7 +36,7 @@ def lookup(draw: Sampler) -> Iterator[Draft]:
     row = draw.pick([row for row in table.rows if row[column.name] is not None])
     key = row[named.name]
     said = spoken_name(draw, key)
-    words = {"one": table.one, "column": draw.call(column), "name": f"{said}"}
+    words = {"one": table.one, "column": draw.column_name(column), "name": f"{said}"}
     name, pair = draw.rng.random(), new_pair(draw)
     check = value_check(row[column.name], [one for one in column.counts if one != row[column.name]][:8])
     yield Draft(
@@ -65,13 +65,13 @@ def dates(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.dates)
     when = draw.when(table)
     other = draw.pick([[], [], [draw.category(table, loose=False)] if table.categories else []])
-    yield count_draft(draw, table, draw.fitting(table, [when, *other]))
+    yield count_draft(draw, table, draw.require_selective(table, [when, *other]))
 
 
 def distinct_count(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.of("category", "text", "refers"))
     conditions = draw.conditions(table)
-    column = draw.pick([one for one in table.of("category", "text", "refers") if one.full])
+    column = draw.pick([one for one in table.of("category", "text", "refers") if one.is_full])
     rows = matching_rows(table.rows, conditions)
     count = len({row[column.name] for row in rows})
     if count == len(rows) or column in [one.column for one in conditions] or count < 2:
@@ -81,7 +81,7 @@ def distinct_count(draw: Sampler) -> Iterator[Draft]:
     said = column.said.removesuffix(" id").removesuffix(" code")
     yield Draft(
         check=Value(gold=f"{count}"),
-        words={"many": table.many, "condition": draw.say(conditions), "column": said},
+        words={"many": table.many, "condition": draw.phrase(conditions), "column": said},
         loose=("column",),
         facts=query_facts(query, conditions),
     )
@@ -101,7 +101,7 @@ def literal(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.measures and table.categories)
     measure, condition = draw.measure(table), draw.category(table, loose=True)
     pair, twins = new_pair(draw), draw.rng.random() < ABSENT
-    conditions = draw.fitting(table, [condition])
+    conditions = draw.require_selective(table, [condition])
     yield measure_draft(draw, table, measure, conditions, pair)
     if twins:
         yield from absent_value_draft(draw, table, condition, measure, pair)
@@ -110,7 +110,7 @@ def literal(draw: Sampler) -> Iterator[Draft]:
 def share(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: len(table.rows) > 20)
     condition = draw.pick([draw.category, draw.bound])(table)
-    part, whole = len(matching_rows(table.rows, draw.fitting(table, [condition]))), len(table.rows)
+    part, whole = len(matching_rows(table.rows, draw.require_selective(table, [condition]))), len(table.rows)
     value = Decimal(100 * part) / whole
     if abs((value * 10) % 1 - Decimal("0.5")) < TIE:
         raise Unsuitable
@@ -118,7 +118,7 @@ def share(draw: Sampler) -> Iterator[Draft]:
     check_with_sqlite(draw, query, [condition], [(round(value, 1),)])
     yield Draft(
         check=Value(gold=format_number(round(value, 1)), also=(format_number(value), format_number(round(value, 2)))),
-        words={"many": table.many, "condition": draw.say([condition])},
+        words={"many": table.many, "condition": draw.phrase([condition])},
         facts=query_facts(query, [condition]),
     )
 
@@ -136,7 +136,7 @@ def group(draw: Sampler) -> Iterator[Draft]:
     check_with_sqlite(draw, query, (), sorted(rows))
     yield Draft(
         check=Rows(gold=tuple((name, format_number(round(value, 2))) for name, value in rows)),
-        words={"many": table.many, "what": words, "column": draw.call(column)},
+        words={"many": table.many, "what": words, "column": draw.column_name(column)},
         loose=("column",),
         facts=query_facts(query),
     )
@@ -161,7 +161,7 @@ def top_k(draw: Sampler) -> Iterator[Draft]:
             "many": rows_phrase(draw, table, conditions),
             "count": f"{count}",
             "order": "highest" if most else "lowest",
-            "column": draw.call(column),
+            "column": draw.column_name(column),
         },
         loose=("column",),
         facts=query_facts(query, conditions),
@@ -178,7 +178,7 @@ def distinct(draw: Sampler) -> Iterator[Draft]:
     check_with_sqlite(draw, query, conditions, [(one,) for one in found])
     yield Draft(
         check=Members(gold=tuple(found), others=distractors(draw, column, found)),
-        words={"many": table.many, "condition": draw.say(conditions), "column": draw.call(column)},
+        words={"many": table.many, "condition": draw.phrase(conditions), "column": draw.column_name(column)},
         loose=("column",),
         hidden=hidden_words(*found),
         facts=query_facts(query, conditions),
@@ -199,7 +199,7 @@ def having(draw: Sampler) -> Iterator[Draft]:
     check_with_sqlite(draw, query, conditions, [(one,) for one in found])
     yield Draft(
         check=Members(gold=tuple(found), others=distractors(draw, column, found)),
-        words={"many": rows_phrase(draw, table, conditions), "column": draw.call(column), "bound": f"{bound}"},
+        words={"many": rows_phrase(draw, table, conditions), "column": draw.column_name(column), "bound": f"{bound}"},
         loose=("column",),
         facts=query_facts(query, conditions),
     )
@@ -221,7 +221,12 @@ def superlative(draw: Sampler) -> Iterator[Draft]:
     order = f"{'highest' if most else 'lowest'} {'average' if kind == 'avg' else 'total'}"
     yield Draft(
         check=Value(gold=first, also=(spell_out(first),), wrong=tuple(sorted({*values} - {first}))),
-        words={"many": table.many, "column": draw.call(column), "order": order, "measure": draw.call(measure)},
+        words={
+            "many": table.many,
+            "column": draw.column_name(column),
+            "order": order,
+            "measure": draw.column_name(measure),
+        },
         loose=("column", "measure"),
         hidden=hidden_words(first),
         facts=query_facts(query),
@@ -233,6 +238,6 @@ def offscope(draw: Sampler) -> Iterator[Draft]:
     column = draw.pick(table.of("measure", "category", "date", "year", "text", "label"))
     yield Draft(
         check=Declined(),
-        words={"many": table.many, "one": table.one, "column": draw.call(column)},
+        words={"many": table.many, "one": table.one, "column": draw.column_name(column)},
         loose=("column",),
     )

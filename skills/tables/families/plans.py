@@ -1,4 +1,4 @@
-"""How each kind of question is answered: look what there is, query in the words of the question, mend, answer."""
+"""Plans: query in the words of the question, correct the spelling of values, answer."""
 
 import re
 from collections.abc import Generator, Mapping, Sequence
@@ -80,7 +80,7 @@ def owner_answer(goal: Goal, context: OracleContext) -> Plan:
 
 
 def which_table_answer(goal: Goal, context: OracleContext) -> Plan:
-    """Each table that has such a column, in the order of the overview, until one has such a row."""
+    """Query each table with such a column, in the order of the overview, until one has such a row."""
     overview = context.opening
     each: Mapping[str, str] = TEXTS.validate_python(goal.facts["each"])
     context.met(len(each))
@@ -94,7 +94,7 @@ def which_table_answer(goal: Goal, context: OracleContext) -> Plan:
 
 
 def pick_answer(goal: Goal, context: OracleContext) -> Plan:
-    """Of all rows of that name the one of the right kind, if there is one."""
+    """Query the row with that word in its name and the right clue."""
     trail = yield from run_query(goal, context)
     context.met(int(str(goal.facts["candidates"])))
     if not rows(trail[-1]):
@@ -112,7 +112,7 @@ def decline(goal: Goal, context: OracleContext) -> Plan:
 
 
 def run_query(goal: Goal, context: OracleContext) -> Search:
-    """What the goal's query shows, at the end of all that led to it: a text that is stored otherwise is mended."""
+    """Run the goal's query, again if a text is stored otherwise. Return all results, the final one last."""
     query, literals = str(goal.facts["query"]), _literals(goal)
     looked = _table_of(query) if context.detour("look") else ""
     if looked:
@@ -126,7 +126,7 @@ def run_query(goal: Goal, context: OracleContext) -> Search:
 
 
 def retry_with_stored(query: str, literal: Mapping[str, str], seen: SeenResult, looked: str) -> Search:
-    """The query again with the text as it is stored, which the result has told already, or the table's values tell."""
+    """Run the query again with the text as it is stored, which the result or the table's values show."""
     stored, trail = literal["stored"], []
     if (not stored or f"{stored!r}" not in seen.text) and literal["table"] != looked:
         trail.append((yield call("describe", table=literal["table"])))
@@ -138,13 +138,13 @@ def retry_with_stored(query: str, literal: Mapping[str, str], seen: SeenResult, 
 
 
 def search_name_part(goal: Goal, trail: Sequence[SeenResult], who: str) -> Plan:
-    """Nothing of that name: a part of it is tried, and the answer is a no."""
+    """Search for a part of the name, then answer that there is none."""
     seen = yield call("sql", query=str(goal.facts["second"]))
     return f"There is no {who} ({trail[-1].id}, {seen.id})."
 
 
 def follow_keys(goal: Goal, key: str) -> Generator[ToolCall, SeenResult, SeenResult]:
-    """From a key to what its row, or the rows that refer to it, show."""
+    """Follow a key to its row, or to the rows that refer to it."""
     queries = goal.facts["then"]
     assert isinstance(queries, list)
     for query in queries:
@@ -159,7 +159,7 @@ def absent_value_answer(goal: Goal, trail: Sequence[SeenResult]) -> str:
 
 
 def rows(seen: SeenResult) -> Sequence[str]:
-    """The rows of a result; raises ValueError where it is an error, or shows not all."""
+    """Return the rows of a result. Raise ValueError if it is an error or does not show all."""
     count = int(seen.lines[0].split()[0])
     shown = seen.lines[1 : count + 1]
     if len(shown) < count or any(line.startswith("…") for line in shown):

@@ -1,4 +1,4 @@
-"""Drafts of questions that lead from one table to another."""
+"""Drafts of questions about rows that refer to another table."""
 # ruff: noqa: S608 - queries of goals are text; they run on a copy in memory, and only read
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def join(draw: Sampler) -> Iterator[Draft]:
     query = _join_query(draw, "count(*)", link, conditions, len(rows))
     yield Draft(
         check=Value(gold=f"{len(rows)}"),
-        words={"many": link.child.many, "parents": link.parent.many, "condition": draw.say(conditions)},
+        words={"many": link.child.many, "parents": link.parent.many, "condition": draw.phrase(conditions)},
         facts=query_facts(query, conditions),
     )
 
@@ -49,14 +49,14 @@ def join_aggregate(draw: Sampler) -> Iterator[Draft]:
             "many": child.many,
             "parents": parent.many,
             "what": measure.words,
-            "condition": draw.say(conditions),
+            "condition": draw.phrase(conditions),
         },
         facts=query_facts(query, conditions, short=measure.short),
     )
 
 
 def not_exists(draw: Sampler) -> Iterator[Draft]:
-    """Conditions only with texts as they are stored: with another spelling, all would seem to have none."""
+    """Return conditions with texts as they are stored: with another spelling, no row would match them."""
     child, column, parent = draw.pick([link for link in draw.schema.links() if link.parent.names])
     assert parent.key
     name, conditions = draw.pick(parent.names), _exact_conditions(draw, child)
@@ -114,7 +114,7 @@ def owner(draw: Sampler) -> Iterator[Draft]:
     key, row = draw.pick(list(zip(child.key.cells, column.cells, strict=True)))
     then, gold, others, wanted, owner = _path_to_cell(draw, parent, row)
     pair = new_pair(draw)
-    words = {"one": child.one, "key": f"{key}", "parent": owner.one, "column": draw.call(wanted)}
+    words = {"one": child.one, "key": f"{key}", "parent": owner.one, "column": draw.column_name(wanted)}
     first = f"select {column.sql} from {child.sql} where {child.key.sql} = "
     yield Draft(
         check=value_check(gold, [one for one in others if one != gold][:8]),
@@ -131,7 +131,7 @@ def owner(draw: Sampler) -> Iterator[Draft]:
 
 
 def _rows_of_parents(draw: Sampler, link: Link) -> tuple[Sequence[Condition], Sequence[Row]]:
-    """Conditions on the parents, and the children of those that meet them."""
+    """Return conditions on the parents, and the children of the parents that meet them."""
     child, column, parent = link
     conditions = draw.conditions(parent)
     assert parent.key
@@ -143,7 +143,7 @@ def _rows_of_parents(draw: Sampler, link: Link) -> tuple[Sequence[Condition], Se
 
 
 def _join_query(draw: Sampler, what: str, link: Link, conditions: Sequence[Condition], gold: Cell) -> str:
-    """The query for `what` of a table's rows that belong to rows of another: with its join where it takes one."""
+    """Return the query for `what` of the rows that belong to rows of another table, with a join if it needs one."""
     joined = f"select {what} from {_join_clause(link)}{where_clause(conditions, f'{link.parent.sql}.')}"
     check_with_sqlite(draw, joined, conditions, [(gold,)])
     if _is_join_implied(draw, link, conditions):
@@ -160,7 +160,7 @@ def _join_clause(link: Link) -> str:
 
 
 def _is_join_implied(draw: Sampler, link: Link, conditions: Sequence[Condition]) -> bool:
-    """Whether the columns alone tell the tool that it is this table that has to be joined, and how."""
+    """Return whether the columns alone show the tool which table to join, and how."""
     others = [table for table in draw.schema.tables.values() if table is not link.parent]
     taken = {name for table in others for name in table.columns}
     assert link.parent.key
@@ -170,7 +170,7 @@ def _is_join_implied(draw: Sampler, link: Link, conditions: Sequence[Condition])
 def _key_facts(
     table: SchemaTable, key: SchemaColumn, name: SchemaColumn, said: str, stored: str
 ) -> dict[str, JsonValue]:
-    """The facts of the key of the row of that name."""
+    """Return the facts for the key of the row of that name."""
     query = f"select {key.sql} from {table.sql} where {name.sql} = {{0}}"
     return {"query": query, "literals": [Literal(said, stored, table.name).facts]}
 
@@ -178,16 +178,21 @@ def _key_facts(
 def _path_to_cell(
     draw: Sampler, parent: SchemaTable, key: Cell
 ) -> tuple[list[JsonValue], Cell, Sequence[Cell], SchemaColumn, SchemaTable]:
-    """The queries from a key to a cell of its row, or of the row that this one belongs to in its turn."""
+    """Return the queries from a key to a cell of its row, or of the row that this row belongs to.
+
+    The other values are the cell, the other values of its column, the column and its table.
+    """
     assert parent.key
     row = next(row for row in parent.rows if row[parent.key.name] == key)
     first = f" from {parent.sql} where {parent.key.sql} = {{key}}"
-    further = [one for one in parent.of("refers") if one.refers and one.full]
+    further = [one for one in parent.of("refers") if one.refers and one.is_full]
     if further and draw.rng.random() < 0.5:
         column = draw.pick(further)
         assert column.refers
         queries, *rest = _path_to_cell(draw, draw.schema.tables[column.refers[0]], row[column.name])
         return [f"select {column.sql}{first}", *queries], *rest
-    wanted = draw.pick([one for one in parent.of("label", "category", "text", "measure", "year", "date") if one.full])
+    wanted = draw.pick(
+        [one for one in parent.of("label", "category", "text", "measure", "year", "date") if one.is_full]
+    )
     others = [cell for cell in wanted.counts if wanted.kind != "measure"]
     return [f"select {wanted.sql}{first}"], row[wanted.name], others, wanted, parent
