@@ -23,7 +23,7 @@ from skillstill_training.stages.goals import GoalsListener, MadeGoals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
-from skillstill_training.teachers.probing import Score
+from skillstill_training.teachers.probe import Score
 from skillstill_training.teachers.recorded import Recorded
 from skillstill_training.util.reasons import kind_of
 from skillstill_training.workspaces import Source

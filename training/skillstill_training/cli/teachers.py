@@ -18,7 +18,7 @@ from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress, TeachingProgress
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
-from skillstill_training.teachers.probing import COUNT, LEAST, Score, probe
+from skillstill_training.teachers.probe import COUNT, LEAST, Score, probe
 from skillstill_training.teachers.recorded import RecordedGoal, solve_recorded
 from skillstill_training.workspaces import roots_of
 

@@ -14,7 +14,7 @@ from skillstill.skills.skill import Limits
 from skillstill_training.authoring.checks import Value
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger, LedgerEntry
-from skillstill_training.teachers.probing import Score, probe, spread, wilson
+from skillstill_training.teachers.probe import Score, interleave_families, probe, wilson
 from skillstill_training.util.jsonl import read_lines
 
 from tests.scenes import HANGS
@@ -70,8 +70,8 @@ async def test_a_dead_endpoint_has_no_score(server: OpenAiServer, teacher: Make,
 
 def test_families_take_turns_in_the_probe() -> None:
     goals = [goal(number, family=family) for number, family in enumerate("aaaabbc")]
-    assert "".join(one.family for one in spread(goals, 5)) == "abcab"
-    assert len(spread(goals, 50)) == 7
+    assert "".join(one.family for one in interleave_families(goals, 5)) == "abcab"
+    assert len(interleave_families(goals, 50)) == 7
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ async def probe(
         rows.append(await teacher.attempt(goal, roots[goal.workspace], 0, "probe"))
         on_row(rows[-1])
 
-    await each(spread(goals, count), work, at_once)
+    await each(interleave_families(goals, count), work, at_once)
     return _score(teacher, rows, least).model_copy(
         update={
             "seconds": round(time.monotonic() - began, 1),
@@ -127,8 +127,8 @@ def _score(teacher: EndpointTeacher, rows: Sequence[TraceRow], least: float) -> 
     )
 
 
-def spread(goals: Sequence[Goal], count: int) -> Sequence[Goal]:
-    """The first `count` of the goals when the families take turns."""
+def interleave_families(goals: Sequence[Goal], count: int) -> Sequence[Goal]:
+    """Return the first `count` goals if one of each family is taken in turn."""
     families: dict[str, list[Goal]] = defaultdict(list)
     for goal in goals:
         families[goal.family].append(goal)
