@@ -147,7 +147,7 @@ def test_own_folders_are_sent_to_another_machine_only_when_that_is_said(design: 
 @pytest.mark.parametrize(
     ("told", "families"),
     [
-        ({"branches": [{"topics": ["Retries", "Time-outs"]}, {"topics": ["LedgerEntry points"]}]},
+        ({"branches": [{"topics": ["Retries", "Time-outs"]}, {"topics": ["Entry points"]}]},
          ["retries", "entry_points", "time_outs"]),
         ({"branches": [{"topics": ["Retries"]}, "odd", {"topics": [7, " "]}]}, ["retries"]),
         ({"branches": [{"topics": ["Callers"]}]}, ["callers_b"]),
