@@ -72,13 +72,16 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """Read the options that stand before a command."""
     if context.invoked_subcommand != "purge":  # it removes the file, which may be the reason
         context.default_map = _defaults(context, settings())
 
 
 def _defaults(context: typer.Context, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the configuration file says to each command. To the pipeline's, `--registry` and `--base` mean others."""
+    """Return what the configuration file says to each command.
+
+    To the pipeline's, `--registry` and `--base` mean others.
+    """
     commands = context.command.commands if said else {}  # type: ignore[attr-defined]
     return {
         name: {key: said[key] for key in parameters & said.keys() if key == "offline" or name not in PIPELINE}
@@ -205,7 +208,7 @@ def show_(
 
 @app.command(rich_help_panel=USE)
 def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
-    """Try everything that a run needs on this machine, and say what to type where something is missing."""
+    """Try everything that a run needs on this machine, and say what to type if something is missing."""
     from skillstill.console import doctor, show
     from skillstill.skills.registry import Registry
 
@@ -219,19 +222,22 @@ def rollback(
     subagent: SubagentName,
     workspace: Project = Path(),
     registry: RegistryFile = None,
+    newer: Annotated[bool, typer.Option("--forward", help="Go forward again to what a rollback left.")] = False,
     offline: Offline = False,
 ) -> int:
     """Go back to the release before, or to the untrained entry; once more, and it goes back further.
 
-    Nothing is deleted: `releases/` in the skill's folder keeps what stood before.
+    Nothing is deleted: `releases/` in the skill's folder keeps what stood before. A bundled subagent goes back for you
+    alone.
     """
     from skillstill.console import show
     from skillstill.skills.registry import Registry
-    from skillstill.skills.releases import rollback
+    from skillstill.skills.releases import forward, rollback
 
     found = Registry(registry, project := workspace.expanduser())
     listed = found.entry(subagent)
-    show.rolled_back(rollback(listed.origin, subagent, offline=offline), listed.entry)
+    step = forward if newer else rollback
+    show.rolled_back(step(listed, offline=offline), listed.entry)
     show.untrusted(Registry(registry, project))
     return 0
 
@@ -287,7 +293,7 @@ for _panel, _commands in PANELS.items():
 
 
 def main() -> None:
-    """The console script."""
+    """Run the command line."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
     logging.getLogger("skillstill").setLevel(_log_level(logging.WARNING))
     sys.exit(_exit_code())
@@ -310,18 +316,21 @@ def _exit_code() -> int:
 
 
 def _log_level(default: int) -> int:
-    """That of SKILLSTILL_LOG (debug, info, warning), else the default. At debug, logs tell exceptions in full."""
+    """Return the level of SKILLSTILL_LOG (debug, info, warning), else the default. At debug, logs hold exceptions."""
     return logging.getLevelNamesMapping().get(os.environ.get("SKILLSTILL_LOG", "").upper(), default)
 
 
 def _complain(sentence: str, code: int) -> int:
-    if sentence:  # empty where the help was shown instead
+    if sentence:  # empty if the help was shown instead
         typer.echo(f"skillstill: {sentence}", err=True)
     return code
 
 
 def _read_all() -> str:
-    """What stands on standard input, in whatever locale; bytes that are not UTF-8 are left for the runtime to name."""
+    """Return what stands on standard input, in whatever locale.
+
+    Bytes that are not UTF-8 are left for the runtime to name.
+    """
     if not sys.stdin:
         raise UsageError("the prompt is -, but standard input is closed")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
@@ -329,7 +338,7 @@ def _read_all() -> str:
 
 @contextmanager
 def _no_garbage_yet() -> Iterator[None]:
-    """For imports, which make many objects and hardly any garbage: looking for it takes a tenth of the start."""
+    """Switch garbage collection off for imports: it takes a tenth of the start and finds little."""
     gc.disable()
     try:
         yield

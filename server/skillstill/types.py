@@ -25,7 +25,10 @@ class Frozen(BaseModel):
 
 
 def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a flat model, without titles and our own docstring: a model reads it, and each word costs."""
+    """Return the JSON schema of a flat model, without titles and our own docstring.
+
+    A model reads it, and each word costs.
+    """
     schema = model.model_json_schema()
     properties = {
         name: {key: value for key, value in field.items() if key != "title"}
@@ -60,7 +63,7 @@ class ModelFile(Frozen):
         return source
 
     def placed(self, folder: Path) -> "ModelFile":
-        """The same file, looked at from anywhere; `folder` is that of its registry."""
+        """Return the same file by an absolute path; `folder` is that of its registry."""
         kind, _, path = self.source.partition(":")
         return self.model_copy(update={"source": f"file:{folder.absolute() / path}"}) if kind == "beside" else self
 
@@ -76,27 +79,36 @@ class Copied:
 
 
 Rules = Mapping[str, str]  # of a Lark grammar, by name
+Terms = Mapping[str, tuple[str, ...]]  # names that a result defines, each with the names inside it
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was said and shown: the prompt and all results as one text, and the last terms that a result defined."""
+
+    text: str
+    terms: Terms = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Marks a text argument that has a grammar of its own, made of what was said and shown so far.
+    """Marks a text argument that has a grammar of its own, made of the context.
 
-    `rules` gets all of that as one text and returns rules of a Lark grammar. The first is the argument; if its name is
+    `rules` returns rules of a Lark grammar. The first is the argument; if its name is
     in capitals it is a terminal, which is also held to be one line of plain text. No rules: the grammar has nothing to
     go by, and the argument is what `Copied` says, or any text. An empty first rule: no value is possible, so the
     argument is left out, and a tool that requires it is not called.
 
     Only a number of a ticket that was mentioned:
 
-        def said_tickets(said: str) -> Rules:
-            tickets = sorted(set(re.findall("T-[0-9]+", said)))
+        def said_tickets(context: Context) -> Rules:
+            tickets = sorted(set(re.findall("T-[0-9]+", context.text)))
             return {"ticket": " | ".join(map(json.dumps, tickets))}
 
         async def ticket(workspace: Workspace, number: Annotated[str, Grammar(said_tickets)]) -> Result: ...
     """
 
-    rules: Callable[[str], Rules]
+    rules: Callable[[Context], Rules]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +193,7 @@ class Message(Frozen):
     marks a tool turn that holds no result.
 
     A tool turn that holds a result begins with the id of its `receipt`. A model can refer to the lines at `places`, and
-    to the `rows` of a query, if all of them are shown.
+    to the `rows` of a query, if all of them are shown. Grammars are made of `terms`.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -194,6 +206,7 @@ class Message(Frozen):
     receipt: str = ""
     places: tuple[ShownPlace, ...] = ()
     rows: tuple[str, ...] = ()
+    terms: Terms = {}
     usage: Usage | None = None
     decisions: tuple[Decision, ...] = ()
 
@@ -202,7 +215,7 @@ class Model(Protocol):
     """Something that takes the next turn. Cancelling the call stops the work."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        """The assistant's next message, of at most `max_tokens` tokens."""
+        """Return the assistant's next message, of at most `max_tokens` tokens."""
         ...
 
 
@@ -262,7 +275,7 @@ class Models(Protocol):
     def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]: ...
 
     def label(self, spec: ModelSpec) -> str:
-        """Which model that is, for the trace."""
+        """Return which model that is, for the trace."""
         ...
 
 
@@ -333,7 +346,7 @@ class Reason(Frozen):
 
     @property
     def general(self) -> str:
-        """The text as it is counted: the same for like runs."""
+        """Return the text as it is counted: the same for like runs."""
         return self.text.replace(self.subject, "…") if self.subject else self.text
 
 
@@ -355,7 +368,7 @@ class Report(Frozen):
 
     @property
     def text(self) -> str:
-        """The whole text that the caller reads."""
+        """Return the whole text that the caller reads."""
         return "\n".join([self.answer, *self.sources, *self.notes])
 
 
@@ -370,12 +383,12 @@ class Tally(Frozen):
 
     @property
     def read_tokens(self) -> int:
-        """Those of the prompts that were read anew."""
+        """Return how many tokens of the prompts were read anew."""
         return self.prompt_tokens - self.reused_tokens
 
     @property
     def tokens(self) -> int:
-        """Those that were read anew or written."""
+        """Return how many tokens were read anew or written."""
         return self.read_tokens + self.completion_tokens
 
 

@@ -59,7 +59,10 @@ class Hermes:
 
 
 def untagged(text: str) -> str:
-    """Text whose own tags of calls and results are none any more: a file must not end the result that quotes it."""
+    """Return text whose own tags of calls and results are none any more.
+
+    A file must not end the result that quotes it.
+    """
     return TAGS.sub("< ", text)
 
 
@@ -78,7 +81,7 @@ def _function(tool: ToolSchema) -> dict[str, Any]:
 
 
 def _read_calls(text: str) -> Iterator[ToolCall]:
-    """The calls behind each opening tag; a tag inside a call's own strings is only text."""
+    """Yield the calls behind each opening tag; a tag inside a call's own strings is only text."""
     position = text.find(OPEN_CALL)
     while position != -1:
         position += len(OPEN_CALL)

@@ -23,6 +23,6 @@ SHOWN = "".join(f"{READ.format(line)}{SAID.format(meant)}\n" for line, meant in 
 
 
 def meaning(passage: str, text: str) -> tuple[str, str]:
-    """The passage, which is read behind `SHOWN`, and the text, whose probability counts."""
+    """Return the passage, which is read behind `SHOWN`, and the text, whose probability counts."""
     read, said = (escape(one_line(one, LONGEST)) for one in (passage, text))
     return READ.format(read), SAID.format(said)

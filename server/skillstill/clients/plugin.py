@@ -33,7 +33,7 @@ def write(
 ) -> WriteSummary:
     """Write the plugin for what is served everywhere on this machine, from this `registry` first.
 
-    Raises ClientError, RegistryError or UsageError.
+    Raise ClientError, RegistryError or UsageError.
     """
     entries = [listed.entry for listed in Registry(registry).entries()]
     command = CLAUDE_CODE.command("user", Path(), workspace, registry)
@@ -41,12 +41,12 @@ def write(
 
 
 def remove(folder: Path) -> WriteSummary:
-    """Take away what `write` wrote. Raises ClientError."""
+    """Take away what `write` wrote. Raise ClientError."""
     return generated.remove(folder.expanduser(), KIND)
 
 
 def files(entries: Sequence[RegistryEntry], command: Sequence[str]) -> Mapping[str, bytes]:
-    """Every file of the plugin by its path; the command is how Claude Code starts our server."""
+    """Return every file of the plugin by its path; the command is how Claude Code starts our server."""
     server = CLAUDE_CODE.entry(command, always_load=len(entries) <= FEW)
     texts = {
         ".mcp.json": as_json({"mcpServers": {SERVER: server}}),
@@ -61,7 +61,7 @@ def files(entries: Sequence[RegistryEntry], command: Sequence[str]) -> Mapping[s
 
 
 def tool(entry: RegistryEntry) -> str:
-    """What Claude Code calls a subagent's tool within this plugin."""
+    """Return what Claude Code calls a subagent's tool within this plugin."""
     return f"mcp__plugin_{SERVER}_{SERVER}__{entry.name}"
 
 
@@ -129,11 +129,11 @@ def _listed(entries: Sequence[RegistryEntry]) -> str:
 
 
 def _front(fields: Mapping[str, str]) -> str:
-    """YAML reads a JSON string as it is, whatever stands in it."""
+    """Return front matter. YAML reads a JSON string as it is, whatever it contains."""
     lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items())
     return "\n".join(["---", *lines, "---"])
 
 
 def _stamp(texts: Mapping[str, str]) -> str:
-    """Changes with what the plugin says: Claude Code takes a plugin of the same version for the same plugin."""
+    """Return a version that changes with the content: Claude Code does not read a plugin of the same version again."""
     return sha256(as_json(dict(sorted(texts.items()))).encode()).hexdigest()[:8]

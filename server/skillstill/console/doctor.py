@@ -29,7 +29,7 @@ REINSTALL = "pip install --force-reinstall .  # in the checkout of skillstill"
 
 
 class Check(Frozen):
-    """One thing that a run needs. `remedy` is a command to type, where `found` does not name it."""
+    """One thing that a run needs. `remedy` is a command to type, if `found` does not name it."""
 
     name: str
     ok: bool
@@ -38,7 +38,7 @@ class Check(Frozen):
 
 
 def examine(registry: Registry) -> Sequence[Check]:
-    """All checks, in the order in which a run would meet them."""
+    """Return all checks, in the order in which a run would meet them."""
     return [
         *_environment(),
         *(check for listed in registry.entries() for check in _entry(listed)),

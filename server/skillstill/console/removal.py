@@ -56,7 +56,7 @@ def _places() -> Iterator[tuple[str, Path]]:
 
 
 def _own(folder: Path) -> Path:
-    """Raise RemovalError if this is somebody's project, which happens where the folder around it was chosen badly."""
+    """Raise RemovalError if this is somebody's project, which happens if the folder around it was chosen badly."""
     if (folder / ".git").exists():
         raise RemovalError(f"{folder} is a git repository, and stays: look at XDG_DATA_HOME and the like")
     return folder
@@ -70,7 +70,7 @@ def _measured(path: Path) -> int:
 
 
 def _size(path: Path) -> int:
-    """Of a folder, of all in it; links count as such, but for a model file, which is one into the cache."""
+    """Return the bytes of a file, or of all files in a folder. Only a model file's link counts as what it leads to."""
     if path.is_dir() and not path.is_symlink():
         return sum(_size(one) for one in path.iterdir())
     return path.stat().st_size if path.is_file() else path.lstat().st_size
@@ -84,7 +84,7 @@ def _remove(path: Path) -> None:
 
 
 def _remove_model(path: Path) -> None:
-    """A file of the hub's cache and the content that it links to, if no other link does, and folders left empty."""
+    """Remove a file of the hub's cache, the content that it links to, if no other link does, and folders left empty."""
     repository = next(above for above in path.parents if above.name == "snapshots").parent
     content = path.resolve()
     path.unlink()

@@ -1,4 +1,4 @@
-"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON where asked for."""
+"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON if asked for."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 @contextmanager
 def steps_on_terminal() -> Iterator[OnStep | None]:
-    """A callback that shows each step on standard error while a person is watching; None in a pipe."""
+    """Return a callback that shows each step on standard error while a person is watching; None in a pipe."""
     if not _err.is_terminal:
         yield None
         return
@@ -40,7 +40,7 @@ def steps_on_terminal() -> Iterator[OnStep | None]:
 
 
 def report(trace: Trace, *, as_json: bool) -> None:
-    """The answer on standard output; what it cost on standard error, where a person is watching."""
+    """Print the answer on standard output, and what it cost on standard error, if that is a terminal."""
     if as_json:
         return _json(_summary(trace))
     _out.print(Text(trace.report.text))
@@ -52,7 +52,7 @@ def report(trace: Trace, *, as_json: bool) -> None:
 
 
 def transcript(trace: Trace, *, as_json: bool) -> None:
-    """The whole run, message by message."""
+    """Print the whole run, message by message."""
     if as_json:
         print(trace.model_dump_json())
         return
@@ -71,7 +71,7 @@ def transcript(trace: Trace, *, as_json: bool) -> None:
 
 
 def stored_runs(*, as_json: bool) -> None:
-    """One line for each stored trace, oldest first."""
+    """Print one line for each stored trace, oldest first."""
     traces = list(store.readable())
     if as_json:
         return _json([_summary(trace) for trace in traces])
@@ -83,7 +83,7 @@ def stored_runs(*, as_json: bool) -> None:
 
 
 def entries(registry: Registry, *, as_json: bool) -> None:
-    """Each entry with its origin; what was ignored, and why, on standard error."""
+    """Print each entry with its origin, and on standard error what was ignored and why."""
     listed = registry.entries()
     if as_json:
         _json([_entry(one) for one in listed])
@@ -111,13 +111,13 @@ def _entry(listed: ListedEntry) -> dict[str, object]:
 
 
 def untrusted(registry: Registry) -> None:
-    """On standard error: that the project has subagents of its own which do not count."""
+    """Print on standard error that the project has subagents of its own which do not count."""
     if reason := registry.untrusted():
         _err.print(Text(f"ignored {reason}", style="yellow"))
 
 
 def checks(found: Sequence[Check], *, as_json: bool) -> None:
-    """What works here, and what to type where something does not."""
+    """Print what works here, and what to type if something does not."""
     if as_json:
         return _json([check.model_dump() for check in found])
     for check in found:
@@ -129,7 +129,7 @@ def checks(found: Sequence[Check], *, as_json: bool) -> None:
 
 
 def stored(found: Sequence[StoredItem]) -> None:
-    """What lies where, and how large it is."""
+    """Print what is stored where, and how large it is."""
     for one in found:
         _out.print(Text(f"{_size(one.size):>9}  {one.what}: {one.path}"))
     _out.print(Text(f"{_size(sum(one.size for one in found)):>9}  in all" if found else "nothing is stored"))
@@ -144,7 +144,7 @@ def trusted(folder: Path, fingerprint: str) -> None:
 
 
 def rolled_back(entry: RegistryEntry, left: RegistryEntry) -> None:
-    """What stands now, and what does not any more."""
+    """Print which release counts now, and which does not any more."""
     _out.print(Text(f"{entry.name} is again {_release(entry)}; before this it was {_release(left)}"))
 
 

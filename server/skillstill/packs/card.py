@@ -63,7 +63,7 @@ class Figures(_Seen):
 
 
 def model_card(pack: Path, repository: str) -> str:
-    """The README.md of a repository that holds this pack, which a person and the hub read. Raises PackError."""
+    """Return the README.md of a repository that holds this pack, which a person and the hub read. Raise PackError."""
     with read_archive(pack) as (manifest, archive):
         scorecard = archive.read(SCORECARD)
     entry = manifest.entry
@@ -152,5 +152,5 @@ def _read(scorecard: bytes) -> Figures:
 
 
 def _plain(text: str) -> str:
-    """On one line, where no character begins a table, a tag or a link."""
+    """Return the text on one line, with no character that begins a table, a tag or a link."""
     return one_line(text, 1_000).translate(ESCAPES)

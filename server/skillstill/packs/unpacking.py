@@ -46,7 +46,7 @@ class Unpacked:
 
     @property
     def python(self) -> tuple[str, ...]:
-        """Members that would run if the folder were trusted."""
+        """Return the members that would run if the folder were trusted."""
         return tuple(member.path for member in self.manifest.members if member.path.endswith(".py"))
 
     @property
@@ -94,7 +94,7 @@ def find_suspicions(manifest: Manifest, folder: Path) -> tuple[Finding, ...]:
 
 @contextmanager
 def alone() -> Iterator[Path]:
-    """The folder of all packs, which nobody else changes meanwhile. Raises PackError."""
+    """Return the folder of all packs, which nobody else changes meanwhile. Raise PackError."""
     packs = data_folder() / PACKS
     try:
         packs.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -108,7 +108,7 @@ def alone() -> Iterator[Path]:
 
 
 def _free_name(manifest: Manifest, name: str, file: Path) -> str:
-    """Among all subagents, for a pack takes no bundled one's place either. Raises UsageError, RegistryError."""
+    """Return a name that no subagent has, no bundled one either. Raise UsageError and RegistryError."""
     chosen = name or manifest.entry.name
     if not re.fullmatch(NAME, chosen) or len(chosen) > 64:
         raise UsageError(f"a subagent's name is 1 to 64 of a-z, 0-9 and single hyphens, not {chosen[:80]!r}")
@@ -132,7 +132,7 @@ def _extract(manifest: Manifest, archive: Archive, aside: Path) -> None:
 
 
 def _check(file: Path, manifest: Manifest, aside: Path) -> str:
-    """What the base still needs; empty where it is here. Raises PackError."""
+    """Return what the base still needs; empty if it is here. Raise PackError."""
     entry = manifest.entry
     try:
         if brings_tools(aside / entry.skill):  # they have to run for its contract: the first run after trust checks it
@@ -177,7 +177,7 @@ def _base(base: ModelFile) -> tuple[Path | None, str]:
 
 
 def _placed(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> Unpacked:
-    """Registered last. Raises OSError and RegistryError, and nothing counts."""
+    """Move the files to their place and register them last. Raise OSError and RegistryError, and nothing counts."""
     if folder.exists():  # no entry has this name: it was left by somebody who was killed, or taken out by hand
         shutil.rmtree(folder)
     _synced(aside)
@@ -200,7 +200,7 @@ def _adapter_hash(manifest: Manifest) -> str:
 
 
 def _synced(folder: Path) -> None:
-    """On the disk before the registry names it."""
+    """Flush the folder to the disk before the registry names it."""
     for file in folder.rglob("*"):
         descriptor = os.open(file, os.O_RDONLY)
         try:

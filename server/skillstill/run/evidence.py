@@ -20,7 +20,7 @@ CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
 
 
 def _behind(found: re.Match[str]) -> str:
-    """`lines 3 to 5 of src/app.py` with the path first."""
+    """Return `lines 3 to 5 of src/app.py` with the path first."""
     return f"{found[3]}:{found[1]}" + (f"-{found[2]}" if found[2] else "")
 
 
@@ -46,7 +46,7 @@ class Verdict:
 
 
 def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> Verdict:
-    """What in the answer is vouched for. `shown` are the results of tools, `root` is the workspace's path.
+    """Return what in the answer is vouched for. `shown` are the results of tools, `root` is the workspace's path.
 
     Evidence is each quoted `path:line` that a receipt covers, and each receipt that is named; without either, the
     receipt of each quoted path. A quoted location that no receipt covers, and that stands in no result either (as
@@ -107,14 +107,14 @@ def _note(receipt: Receipt, told: Collection[tuple[str, int]]) -> str:
 
 
 def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> str:
-    """The first location in the text that nothing bears out, as it is quoted there; empty where there is none."""
+    """Return the first location in the text that nothing bears out, as it is quoted there; empty if there is none."""
     places, rest = _known(text, receipts, root)
     claimed = [*(place for place in places if not _covered(place, receipts)), *quoted(rest)[0]]
     return next((_quote(place) for place in claimed if not _stands_in(_quote(place), shown)), "")
 
 
 def quoted(text: str) -> tuple[list[Span], str]:
-    """The places that a text names as `path:line`, whether a tool has shown them or not, and the text without them."""
+    """Return the places that a text names as `path:line`, shown by a tool or not, and the text without them."""
     spelled = _spelled(text)
     found = [match for match in LOCATION.finditer(spelled) if _looks_like_path(match[1])]
     for match in reversed(found):
@@ -123,20 +123,23 @@ def quoted(text: str) -> tuple[list[Span], str]:
 
 
 def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
-    """The first place that each of the last receipts showed: what a hand-off can pass on."""
+    """Return the first place that each of the last receipts showed: what a hand-off can pass on."""
     firsts = (next((span for span in receipt.spans if span.first), None) for receipt in reversed(receipts))
     return tuple(dict.fromkeys(f"{span.path}:{span.first}" for span in firsts if span))[:limit]
 
 
 def _uncited(answer: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> str:
-    """The first named receipt that does not exist, unless it is a name of theirs: `def join_by(key, r1, r2)`."""
+    """Return the first named receipt that does not exist, unless it is a name of theirs: `def join_by(key, r1, r2)`."""
     known = {receipt.id for receipt in receipts}
     cited = (name for name in CITED.findall(answer) if name not in known)
     return next((name for name in cited if not any(re.search(rf"\b{name}\b", one) for one in shown)), "")
 
 
 def _known(text: str, receipts: Sequence[Receipt], root: str) -> tuple[list[Span], str]:
-    """The quoted places in files that a tool has named, whatever characters their paths have; the text without them."""
+    """Return the quoted places in files that a tool has named, whatever characters their paths have.
+
+    The text without them.
+    """
     places: list[Span] = []
     rest = _spelled(text)
     paths = {span.path for receipt in receipts for span in receipt.spans}
@@ -159,7 +162,7 @@ def _spelled(text: str) -> str:
 
 
 def _covered(place: Span, receipts: Sequence[Receipt]) -> bool:
-    """Whether both ends of the quoted lines were shown."""
+    """Return whether both ends of the quoted lines were shown."""
     spans = [span for receipt in receipts for span in receipt.spans if span.path == place.path and span.first]
     return all(any(span.first <= line <= span.last for span in spans) for line in (place.first, place.last))
 
@@ -181,7 +184,10 @@ def _stands_in(text: str, shown: Iterable[str]) -> bool:
 
 
 def _receipts_of_paths(answer: str, receipts: Sequence[Receipt]) -> list[str]:
-    """The receipts that showed a path which the answer quotes: one with a folder or suffix, or any in backticks."""
+    """Return the receipts that showed a path which the answer quotes.
+
+    One with a folder or suffix, or any in backticks.
+    """
     return [receipt.id for receipt in receipts if any(_names(answer, span.path) for span in receipt.spans)]
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete
-from skillstill.run.neutral import neutral
 from skillstill.skills.calibration import Calibration, features
 from skillstill.types import Receipt, Report, Trace
+from skillstill.util.neutral import neutral
 from skillstill.util.text import call_text
 
 UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's

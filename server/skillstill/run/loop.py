@@ -90,7 +90,7 @@ class _Run:
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
-        self.scorer: Scorer | None = None  # the model, where it can tell which line a text means
+        self.scorer: Scorer | None = None  # the model, if it can tell which line a text means
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)
@@ -187,7 +187,7 @@ class _Run:
         return await self.report_step(call=call, receipt=receipt)
 
     async def result(self, call: ToolCall) -> tuple[Result, bool]:
-        """What the tool answers, and whether that is a refusal."""
+        """Return what the tool answers, and whether that is a refusal."""
         try:
             if call.name not in self.tools:
                 raise Refusal(f"no tool called {call.name!r}; the tools are {', '.join(self.tools)}")
@@ -196,7 +196,7 @@ class _Run:
             return Result.of_text(str(refusal)), True
 
     def fingerprint(self, call: ToolCall) -> str:
-        """Equal for equal calls, whether a default was written out or not."""
+        """Return a text that is equal for equal calls, whether a default was written out or not."""
         tool = self.tools.get(call.name)
         arguments = tool.with_defaults(call.arguments) if tool else call.arguments
         return json.dumps([call.name, arguments], sort_keys=True)
@@ -253,6 +253,6 @@ class _Run:
 
 
 def _places_once(answer: str) -> str:
-    """Without lines that name a place and have been told: a small model likes to point at the same line again."""
+    """Return the answer without repeated lines that name a place: a small model likes to name the same line again."""
     lines = answer.split("\n")
     return "\n".join(line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted(line)[0])

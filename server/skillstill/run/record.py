@@ -22,7 +22,7 @@ class Record:
         self._started = time.monotonic()
 
     def say(self, turn: Message) -> None:
-        """The model's turn."""
+        """Append the model's turn."""
         self.messages.append(turn)
 
     def advise(self, text: str, event: Event) -> None:
@@ -38,6 +38,7 @@ class Record:
                 receipt=receipt,
                 places=result.places,
                 rows=result.rows,
+                terms=result.terms,
                 decisions=(result.decision,) if result.decision else (),
                 usage=Usage(prompt=result.tokens) if result.tokens else None,
             )
@@ -46,7 +47,7 @@ class Record:
     def file(
         self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float
     ) -> Receipt:
-        """The receipt of an executed call, whose result the model is told under the receipt's id."""
+        """Return the receipt of an executed call, whose result the model is told under the receipt's id."""
         receipt = Receipt(
             id=f"r{len(self.receipts) + 1}",
             tool=tool,
@@ -73,7 +74,7 @@ class Record:
 
     @property
     def spent(self) -> int:
-        """Tokens that were read anew or written."""
+        """Return tokens that were read anew or written."""
         return sum(usage.prompt - usage.reused + usage.completion for usage in self._usages)
 
     def tally(self) -> Tally:
@@ -86,7 +87,7 @@ class Record:
         )
 
     def confidence(self) -> float | None:
-        """Geometric mean probability of the decision tokens, in 0..1; not calibrated."""
+        """Return the geometric mean probability of the decision tokens, in 0..1; not calibrated."""
         logprobs = [one.logprob for message in self.messages for one in message.decisions]
         return round(math.exp(sum(logprobs) / len(logprobs)), 4) if logprobs else None
 
@@ -96,7 +97,7 @@ class Record:
 
 
 def _without_echo(text: str, arguments: Mapping[str, Any]) -> str:
-    """A result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
+    """Return a result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
     for place in quoted(" ".join(map(str, arguments.values())))[0]:
         text = text.replace(f"{place.path}:{place.first}", " ")
     return text

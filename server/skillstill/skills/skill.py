@@ -155,7 +155,10 @@ def _frontmatter(file: Path) -> tuple[Frontmatter, str]:
 
 
 def _fields(file: Path, text: str) -> dict[str, Any]:
-    """Every scalar as the text that it is, as the specification's own parser has it: a version 1.10 is not 1.1."""
+    """Return every scalar as the text that it is, as the specification's own parser has it.
+
+    A version 1.10 is not 1.1.
+    """
     _check_fields(file, "frontmatter", text)
     try:
         fields = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - knows texts, lists and maps and nothing else
@@ -196,7 +199,7 @@ def _validated(file: Path, kind: type[Value], fields: Any) -> Value:
 
 
 def mistake(error: ValidationError) -> tuple[str, str]:
-    """The first thing that is wrong: its field; what was expected, and what came."""
+    """Return the first thing that is wrong: its field; what was expected, and what came."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"])) or "file"
     came = "" if first["type"] == "missing" else f", got {_shown(first['input'])}"
@@ -204,7 +207,7 @@ def mistake(error: ValidationError) -> tuple[str, str]:
 
 
 def _shown(value: object) -> str:
-    """A few of its parts: a value whose YAML refers to itself again and again has billions."""
+    """Return a few of its parts: a value whose YAML refers to itself again and again has billions."""
     return one_line(reprlib.repr(value), 80)
 
 

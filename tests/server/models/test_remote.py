@@ -522,6 +522,22 @@ async def test_a_tuned_model_behind_a_server_does_a_whole_run(
     )
 
 
+async def test_a_turn_that_is_reconsidered_is_sampled_and_costs_both(server: OpenAiServer) -> None:
+    server.says(text(">list"), text(">find"), Said("no", 500))
+    async with RemoteCompletions(Endpoint(server.url, "tiny")) as model:
+        assert await model.reconsider() is None, "nothing was asked yet"
+        first = await model.complete(ASKED, [READ], max_tokens=50)
+        other = await model.reconsider()
+        assert await model.reconsider() is None, "the server fails"
+    assert other
+    assert (first.content or first.calls) != (other.content or other.calls)
+    assert [request["temperature"] for request in server.requests] == [0, 0.8, 0.8]
+    assert [request.get("seed") for request in server.requests] == [None, 1, 2]
+    assert first.usage
+    assert other.usage
+    assert other.usage.completion == 2 * first.usage.completion
+
+
 async def test_a_key_never_comes_into_a_trace_or_a_log(
     server: OpenAiServer, project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from skillstill.models.scripted import call
-from skillstill.run.neutral import neutral
 from skillstill.server.wire import result
 from skillstill.types import Message
+from skillstill.util.neutral import neutral
 
 from tests.scenes import Scripted, write
 

@@ -122,7 +122,7 @@ def outcome(
         workspace="shelf", prompt=of.prompt, tools=(), confidence=sure,
         messages=(
             Message(role="system", content="the system line"), Message(role="user", content=of.prompt),
-            Message(role="assistant", calls=(call,)), Message(role="tool", content=f"r1: {shown}"),
+            Message(role="assistant", calls=(call,)), Message(role="tool", content=f"r1: {shown}", receipt="r1"),
             Message(role="assistant", content=answer),
         ),
         receipts=(

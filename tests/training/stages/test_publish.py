@@ -238,7 +238,7 @@ async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_bac
     assert (entry.title, entry.description, entry.search_hint) == ("Ours", "As we say it.", "keys")
     publish(settings, evaluated, registry, PROOF)
     assert read_registry(registry).entries[0] == entry, "published once more, it is the same release"
-    releases.rollback(registry, "settings")
+    releases.rollback(Registry(registry).entry("settings"))
     assert read_registry(registry) == before
 
 

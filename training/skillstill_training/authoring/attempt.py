@@ -36,7 +36,7 @@ class Attempt:
 
     @classmethod
     def of_text(cls, prompt: str, answer: str, shown: Sequence[str] = ()) -> "Attempt":
-        """That of a program, which vouches for its own answer: a baseline, a test."""
+        """Return the attempt of a program, which vouches for its own answer: a baseline, a test."""
         gave_up = GIVES_UP.match(answer.strip()) is not None
         named = tuple(RECEIPT.findall(answer)) or ("r1",)
         return cls(prompt, "escalate" if gave_up else "answered", answer, named, tuple(shown), gave_up)
@@ -47,7 +47,7 @@ class Attempt:
 
     @cached_property
     def rest(self) -> str:
-        """The answer without the places and receipts that it names."""
+        """Return the answer without the places and receipts that it names."""
         return RECEIPT.sub(" ", self._read[1])
 
     @cached_property

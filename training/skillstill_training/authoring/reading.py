@@ -66,7 +66,7 @@ class LogFolder(NamedTuple):
 
 
 def read_logs(root: Path) -> LogFolder:
-    """Read all logs below the folder. Raises Refusal if there is none."""
+    """Read all logs below the folder. Raise Refusal if there is none."""
     with ThreadPoolExecutor(1) as pool:  # a thread of its own: the caller's may have an event loop
         return pool.submit(anyio.run, anyio.to_thread.run_sync, _read_logs, root).result()
 
@@ -99,7 +99,7 @@ def log_template(message: str) -> str:
 def load_tables(connection: sqlite3.Connection, root: Path) -> Sequence[str]:
     """Put all tables below the folder behind the connection, and return their names.
 
-    Takes as long as it takes. Raises Refusal if one cannot be read.
+    Takes as long as it takes. Raise Refusal if one cannot be read.
     """
     space, clock = Workspace(root), _Untimed()
     names = sorted(str(path.relative_to(space.root)) for path in space.root.rglob("*") if path.is_file())
@@ -116,7 +116,7 @@ def column_names(connection: sqlite3.Connection, table: str) -> Sequence[str]:
 
 class _Untimed(Deadline):
     def check(self) -> None:
-        """Never late, and in any thread."""
+        """Do nothing: it is never late, in any thread."""
 
 
 @cache

@@ -161,7 +161,7 @@ def baseline(
 
 
 def skill_folder(skill: str) -> Path:
-    """Raises UnknownName."""
+    """Raise UnknownName."""
     from skillstill.errors import UnknownName
     from skillstill.skills.registry import bundled
 
@@ -220,9 +220,9 @@ def hired(
 
 
 def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
-    """What that subagent was asked; nothing where no folder was named. Raises UsageError.
+    """Return what that subagent was asked; nothing if no folder was named. Raise UsageError.
 
-    Also where none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
+    Raise that also if none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
     """
     from skillstill.errors import UsageError
 

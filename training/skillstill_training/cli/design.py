@@ -82,7 +82,10 @@ def design(
 def _hired(
     address: str, terms: "ProposalLimits", price: str, budget: "Budget", *, own: bool, send: bool, offline: bool
 ) -> "Propose":
-    """What lets that teacher propose. Raises UsageError for its address, or where own folders may not be sent there."""
+    """Return what lets that teacher propose.
+
+    Raise UsageError for its address, or if own folders may not be sent there.
+    """
     from skillstill.models.remote import Endpoint
     from skillstill.skills.skill import load_skill
 
@@ -107,7 +110,7 @@ def _hired(
 
 
 def _definition(skill: str) -> "Definition":
-    """Raises LibraryError where there is no such definition, UsageError where there are several."""
+    """Raise LibraryError if there is no such definition, UsageError if there are several."""
     from skillstill.errors import UsageError
     from skillstill.library.named import definitions_of
 

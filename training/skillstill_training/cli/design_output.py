@@ -19,7 +19,7 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 def told(text: str) -> None:
-    """One line of what a teacher is doing."""
+    """Print one line of what a teacher is doing."""
     _err.print(Text(one_line(text, 2 * WIDTH)))
 
 

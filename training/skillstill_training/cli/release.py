@@ -228,7 +228,7 @@ def train(
 
 
 def _check_extra() -> None:
-    """Raises StageError where the packages that training takes are not installed."""
+    """Raise StageError if the packages that training takes are not installed."""
     from skillstill.errors import StageError
 
     from skillstill_training.__main__ import missing
@@ -238,7 +238,7 @@ def _check_extra() -> None:
 
 
 def _base(given_base: Path | None, skill: Path) -> "ModelFile":
-    """Raises UsageError and SkillError."""
+    """Raise UsageError and SkillError."""
     from skillstill.models.sources import given
     from skillstill.skills.skill import load_skill
 
@@ -246,7 +246,10 @@ def _base(given_base: Path | None, skill: Path) -> "ModelFile":
 
 
 def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
-    """The one that the run was trained on, where nobody names another. Raises UsageError, SkillError and StageError."""
+    """Return the one that the run was trained on, if nobody names another.
+
+    Raise UsageError, SkillError and StageError.
+    """
     from skillstill_training.stages.pipeline import noted_base
 
     noted = None if given_base else noted_base(run)
@@ -254,7 +257,7 @@ def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "Mo
 
 
 def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
-    """Who solves the training goals, as `skillstill traces` would have it by default."""
+    """Return who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
 
     from skillstill_training.cli.teachers import TeacherTerms

@@ -50,7 +50,7 @@ async def qualified_teacher(
 ) -> TeachingProgress:
     """Measure the model on validation goals, then let it solve the training goals, or the `recorded` ones instead.
 
-    Raises TeacherError where it is too weak or cannot be reached, BudgetSpent where its probe took the whole budget.
+    Raise TeacherError if it is too weak or cannot be reached, BudgetSpent if its probe took the whole budget.
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == "validation"]
     with Ledger(folder.path / "ledger.jsonl", terms.price, terms.budget) as ledger:
@@ -79,7 +79,7 @@ async def _score(
     offline: bool,
     on_row: Callable[[TraceRow], None],
 ) -> TeacherScore:
-    """That of an earlier run in this folder, or a new one: a stage that goes on does not pay for it again."""
+    """Return the score of an earlier run in this folder, or measure it: a stage that goes on does not pay twice."""
     if earlier := TeacherScore.load(folder.path, teacher):
         return earlier.model_copy(update={"least": terms.least})
     roots = await to_thread.run_sync(roots_of, skill, {goal.workspace for goal in goals}, offline)
@@ -91,7 +91,7 @@ async def _score(
 
 
 def check_sending(endpoint: Endpoint, allowed: bool) -> None:
-    """Raises UsageError where the content of the user's own folders would leave this machine unasked."""
+    """Raise UsageError if the content of the user's own folders would leave this machine unasked."""
     if not (allowed or leads_here(endpoint.url)):
         host = urlsplit(endpoint.url).hostname
         raise UsageError(f"{host} would be sent what is in the recorded folders: say --send if that is meant")

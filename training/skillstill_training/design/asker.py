@@ -24,7 +24,7 @@ class Asker:
     retries: RetryPolicy = field(default_factory=RetryPolicy)
 
     async def ask(self, prompt: str, about: str) -> Mapping[str, JsonValue]:
-        """The object that it writes; an empty one where that cannot be read. Raises BudgetSpent and TeacherError."""
+        """Return the object that it writes; an empty one if that cannot be read. Raise BudgetSpent and TeacherError."""
         said = (Message(role="system", content=ROLE), Message(role="user", content=prompt))
         async with RemoteChat(self.endpoint, GREEDY, seconds=self.retries.request) as remote:
             model = RetryingModel(remote, self.ledger, self.retries)
@@ -52,7 +52,7 @@ class Asker:
 
 
 def read_object(text: str) -> Mapping[str, JsonValue]:
-    """The JSON object in a text, whatever stands around it; empty where there is none."""
+    """Return the JSON object in a text, whatever stands around it; empty if there is none."""
     try:
         found = json.loads(text[text.index("{") : text.rindex("}") + 1])
     except (ValueError, RecursionError):

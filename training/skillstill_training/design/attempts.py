@@ -18,7 +18,10 @@ ATTEMPTS, NEEDED = 3, 2
 
 
 async def tried(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
-    """What is kept of it, by its check or by agreement; or why nothing is. Raises BudgetSpent and TeacherError."""
+    """Return what is kept of it, by its check or by agreement; or why nothing is.
+
+    Raise BudgetSpent and TeacherError.
+    """
     return await _checked(one, teacher, root) if one.check else await _agreed(one, teacher, root)
 
 

@@ -11,7 +11,7 @@ Counts = Mapping[str, Mapping[Split, int]]
 
 
 def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
-    """For all families, and for those that differ: those of the lender, but enough to calibrate a confidence on.
+    """Return the counts for all families, and for those that differ from the lender's.
 
     Of what was proposed there is no more than that: the borrowed families make up for it.
     """
@@ -27,7 +27,7 @@ def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
 
 
 def measured_in(design: Design) -> int | None:
-    """The workspaces that a difference can come from, where they are fewer than are wanted by default."""
+    """Return the workspaces that a difference can come from, if they are fewer than are wanted by default."""
     tested = sum(one.split == "test" for one in design.workspaces)
     return tested if 0 < tested < EvaluationConfig().workspaces else None
 

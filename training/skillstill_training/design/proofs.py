@@ -29,7 +29,7 @@ async def prove(
     on_workspace: OnWorkspace = ignore,
     on_progress: OnProgress = lambda tally: None,
 ) -> Proven:
-    """At most so many goals a family and split. Raises StageError, GateError where workspaces overlap."""
+    """Return at most so many goals a family and split. Raise StageError, GateError if workspaces overlap."""
     goals: list[Goal] = []
     dropped: list[tuple[str, str]] = []
     recipe = load_recipe(folder).changed(few=few)
@@ -47,7 +47,7 @@ async def _drawn(sampler: Sampler, family: Family, on_progress: OnProgress) -> l
 
 
 def by_family(goals: Sequence[Goal]) -> Mapping[str, Mapping[str, int]]:
-    """How many of each split."""
+    """Return how many of each split."""
     return {
         name: {split: sum(goal.family == name and goal.split == split for goal in goals) for split in SPLITS}
         for name in dict.fromkeys(goal.family for goal in goals)

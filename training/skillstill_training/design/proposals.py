@@ -66,7 +66,10 @@ async def propose(
     terms: ProposalLimits,
     on_told: OnTold = lambda text: None,
 ) -> Design:
-    """The design with all that passed. A spent budget ends it early, and what is done stays. Raises TeacherError."""
+    """Return the design with all that passed. A spent budget ends it early, and what is done stays.
+
+    Raise TeacherError.
+    """
     found = Proposals()
     asker = Asker(endpoint, ledger, terms.retries)
     teacher = EndpointTeacher(skill, endpoint, ledger, retries=terms.retries)
@@ -131,7 +134,7 @@ def _topics_prompt(design: Design, terms: ProposalLimits) -> str:
 
 
 def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
-    """The first `most` that are none of the rejected."""
+    """Return the first `most` that are none of the rejected."""
     kept: list[Kept] = []
     for one in found:
         if isinstance(one, tuple):
@@ -142,7 +145,7 @@ def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: in
 
 
 def _asked_about(workspaces: Sequence[BuiltWorkspace], at: int) -> Iterator[BuiltWorkspace]:
-    """Workspaces of every split, others for each topic."""
+    """Yield workspaces of every split, others for each topic."""
     for split in SPLITS:
         mine = [one for one in workspaces if one.split == split]
         turned = mine[at % len(mine) :] + mine[: at % len(mine)]
@@ -176,7 +179,10 @@ async def _try(
 
 
 def _whole(proposed: Sequence[Proposed], rejected: Reasons) -> tuple[Proposed, ...]:
-    """The families that have a question left for each split, in a fixed order; questions of the others are rejected."""
+    """Return the families that have a question left for each split, in a fixed order.
+
+    Questions of the others are rejected.
+    """
     kept: list[Proposed] = []
     for name in sorted({one.family for one in proposed}):
         mine = sorted((one for one in proposed if one.family == name), key=lambda one: (one.workspace, one.question))

@@ -37,7 +37,7 @@ abstain = 0
 
 
 def write_skill(design: Design, folder: Path) -> None:
-    """Raises StageError."""
+    """Raise StageError."""
     for path, text in texts(design).items():
         write_text(folder / path, text)
     if design.families:
@@ -48,7 +48,7 @@ def write_skill(design: Design, folder: Path) -> None:
 
 
 def texts(design: Design) -> Mapping[str, str]:
-    """By path in the folder."""
+    """Return the texts by their paths in the folder."""
     found = {
         "SKILL.md": skill_md(design),
         "subagent.toml": subagent_toml(design),
@@ -152,7 +152,7 @@ def _recipe(design: Design) -> str:
 
 
 def _lent_recipe(design: Design) -> Mapping[str, Any]:
-    """That of the lender, whose numbers hold for its own workspaces."""
+    """Return the lender's recipe, whose numbers hold for its own workspaces."""
     if design.workspaces or not design.lender:
         return {}
     return tomllib.loads((lender(design.lender) / "recipe.toml").read_text(encoding="utf-8"))

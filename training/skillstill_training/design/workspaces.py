@@ -15,7 +15,7 @@ SHARE = 5  # every fifth folder is a test's, and another fifth are for validatio
 
 
 def declared(folders: Sequence[Path], steps: Sequence[str] = ()) -> tuple[Source, ...]:
-    """The first ones train, the last ones test. Raises UsageError and WorkspaceSourceError."""
+    """Return the first ones train, the last ones test. Raise UsageError and WorkspaceSourceError."""
     roots = [_root(folder) for folder in folders]
     if twice := [root for root in roots if roots.count(root) > 1]:
         raise UsageError(f"{twice[0]} is named twice: no workspace can serve two splits")
@@ -47,7 +47,7 @@ def _names(roots: Sequence[Path]) -> list[str]:
 
 
 def _pinned(source: Source) -> Source:
-    """With the hash that its content has now. Raises WorkspaceSourceError."""
+    """Return the source with the hash that its content has now. Raise WorkspaceSourceError."""
     try:
         prepare(source, Path.cwd())
     except WorkspaceSourceError as error:

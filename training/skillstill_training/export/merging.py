@@ -37,7 +37,7 @@ class Merged:
 
 
 def merge(base: Path, adapter: Path, out: Path, kind: MergeKind, prompts: Prompts) -> Merged:
-    """Write base + adapter. Raises StageError; GateError where it would not speak as the two do, nothing written."""
+    """Write base + adapter. Raise StageError; GateError if it would not speak as the two do, nothing written."""
     lora = read_lora(adapter)
     Layout.of(base).demand(lora)
     with replacing(out) as part:
@@ -66,7 +66,7 @@ def _write(file: Path, base: Path, lora: Lora, kind: MergeKind) -> None:
 
 
 def _write_plain(file: Path, base: Path, lora: Lora, kind: AdapterKind) -> None:
-    """All metadata are the base's: no tokenizer is converted, so none can be converted wrongly."""
+    """Write base and changes. All metadata are the base's: no tokenizer is converted, so none can be wrong."""
     reader = read_gguf(base)
     fields = fields_of(reader)
     fields[gguf.Keys.General.FILE_TYPE] = Field(int(FILE_TYPES[kind]), GGUFValueType.UINT32)
@@ -85,7 +85,7 @@ def _tensors(reader: GGUFReader, lora: Lora, kind: Kind) -> Iterator[tuple[str, 
 
 
 def _requantise(exact: Path, file: Path) -> None:
-    """By llama.cpp: `gguf` writes no K-quants. Raises StageError."""
+    """Quantise with llama.cpp: `gguf` writes no K-quants. Raise StageError."""
     params = llama_cpp.llama_model_quantize_default_params()
     params.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M
     if code := llama_cpp.llama_model_quantize(str(exact).encode(), str(file).encode(), ctypes.byref(params)):

@@ -22,9 +22,9 @@ LEAST_TEXTS = 0.5  # at 98 % a token, every second text of 32 tokens is the same
 
 
 def check_parity(weights: Path, folder: RunFolder, base: Path, prompts: Prompts) -> Gate:
-    """Of the PEFT adapter on the fp32 base in the folder `weights`, and the exported one on the GGUF `base`.
+    """Compare the PEFT adapter on the fp32 base in `weights` with the exported one on the GGUF `base`.
 
-    Prompts are tokens, as rendered for training, up to where the model is to speak. Raises StageError and ModelError.
+    Prompts are tokens, as rendered for training, up to where the model is to speak. Raise StageError and ModelError.
     """
     trained = TorchLogits(weights, folder.adapter)
     with llama_voice(base, folder.exported, prompts) as shipped:

@@ -72,11 +72,11 @@ class Trials:
         )
 
     def best(self, checkpoints: Iterable[Path], told: OnTried) -> CheckpointTrial:
-        """Of equals the last, which has seen most."""
+        """Return the best checkpoint, of equals the last, which has seen most."""
         return max((self.tried(one, told) for one in checkpoints), key=lambda choice: (choice.success, choice.step))
 
     def tried(self, checkpoint: Path, told: OnTried) -> CheckpointTrial:
-        """What became of the goals lies beside the checkpoint: there a person reads why it failed.
+        """Return what became of the goals lies beside the checkpoint: there a person reads why it failed.
 
         Under another name with another loop, in which they might have come to something else.
         """

@@ -30,7 +30,7 @@ class Outcome(Frozen):
     misused     a call was refused or could not be read
     tokens      read anew and written; seconds are wall time of the run
     saved       tokens of the calls and results between the question and its right answer: what a caller that had made
-                the calls itself would have in its context. Nothing where the answer is wrong or the goal handed back
+                the calls itself would have in its context. Nothing if the answer is wrong or the goal handed back
     features    what a confidence is made of, by `skillstill.skills.calibration`; nothing without a model
     """
 

@@ -42,7 +42,7 @@ async def make_goals(
     offline: bool = False,
     listener: GoalsListener = GoalsListener(),
 ) -> MadeGoals:
-    """Draw, prove, gate and freeze the goals of a skill. Raises StageError, and then freezes nothing."""
+    """Draw, prove, gate and freeze the goals of a skill. Raise StageError, and then freezes nothing."""
     recipe = recipe or load_recipe(skill_folder)
     async with build_sampling(skill_folder, recipe, offline=offline, on_workspace=listener.workspace) as setup:
         families = setup.families
@@ -62,7 +62,7 @@ async def make_goals(
 async def _drawn(
     sampler: Sampler, families: Sequence[Family], listener: GoalsListener
 ) -> tuple[list[Goal], list[FamilyTally]]:
-    """Split by split, so that what training asks is known before a test may not ask it."""
+    """Draw split by split, so that what training asks is known before a test may not ask it."""
     goals: list[Goal] = []
     tallies: list[FamilyTally] = []
     for split in SPLITS:

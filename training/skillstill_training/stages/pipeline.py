@@ -1,7 +1,7 @@
 """The whole way, `skillstill train SKILL`: from a skill folder to a release, or to the reason why there is none.
 
 What the stages leave in the run folder is all the state there is. A stage whose artifact is younger than what it was
-made from is left out, so the same command goes on where a kill or a budget ended it; a training counts where its plan
+made from is left out, so the same command goes on where a kill or a budget ended it; a training counts if its plan
 and its base are those that are asked for, an evaluation keeps its rows by what they depend on, and publishing twice is
 publishing once. What would be missing at the end is said at the beginning.
 """
@@ -71,7 +71,7 @@ class PipelineResult:
 
 
 def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, screen: Screen) -> PipelineResult:
-    """Whatever is not there yet, from goals to verdict. Raises StageError, BaseError and ModelError."""
+    """Make whatever is missing, from goals to verdict. Raise StageError, BaseError and ModelError."""
     if not (skill_folder / "goals.py").is_file():
         return PipelineResult("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
     recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
@@ -109,7 +109,10 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
 
 
 def resumed(runs: Path, skill_folder: Path) -> RunFolder:
-    """The newest run of this skill, if its goals still hold and today's recipe makes the same ones; else a new one."""
+    """Return the newest run of this skill, if its goals still hold and today's recipe makes the same ones.
+
+    Else a new one.
+    """
     name = skill_folder.absolute().name
     try:
         latest = RunFolder.latest(runs, name)
@@ -129,7 +132,7 @@ def measure(
     *,
     offline: bool = False,
 ) -> Scorecard:
-    """What the exported adapter is worth against its rivals. Raises StageError where there is none yet."""
+    """Return what the exported adapter is worth against its rivals. Raise StageError if there is none yet."""
     if not folder.exported.exists():
         raise StageError(f"{folder.exported} is missing: type `skillstill export {skill_folder.name}` first")
     work = partial(
@@ -144,19 +147,19 @@ def measure(
 
 
 def within(plan: TrainConfig, minutes: int | None) -> TrainConfig:
-    """The plan with no more tokens than so many minutes take."""
+    """Return the plan with no more tokens than so many minutes take."""
     if minutes is None:
         return plan
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
 
 
 def note_base(folder: RunFolder, base: ModelFile) -> None:
-    """Beside what will be trained on it, so that later stages need not be told."""
+    """Write which base is trained beside the run, so that later stages find it."""
     write_text(_base_file(folder), base.model_dump_json(indent=1) + "\n")
 
 
 def noted_base(folder: RunFolder) -> ModelFile | None:
-    """Which base this run is trained on; None before that. Raises StageError."""
+    """Return which base this run is trained on; None before that. Raise StageError."""
     file = _base_file(folder)
     try:
         return ModelFile.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else None
@@ -181,13 +184,13 @@ def _fresh(made: Path, source: Path) -> bool:
 
 
 def _learned(folder: RunFolder, base: ModelFile, plan: TrainConfig) -> bool:
-    """Whether what was trained is of this dataset, this base and this plan, and of no less."""
+    """Return whether what was trained is of this dataset, this base and this plan, and of no less."""
     fresh = _fresh(trained_file(folder.adapter), folder.dataset)
     return fresh and whole(TrainingStart.of(folder, base.sha256, plan).left(folder.adapter), plan)
 
 
 def _proven(folder: RunFolder, base: ModelFile) -> bool:
-    """Whether that was exported, and compared with torch on this base."""
+    """Return whether that was exported, and compared with torch on this base."""
     fresh = _fresh(proof_file(folder), trained_file(folder.adapter))
     return fresh and proof_of(folder).base in {"", base.sha256}
 

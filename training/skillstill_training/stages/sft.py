@@ -44,8 +44,8 @@ def make_adapter(
 ) -> Trained:
     """Leave `4-adapter/`: the chosen adapter in PEFT's format, the course of the training, and a picture of it.
 
-    A data curve comes after it, and can be asked for later. Raises StageError; GateError where a mask lets through what
-    is not the model's own, or where no row fits.
+    A data curve comes after it, and can be asked for later. Raise StageError; GateError if a mask lets through what
+    is not the model's own, or if no row fits.
     """
     started = TrainingStart.of(folder, file_sha256(base), plan)
     trained, seed = started.left(folder.adapter), started.seed
@@ -81,7 +81,7 @@ class _Course:
     history: History
 
     def run(self, rows: Sequence[TrainingRow]) -> Trained:
-        """The training that ships: its best checkpoint becomes the adapter."""
+        """Return the training that ships: its best checkpoint becomes the adapter."""
         adapter = self.folder.adapter
         self._tune(rows, adapter, self.plan, self.history.logged)
         choice = self.trials.best(whole_checkpoints(adapter), self.history.tried)
@@ -102,7 +102,7 @@ class _Course:
         return trained
 
     def point(self, traces: int, rows: Sequence[TrainingRow]) -> float:
-        """Of the data curve: the success of a training on these rows alone, with a schedule of its own."""
+        """Return a point of the data curve: the success of a training on these rows alone, with its own schedule."""
         target = self.folder.adapter / f"curve-{traces}"
         self._tune(rows, target, self.plan.model_copy(update={"checkpoints": 1}), self.history.watched)
         return self.trials.best(whole_checkpoints(target), self.history.watched_trial).success
@@ -111,7 +111,7 @@ class _Course:
         write_text(trained_file(self.folder.adapter), trained.model_dump_json(indent=1) + "\n")
 
     def _tune(self, rows: Sequence[TrainingRow], target: Path, plan: TrainConfig, on_log: OnLog) -> None:
-        """Raises StageError where the extra is not installed."""
+        """Raise StageError if the extra is not installed."""
         try:
             from skillstill_training.learning.tuning import tune  # imports torch, which takes seconds and an extra
         except ImportError as error:
@@ -133,7 +133,7 @@ def _rows(folder: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str
 
 
 def _begin(adapter: Path, started: TrainingStart) -> None:
-    """An empty folder, or that of the same training where it was interrupted; another training's is put aside."""
+    """Make an empty folder, or keep that of the same training if it was interrupted. Another training's is renamed."""
     if not started.begun(adapter):
         if adapter.exists():
             adapter.rename(_aside(adapter))
@@ -141,6 +141,6 @@ def _begin(adapter: Path, started: TrainingStart) -> None:
 
 
 def _aside(adapter: Path) -> Path:
-    """A name for an earlier training, for an hour of work is not deleted because somebody edits a recipe."""
+    """Return a name for an earlier training, for an hour of work is not deleted because somebody edits a recipe."""
     numbers = (adapter.with_name(f"{adapter.name}-{number}") for number in count(1))
     return next(free for free in numbers if not free.exists())

@@ -26,7 +26,7 @@ async def make_traces(
     offline: bool = False,
     on_progress: OnProgress = lambda progress: None,
 ) -> TeachingProgress:
-    """Let the teacher solve the goals that it has not solved yet, so many at once. Raises StageError.
+    """Let the teacher solve the goals that it has not solved yet, so many at once. Raise StageError.
 
     What other teachers left in this folder stays.
     """

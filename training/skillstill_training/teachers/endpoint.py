@@ -21,7 +21,6 @@ from skillstill_training import episode
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import RECEIPT
 from skillstill_training.episode import EpisodeTask
 from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose, sum_usage
 from skillstill_training.teachers.retries import RetryingModel, RetryPolicy
@@ -151,8 +150,7 @@ def escalation_reason(trace: Trace, attempt: Attempt) -> str:
 
 def unfit_reason(trace: Trace) -> str:
     """Return why a trace is unfit to learn from although its answer is right, or an empty string if it is fit."""
-    results = [message.content for message in trace.messages if message.role == "tool"]
-    if not all(RECEIPT.fullmatch(result) for result in results):
+    if not all(message.receipt for message in trace.messages if message.role == "tool"):
         return "right, but it holds a call that was not executed"
     if trace.messages[-1].truncated or len(trace.messages[-1].content) > ANSWER_CHARACTERS:
         return f"right, but its answer was cut off or has over {ANSWER_CHARACTERS:,} characters"

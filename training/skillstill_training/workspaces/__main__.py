@@ -17,7 +17,7 @@ from skillstill_training.workspaces.sources import FORMS, Source
 
 
 def main(arguments: list[str]) -> str:
-    """What to print. Raises WorkspaceSourceError."""
+    """Return what to print. Raise WorkspaceSourceError."""
     match arguments:
         case ["first-upload", *names] if names:
             return "".join(f'{name}: first_uploaded = "{first_upload(name)}"\n' for name in names)
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> str:
 
 
 def pinned(text: str) -> str:
-    """The entry of a source. Its split is a guess, to be changed by hand."""
+    """Return the entry of a source. Its split is a guess, to be changed by hand."""
     path = re.split(r"=|@|#", text.partition(":")[2].rstrip("/"))[0]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(path).name.removesuffix(".git")).strip("-.")
     try:
@@ -43,7 +43,7 @@ def pinned(text: str) -> str:
 
 
 def _hash(source: Source) -> str | None:
-    """What the error about the missing pin says; None for a source that is its own pin."""
+    """Return what the error about the missing pin says; None for a source that is its own pin."""
     try:
         prepare(source, Path.cwd())
     except WorkspaceSourceError as error:

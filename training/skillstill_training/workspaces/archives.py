@@ -29,7 +29,7 @@ OPENERS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7":
 
 
 class Counted(io.RawIOBase):
-    """A stream that ends with an error where far more comes out of it than a workspace holds."""
+    """A stream that ends with an error if far more comes out of it than a workspace holds."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__()
@@ -45,9 +45,9 @@ class Counted(io.RawIOBase):
 
 
 def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
-    """Writes the wanted regular files of a tar or zip; without its single top folder where `strip_top` says so.
+    """Write the wanted regular files of a tar or zip, without its single top folder if `strip_top`.
 
-    Links inside are left out. Raises WorkspaceSourceError for paths and links that leave, devices, too many files or
+    Links inside are left out. Raise WorkspaceSourceError for paths and links that leave, devices, too many files or
     bytes, and what is no archive.
     """
     into.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def _checked_link(name: str, target: str) -> None:
 
 
 def _strip_top(folder: Path) -> None:
-    """Lifts what the only folder holds, which may hold one of its own name."""
+    """Move up what the only folder contains, which may be one of its own name."""
     top = list(folder.iterdir())
     if len(top) != 1 or not top[0].is_dir():
         return

@@ -36,7 +36,7 @@ class BuiltWorkspace:
 
 
 def prepare(source: Source, skill_folder: Path, offline: bool = False) -> BuiltWorkspace:
-    """The workspace, from the cache where it was made before. Raises WorkspaceSourceError."""
+    """Return the workspace, from the cache if it was made before. Raise WorkspaceSourceError."""
     try:
         home = cache_folder() / _key(source, skill_folder)
         if not _intact(home):
@@ -49,7 +49,7 @@ def prepare(source: Source, skill_folder: Path, offline: bool = False) -> BuiltW
 
 
 def roots_of(skill_folder: Path, names: Collection[str], offline: bool = False) -> Mapping[str, Path]:
-    """The visible trees of a skill's workspaces of these names. Raises WorkspaceSourceError."""
+    """Return the visible trees of a skill's workspaces of these names. Raise WorkspaceSourceError."""
     sources = [source for source in load_sources(skill_folder) if source.name in names]
     return {source.name: prepare(source, skill_folder, offline).root for source in sources}
 
@@ -86,7 +86,7 @@ def _finish(source: Source, request: FetchRequest, work: Path) -> None:
 
 
 def _intact(home: Path) -> bool:
-    """Whether all is there: counted, not hashed. An altered file of the same size goes unseen."""
+    """Return whether all is there: counted, not hashed. An altered file of the same size goes unseen."""
     try:
         made: dict[str, Any] = json.loads((home / "source.json").read_text(encoding="utf-8"))["tree"]
         read_notes(home / "tree")
@@ -96,7 +96,7 @@ def _intact(home: Path) -> bool:
 
 
 def _key(source: Source, skill_folder: Path) -> str:
-    """Of all that the tree depends on: its declaration, our version, and what the skill's own steps are made of."""
+    """Return a hash of all that the tree depends on: its declaration, our version, the skill's own steps."""
     fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded"})
     total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _made_by())
     if source.steps and steps_file(skill_folder).is_file():

@@ -35,14 +35,14 @@ class FetchRequest:
     offline: bool = False
 
     def check(self, found: str) -> None:
-        """Raises WorkspaceSourceError unless the pin is that hash."""
+        """Raise WorkspaceSourceError unless the pin is that hash."""
         if self.pin is None:
             raise Unpinned(found)
         if self.pin != found:
             raise WorkspaceSourceError(f"it is not what was pinned: expected sha256 {self.pin}, got {found}")
 
     def need_network(self) -> None:
-        """Raises WorkspaceSourceError where this run is offline."""
+        """Raise WorkspaceSourceError if this run is offline."""
         if self.offline:
             raise WorkspaceSourceError("it is not in the cache and this run is offline: run it once online")
 
@@ -55,7 +55,10 @@ def cache_folder() -> Path:
 
 
 def downloaded(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
-    """The pinned file, among what else its download brought. `download` fills a folder and says which file counts."""
+    """Return the pinned file, among what else its download brought.
+
+    `download` fills a folder and says which file counts.
+    """
     folder = cache_folder() / "downloads"
     if request.pin and (found := _held(folder / request.pin, request.pin)):
         return found
@@ -71,7 +74,7 @@ def downloaded(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
 
 
 def settle(work: Path, home: Path) -> None:
-    """Puts a finished folder in its place, in one step. Where another process was first, its folder stays."""
+    """Move a finished folder to its place, in one step. If another process was first, its folder stays."""
     try:
         work.rename(home)
     except OSError:
@@ -81,7 +84,7 @@ def settle(work: Path, home: Path) -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keeps other processes of ours out of a folder meanwhile: apt and git do not share theirs."""
+    """Keep other processes of ours out of a folder meanwhile: apt and git do not share theirs."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:

@@ -17,7 +17,7 @@ class Blobs:
         self.folder = folder or library_folder() / "blobs"
 
     def put(self, file: Path, sha256: str) -> None:
-        """Keep a file's content. Raises LibraryError where it is not, or no longer, what was hashed."""
+        """Keep a file's content. Raise LibraryError if it is not, or no longer, what was hashed."""
         place = self._place(sha256)
         try:
             if place.is_file() and place.stat().st_size == file.stat().st_size:
@@ -30,7 +30,7 @@ class Blobs:
             raise LibraryError(f"cannot be kept: {error.strerror}") from error
 
     def get(self, sha256: str) -> bytes:
-        """Raises LibraryError where it is missing or altered."""
+        """Raise LibraryError if it is missing or altered."""
         place = self._place(sha256)
         try:
             with opened(place) as reader:

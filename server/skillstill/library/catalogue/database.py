@@ -1,4 +1,4 @@
-"""The catalogue's SQLite file: opened, made where there is none, checked, written to in one transaction."""
+"""The catalogue's SQLite file: opened, made if there is none, checked, written to in one transaction."""
 
 import shlex
 import sqlite3
@@ -27,7 +27,10 @@ insert into state values (0);
 
 @contextmanager
 def reading(file: Path) -> Iterator[sqlite3.Connection]:
-    """One state of the file, whoever writes meanwhile; an empty catalogue where there is none. Raises LibraryError."""
+    """Return one state of the file, whoever writes meanwhile; an empty catalogue if there is none.
+
+    Raise LibraryError.
+    """
     with _told(file), _readable(file) as connection:
         connection.execute("begin")
         yield connection
@@ -35,7 +38,7 @@ def reading(file: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def writing(file: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction: others see all that is done in it or nothing. Raises LibraryError."""
+    """Return a transaction: others see all that is done in it or nothing. Raise LibraryError."""
     with _told(file):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file.touch(mode=0o600)
@@ -50,13 +53,13 @@ def writing(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def generation(connection: sqlite3.Connection) -> int:
-    """Another number after every change."""
+    """Return another number after every change."""
     return int(connection.execute("select generation from state").fetchone()[0])
 
 
 @contextmanager
 def in_memory() -> Iterator[sqlite3.Connection]:
-    """An empty catalogue without a file."""
+    """Return an empty catalogue without a file."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         _make(connection)
         yield connection
@@ -105,7 +108,7 @@ def _check(connection: sqlite3.Connection, file: Path) -> None:
 
 @contextmanager
 def _told(file: Path) -> Iterator[None]:
-    """What goes wrong with the file, in one sentence."""
+    """Return what goes wrong with the file, in one sentence."""
     try:
         yield
     except sqlite3.OperationalError as error:  # locked, full, forbidden

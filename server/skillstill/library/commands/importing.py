@@ -79,7 +79,7 @@ def export_skill(
 
 
 def _accepted(seen: "Sequence[Definition]", accept: bool, json: bool) -> bool:
-    """Shown first, always; then by the flag, or by a person at a terminal."""
+    """Show what is suspicious, always. Return whether the flag, or a person at a terminal, accepts it."""
     asked = not (accept or json) and sys.stdin.isatty() and sys.stdout.isatty()
     fate = "none of them kept yet" if asked else "none of them kept; --accept-suspicious keeps them"
     if not json:

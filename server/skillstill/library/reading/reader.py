@@ -33,7 +33,7 @@ class Read:
 
 
 def decoded(raw: bytes) -> Read:
-    """Raises LibraryError where it is no text."""
+    """Raise LibraryError if it is no text."""
     text, repair = _text(raw)
     front = read_front_matter(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     repairs = (*((repair,) if repair else ()), *front.repairs)
@@ -70,7 +70,7 @@ class Surroundings:
 
 
 def define(read: Read, kind: Kind, around: Surroundings) -> Definition:
-    """Raises LibraryError where it says nothing at all."""
+    """Raise LibraryError if it says nothing at all."""
     fields = read.front.fields or {}
     description, examples, repair = _description(fields, read.front.body)
     if not description and not read.front.body.strip():
@@ -107,7 +107,7 @@ def define(read: Read, kind: Kind, around: Surroundings) -> Definition:
 
 
 def _description(fields: Fields, body: str) -> tuple[str, tuple[str, ...], str]:
-    """Without its `<example>` blocks, these, and what had to be done to have one."""
+    """Return the description without its `<example>` blocks, the examples, and how it was repaired."""
     written = _one_text(fields.get("description")).replace("\\n", "\n")
     examples = tuple(text for match in _EXAMPLE.finditer(written) if (text := match[1].strip()))
     description = _LEAD.sub("", _EXAMPLE.sub("", written).strip()).strip()
@@ -126,7 +126,7 @@ def _one_text(value: object) -> str:
 
 
 def _licence(fields: Fields, around: Surroundings) -> Licence:
-    """By its own field first; one that only points at the file beside it says what that file says."""
+    """Return the licence by the file's own field; if that only refers to the file beside it, by that file."""
     text = _one_text(fields.get("license") or fields.get("licence"))
     if not text:
         return around.licence

@@ -38,7 +38,7 @@ class Bundle:
 
 
 def bundled(root: Path, folder: Folder, every: Mapping[PurePosixPath, Folder], main: str) -> Bundle:
-    """All below the folder but what other skills in it bring; links to folders of the source are followed.
+    """Return all below the folder but what other skills in it bring; links to folders of the source are followed.
 
     `every` are the folders of the source by path, `main` the name of the SKILL.md.
     """
@@ -69,7 +69,7 @@ def bundled(root: Path, folder: Folder, every: Mapping[PurePosixPath, Folder], m
 def _entries(
     folder: Folder, every: Mapping[PurePosixPath, Folder], main: str
 ) -> Iterator[tuple[PurePosixPath, TreeEntry, PurePosixPath]]:
-    """Path in the bundle, entry, and where its content lies. Each folder once, so that links in circles end."""
+    """Yield path in the bundle, entry, and where its content lies. Each folder once, so that links in circles end."""
     waiting, seen = [(PurePosixPath(), folder)], {folder.path}
     while waiting:
         path, here = waiting.pop()
@@ -89,7 +89,7 @@ def holds_skill(folder: Folder) -> bool:
 
 
 def mode(entry: TreeEntry) -> int:
-    """As git keeps it: whether its owner may execute it."""
+    """Return the mode as git keeps it: whether its owner may execute it."""
     return 0o755 if entry.mode & 0o100 else 0o644
 
 

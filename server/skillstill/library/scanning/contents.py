@@ -12,7 +12,7 @@ from pathlib import Path
 
 @contextmanager
 def opened(file: Path) -> Iterator[BufferedReader]:
-    """Raises OSError where it is no regular file, even one that would be waited for."""
+    """Raise OSError if it is no regular file, even one that would be waited for."""
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as reader:
         if not stat.S_ISREG(os.fstat(reader.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(file))
@@ -20,12 +20,12 @@ def opened(file: Path) -> Iterator[BufferedReader]:
 
 
 def content(file: Path, limit: int) -> bytes:
-    """At most `limit` bytes of it and one more, so that a longer file is known as such. Raises OSError."""
+    """Return at most `limit` bytes of it and one more, so that a longer file is known as such. Raise OSError."""
     with opened(file) as reader:
         return reader.read(limit + 1)
 
 
 def sha256(file: Path) -> str:
-    """Raises OSError."""
+    """Raise OSError."""
     with opened(file) as reader:
         return hashlib.file_digest(reader, "sha256").hexdigest()

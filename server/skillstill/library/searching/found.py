@@ -59,7 +59,7 @@ class FindResult(Frozen):
 
 
 def find(task: str, registry: Registry, catalogue: Catalogue, limit: int) -> FindResult:
-    """At most `limit` of each. Raises UsageError where the task has no words, and LibraryError."""
+    """Return at most `limit` of each. Raise UsageError if the task has no words, and LibraryError."""
     if not words(task):
         raise UsageError("expected a few words that say what you need, like `web design`")
     subagents = _subagents([listed.entry for listed in registry.entries()], task)[:limit]

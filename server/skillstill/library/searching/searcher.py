@@ -25,7 +25,7 @@ class Shared:
 
     @property
     def why(self) -> str:
-        """In words for a person."""
+        """Return the reason in words for a person."""
         words = f"has {', '.join(self.words)}" if self.words else ""
         return "; ".join(filter(None, [words, "near in meaning" if self.nearness > NEAR else ""]))
 
@@ -40,7 +40,7 @@ class DefinitionHit:
 
 
 def search(catalogue: Catalogue, question: str, limit: int) -> list[DefinitionHit]:
-    """The best `limit`, the best first. Raises LibraryError."""
+    """Return the best `limit`, the best first. Raise LibraryError."""
     if not catalogue.exists:
         return []
     matrix = catalogue.matrix()
@@ -54,7 +54,10 @@ def search(catalogue: Catalogue, question: str, limit: int) -> list[DefinitionHi
 
 
 def ranked(connection: sqlite3.Connection, matrix: index.Matrix, question: str) -> list[int]:
-    """The passages that have a word of the question or are near it, the best first; by words alone without encoder."""
+    """Return the passages that have a word of the question or are near it, the best first.
+
+    By words alone without encoder.
+    """
     words = index.by_words(connection, question)
     near = matrix.ranked(_vector(question)) if encoder() else []
     cosines = matrix.of(near) @ _vector(question)
@@ -63,7 +66,7 @@ def ranked(connection: sqlite3.Connection, matrix: index.Matrix, question: str) 
 
 
 def shared(connection: sqlite3.Connection, matrix: index.Matrix, question: str, numbers: Sequence[int]) -> list[Shared]:
-    """What each of these passages shares with the question."""
+    """Return what each of these passages shares with the question."""
     words = index.shared_words(connection, question, numbers)
     cosines = matrix.of(numbers) @ _vector(question)
     return [Shared(tuple(words[number]), float(cosine)) for number, cosine in zip(numbers, cosines, strict=True)]
@@ -77,7 +80,7 @@ def _vector(question: str) -> Vectors:
 def _groups(
     connection: sqlite3.Connection, ranking: Sequence[int], matrix: index.Matrix, limit: int
 ) -> list[list[int]]:
-    """The first `limit` of the ranking, each with all that are much the same, however far below they stand."""
+    """Return the first `limit` of the ranking, each with all that are much the same, however far below they stand."""
     groups: list[list[int]] = []
     taken: set[int] = set()
     for number in ranking:
@@ -90,7 +93,7 @@ def _groups(
 
 
 def _alike(connection: sqlite3.Connection, number: int, matrix: index.Matrix) -> list[int]:
-    """The others of the same bytes, and those of the same name that say nearly the same."""
+    """Return the others of the same bytes, and those of the same name that say nearly the same."""
     sql = (
         "select other.id, other.sha256 = this.sha256 or words.description = own.description"
         " from definition this join definition other on other.sha256 = this.sha256 or other.name = this.name"
@@ -103,7 +106,7 @@ def _alike(connection: sqlite3.Connection, number: int, matrix: index.Matrix) ->
 
 
 def _preferred(connection: sqlite3.Connection, group: Sequence[int]) -> int:
-    """Of several alike the one with the best licence, then the fewest findings."""
+    """Return the one of several alike that has the best licence, then the fewest findings."""
     places = ", ".join("?" * len(group))
     sql = f"select id from definition where id in ({places}) order by terms, findings, id limit 1"  # noqa: S608
     return int(connection.execute(sql, tuple(group)).fetchone()[0])

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -18,7 +18,7 @@ from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.tools.logs.stack_traces import innermost_call
-from skillstill.types import Copied, Grammar, PlaceReference, Span
+from skillstill.types import Context, Copied, Grammar, PlaceReference, Rules, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
@@ -85,12 +85,12 @@ async def _files_called(workspace: Workspace, name: str) -> Sequence[str]:
     return [file for file in await visible_files(workspace) if f"/{name}/" in f"/{file}/"]
 
 
-def said_paths(said: str) -> Mapping[str, str]:
+def said_paths(context: Context) -> Rules:
     """Return the terminal of a Lark grammar for the words that read like a file; empty if none does.
 
     A trained model reads no other file.
     """
-    words = {form for word in WORD.findall(said) for form in (word.rstrip("."), word.strip("()[]{}."))}
+    words = {form for word in WORD.findall(context.text) for form in (word.rstrip("."), word.strip("()[]{}."))}
     files = filter(LIKE_A_FILE.fullmatch, sorted(words))
     return {"PATH": " | ".join(json.dumps(file, ensure_ascii=False) for file in files)}
 

@@ -85,6 +85,6 @@ def _without_private_keys(lines: list[str]) -> Iterator[str]:
 
 
 def _headed(line: str, behind: int) -> str:
-    """The line without what follows the first line of a key, up to its last one if that stands there, too."""
+    """Return the line without what follows the first line of a key, up to its last one if that stands there, too."""
     end = END.search(line, behind)
     return f"{line[:behind]}[redacted: private key]{line[end.start() :] if end else ''}"

@@ -21,13 +21,14 @@ from skillstill.types import (
     Scorer,
     ShownPlace,
     Span,
+    Terms,
     ToolSchema,
     lean_schema,
 )
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
-MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
+MAX_LINE = 400  # characters of one line of a result; a whole signature, if it is the only one
 ROW = 160  # characters of one line among many
 LIKELY = 5  # lines of a choice that are shown
 # By how much a line must make a text more probable than the others do, as a logarithm, to be meant by it. Of texts that
@@ -71,6 +72,8 @@ class Result:
     overview   whether it names all that there is of a kind: what it does not name, an answer may say, is not there
     missed     why finding nothing proves nothing: where the tool could not look, or where the word stands; else empty
     omitted    how many things, or lines, the result leaves out
+    terms      names that it defines, each with those inside it, such as tables with their columns: all that there are.
+               none if lines are dropped
     places     the lines that a model can refer to; rows: those of a query, none if one of them is dropped or blank
     decision   of the model that chose among lines: what it was in two minds about
     tokens     of that model: what it read
@@ -82,6 +85,7 @@ class Result:
     tokens: int = 0
     empty: bool = False
     overview: bool = False
+    terms: Terms = field(default_factory=dict)
     omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)
     places: tuple[ShownPlace, ...] = field(init=False)
@@ -92,6 +96,7 @@ class Result:
         kept = fitting(map(_fit_to_read, self.lines), MAX_RESULT)
         if rest := len(self.lines) - len(kept):
             kept.append(Line(f"… {rest} more lines left out", omits=rest))
+            object.__setattr__(self, "terms", {})
         object.__setattr__(self, "text", "\n".join(line.text for line in kept))
         object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
         object.__setattr__(self, "omitted", sum(line.omits for line in kept))

@@ -46,7 +46,7 @@ def _download(name: str, version: str, into: Path) -> Path:
 
 
 def _fields(description: Path) -> Message:
-    """The fields of a `.dsc`, signed or not. Whose signature it is, apt's lists vouch for."""
+    """Return the fields of a `.dsc`, signed or not. Whose signature it is, apt's lists vouch for."""
     text = description.read_text(encoding="utf-8", errors="replace")
     if signed := re.search(
         r"^-----BEGIN PGP SIGNED.*?\n\n(.*?)^-----BEGIN PGP SIGNATURE", text, re.DOTALL | re.MULTILINE
@@ -56,7 +56,7 @@ def _fields(description: Path) -> Message:
 
 
 def _verified(fields: Message, folder: Path) -> list[Path]:
-    """The files that the `.dsc` lists, each with the SHA-256 that stands there."""
+    """Return the files that the `.dsc` lists, each with the SHA-256 that stands there."""
     found = []
     for line in fields.get("Checksums-Sha256", "").split("\n"):
         match line.split():
@@ -71,7 +71,7 @@ def _verified(fields: Message, folder: Path) -> list[Path]:
 
 
 def _place(archive: Path, tree: Path) -> None:
-    """Replaces upstream's own `debian/`, as dpkg-source does."""
+    """Replace upstream's own `debian/`, as dpkg-source does."""
     aside = tree.with_name(f"{tree.name}.debian")
     unpack(archive, aside)
     shutil.rmtree(tree / "debian", ignore_errors=True)

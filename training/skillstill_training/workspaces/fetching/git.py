@@ -38,12 +38,12 @@ def fetch(request: FetchRequest, tree: Path) -> None:
 
 
 def git(repository: Path, *arguments: str) -> str:
-    """What git says, in a repository. Raises WorkspaceSourceError: its own last words."""
+    """Return what git says, in a repository. Raise WorkspaceSourceError: its own last words."""
     return _run("--git-dir", str(repository), *arguments)
 
 
 def _is_url(address: str) -> bool:
-    """`scheme://…`, or `host:path` as ssh has it."""
+    """Return whether it is `scheme://…`, or `host:path` as ssh has it."""
     return "://" in address or ":" in address.split("/")[0]
 
 

@@ -12,7 +12,7 @@ from skillstill_training.workspaces.requests import FetchRequest
 
 
 def folder(request: FetchRequest, into: Path) -> None:
-    """A snapshot; its pin is that of the tree, which `keep` has yet to prune."""
+    """Copy a folder. Its pin is that of the whole tree, which `keep` prunes later."""
     path = located(request)
     if not path.is_dir():
         raise WorkspaceSourceError(f"{path} {'is no folder' if path.exists() else 'does not exist'}")
@@ -29,7 +29,7 @@ def package(request: FetchRequest, into: Path) -> None:
 
 
 def located(request: FetchRequest) -> Path:
-    """The path that is wanted: from the skill folder, of the home folder, or absolute."""
+    """Return the path that is wanted: from the skill folder, of the home folder, or absolute."""
     try:
         return request.skill_folder.absolute() / Path(request.wanted).expanduser()
     except RuntimeError as error:  # `~name` of nobody

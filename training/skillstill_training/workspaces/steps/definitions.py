@@ -68,7 +68,7 @@ def _of_python(text: str, found: Definitions) -> None:
 
 
 def _imported(node: ast.AST, found: Definitions) -> Iterator[str]:
-    """The names that an import of another's package binds here; what it names is noted as from outside."""
+    """Yield the names that an import of another's package binds here; what it names is noted as from outside."""
     if isinstance(node, ast.Import):
         modules = [(alias.name, alias.name, alias) for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -82,7 +82,7 @@ def _imported(node: ast.AST, found: Definitions) -> Iterator[str]:
 
 
 def _root(node: ast.AST) -> str:
-    """`a` of `a.b.c`, and of `a.b().c`; empty where it is no name."""
+    """Return `a` of `a.b.c` and of `a.b().c`; empty if it is no name."""
     while isinstance(node, ast.Attribute | ast.Call):
         node = node.value if isinstance(node, ast.Attribute) else node.func
     return node.id if isinstance(node, ast.Name) else ""

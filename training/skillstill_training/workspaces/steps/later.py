@@ -14,7 +14,7 @@ MOST = 200  # commits; the oldest ones first, so that a growing history adds to 
 
 
 def later_commits(tree: Path, _: Random) -> dict[str, JsonValue]:
-    """Notes `changes` as the step `patches` does, from commits on the remote's HEAD that are no merges.
+    """Note `changes` as the step `patches` does, from commits on the remote's HEAD that are no merges.
 
     Kept are those which touch one or two source files that are the same right before as they are in the tree.
     """
@@ -43,14 +43,14 @@ DIFF = ("diff-tree", "-p", "--no-commit-id", "--no-renames", "--no-ext-diff", "-
 
 
 def _blobs(listed: str) -> Iterator[tuple[str, str]]:
-    """Path and content hash, of `mode kind hash TAB path NUL`."""
+    """Yield path and content hash, of `mode kind hash TAB path NUL`."""
     for entry in filter(None, listed.split("\0")):
         head, _, path = entry.partition("\t")
         yield path, head.split()[2]
 
 
 def _before(raw: str) -> Iterator[tuple[str, str]]:
-    """Path and content hash before, of `:mode mode hash hash letter NUL path NUL`."""
+    """Yield path and content hash before, of `:mode mode hash hash letter NUL path NUL`."""
     parts = raw.split("\0")
     for head, path in zip(parts[::2], parts[1::2], strict=False):
         yield path, head.split()[2]

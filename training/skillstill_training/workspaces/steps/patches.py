@@ -19,7 +19,7 @@ DIFF = re.compile(r"^(?:diff --git |Index: |--- \S)", re.MULTILINE)
 
 
 def patches(tree: Path, _: Random) -> dict[str, JsonValue]:
-    """Notes `changes` from debian/patches: [{description, files, lines: {path: [[first, last], …]}}], as the tree is.
+    """Note `changes` from debian/patches: [{description, files, lines: {path: [[first, last], …]}}], as the tree is.
 
     Kept are those which touch one or two source files of the tree and are described in four words or more.
     Removes `debian/`.
@@ -30,7 +30,7 @@ def patches(tree: Path, _: Random) -> dict[str, JsonValue]:
 
 
 def description(head: str) -> str | None:
-    """What a DEP-3 header says first, or the subject of a commit; None where that is nothing to look for."""
+    """Return what a DEP-3 header says first, or the subject of a commit; None if that is nothing to look for."""
     start = FIELD.search(head)
     if start is None:  # Mercurial's, or what someone just wrote
         lines = [line for line in head.splitlines() if not line.startswith("#")]
@@ -40,7 +40,7 @@ def description(head: str) -> str | None:
 
 
 def _synopsis(field: str) -> str:
-    """Its first sentence as far as lines tell: one goes on where its line is full or the next begins small."""
+    """Return its first sentence as far as lines tell: one goes on if its line is full or the next begins small."""
     lines = [line.strip() for line in field.strip().splitlines()]
     taken = lines[:1]
     for line in lines[1:]:
@@ -60,7 +60,7 @@ def _decoded(field: str) -> str:
 
 
 def _split(folder: Path) -> Iterator[tuple[str, str]]:
-    """The header and the diff of each patch of the series."""
+    """Yield the header and the diff of each patch of the series."""
     series = folder / "series"
     names = series.read_text(encoding="utf-8", errors="replace").splitlines() if series.is_file() else []
     for name in [line.split("#")[0].split()[0] for line in names if line.split("#")[0].split()]:
