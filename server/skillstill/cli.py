@@ -114,11 +114,11 @@ def run(
     project = workspace.expanduser()
     models = _models(endpoint, offline, gpu_layers, threads, slots=1)
     runtime = _runtime(registry, project, models, base, trace)
-    show.untrusted(runtime.registry)
+    show.warn_untrusted(runtime.registry)
     text = _read_all() if prompt == "-" else prompt
     with show.steps_on_terminal() as on_step:
         finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step))
-    show.report(finished, as_json=json)
+    show.print_report(finished, as_json=json)
     return EXIT_CODES[finished.report.status]
 
 
@@ -183,7 +183,7 @@ def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json
     from skillstill.console import show
     from skillstill.skills.registry import Registry
 
-    show.entries(Registry(registry, workspace.expanduser()), as_json=json)
+    show.print_entries(Registry(registry, workspace.expanduser()), as_json=json)
     return 0
 
 
@@ -200,9 +200,9 @@ def show_(
     from skillstill.run import store
 
     if list:
-        show.stored_runs(as_json=json)
+        show.print_runs(as_json=json)
     else:
-        show.transcript(store.load(run), as_json=json)
+        show.print_transcript(store.load(run), as_json=json)
     return 0
 
 
@@ -213,7 +213,7 @@ def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Jso
     from skillstill.skills.registry import Registry
 
     checks = doctor.examine(Registry(registry, workspace.expanduser()))
-    show.checks(checks, as_json=json)
+    show.print_checks(checks, as_json=json)
     return 0 if all(check.ok for check in checks) else FAILED
 
 
@@ -237,8 +237,8 @@ def rollback(
     found = Registry(registry, project := workspace.expanduser())
     listed = found.entry(subagent)
     step = forward if newer else rollback
-    show.rolled_back(step(listed, offline=offline), listed.entry)
-    show.untrusted(Registry(registry, project))
+    show.print_rollback(step(listed, offline=offline), listed.entry)
+    show.warn_untrusted(Registry(registry, project))
     return 0
 
 
@@ -257,7 +257,7 @@ def trust(
     if forget:
         distrust(folder)
     else:
-        show.trusted(folder, trust(folder))
+        show.print_trusted(folder, trust(folder))
     return 0
 
 
@@ -269,8 +269,8 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = Fals
     """
     from skillstill.console import removal, show
 
-    found = removal.stored()
-    show.stored(found)
+    found = removal.stored_items()
+    show.print_stored(found)
     if not found:
         return 0
     if not yes and not sys.stdin.isatty():
@@ -347,11 +347,11 @@ def _no_garbage_yet() -> Iterator[None]:
 
 
 def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":
-    from skillstill.models.sources import given
+    from skillstill.models.sources import model_file
     from skillstill.runtime import Runtime
     from skillstill.skills.registry import Registry
 
-    return Runtime(Registry(registry, project), models, given(base) if base else None, trace)
+    return Runtime(Registry(registry, project), models, model_file(base) if base else None, trace)
 
 
 def _models(endpoint: str | None, offline: bool, gpu_layers: str, threads: int | None, slots: int) -> "Models":

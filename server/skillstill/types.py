@@ -62,7 +62,7 @@ class ModelFile(Frozen):
             raise ValueError("expected a path inside the registry's folder")
         return source
 
-    def placed(self, folder: Path) -> "ModelFile":
+    def resolved_from(self, folder: Path) -> "ModelFile":
         """Return the same file by an absolute path; `folder` is that of its registry."""
         kind, _, path = self.source.partition(":")
         return self.model_copy(update={"source": f"file:{folder.absolute() / path}"}) if kind == "beside" else self
@@ -141,7 +141,7 @@ class ToolSchema(Frozen):
     references: dict[str, PlaceReference] = {}
     grammars: Annotated[Grammars, Field(exclude=True)] = Grammars()
 
-    def told(self) -> dict[str, Any]:
+    def prompt_fields(self) -> dict[str, Any]:
         """Return what a model is told."""
         return self.model_dump(exclude={"copied", "references"})
 

@@ -1,6 +1,6 @@
 """The goal families of `explore`: what is asked of a code base, made from the code itself."""
 
-from skillstill_training.authoring.families import Family
+from skillstill_training.authoring import Family
 
 from .families import chains, choices, choosing, following, lookups, needles, offscope, plans, usage
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
-from skillstill.symbols import Symbol, language_of, symbols
+from skillstill_training.authoring.reading import Symbol, language_of, symbols
 
 DOC = {"rust": re.compile(r"\s*///\s?(.*)"), "go": re.compile(r"//\s?(.*)")}
 DECORATION = re.compile(r"\s*(#\[|//go:|//nolint)")
@@ -55,11 +55,11 @@ def _sentence(comment: list[str]) -> str:
 
 def described_patches(tree: Path, _: Random) -> dict[str, JsonValue]:
     """Notes `changes` as the built-in step `patches` does, of files in C too, whose lines our search finds as well."""
-    from skillstill_training.workspaces.steps.patches import description
+    from skillstill_training.workspaces import patch_description
 
     found: dict[str, JsonValue] = {}
     for head, diff in _patches(tree / "debian" / "patches"):
-        told, files = description(head), _touched(tree, diff)
+        told, files = patch_description(head), _touched(tree, diff)
         if told and files:
             found[told.lower()] = {"description": told, "files": [*files]}
     shutil.rmtree(tree / "debian", ignore_errors=True)

@@ -1,6 +1,6 @@
 """The goal families of the skill `logs`: questions about the logs of some services, or of one machine."""
 
-from skillstill_training.authoring.families import Family
+from skillstill_training.authoring import Family
 
 from .families import chain_plans, chains, lookups, plans, readings, scoped
 

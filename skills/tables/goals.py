@@ -5,7 +5,7 @@ open`, `whose price is over 5` or `(price > 5)` and stands right behind the plur
 hold one in top_k, having and not_exists; {what} reads like `average price (2 decimals)`, in group also `count`.
 """
 
-from skillstill_training.authoring.families import Family
+from skillstill_training.authoring import Family
 
 from .families import ambiguous, plans, related, single
 from .families.drafting import drawn

@@ -56,10 +56,10 @@ async def execute(
     trace = await solve(goal, skill, OracleModel(family.plan(goal, context), context), root, "constructed")
     if trace.report.status == "failed":
         raise OracleError(trace.report.answer)
-    return trace, judged(goal, trace)
+    return trace, judge_trace(goal, trace)
 
 
-def judged(goal: Goal, trace: Trace) -> Judgement:
+def judge_trace(goal: Goal, trace: Trace) -> Judgement:
     """Return what the goal's check says of the run as its caller reads it: finished as `Runtime` finishes it."""
     return judge(goal.check, Attempt.of_trace(finish(trace)))
 

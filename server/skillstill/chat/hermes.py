@@ -28,7 +28,7 @@ class Hermes:
 
     def result(self, text: str, *, opens: bool, closes: bool) -> str:
         start, end = ("<|im_start|>user" if opens else ""), (f"{END}\n" if closes else "")
-        return f"{start}\n<tool_response>\n{untagged(text)}\n</tool_response>{end}"
+        return f"{start}\n<tool_response>\n{without_tags(text)}\n</tool_response>{end}"
 
     def parse(self, text: str, *, truncated: bool) -> Message:
         before, opened, _ = text.partition(OPEN_CALL)
@@ -58,7 +58,7 @@ class Hermes:
         ]
 
 
-def untagged(text: str) -> str:
+def without_tags(text: str) -> str:
     """Return text whose own tags of calls and results are none any more.
 
     A file must not end the result that quotes it.
@@ -77,7 +77,7 @@ def _call_rule(tool: ToolSchema) -> str:
 
 
 def _function(tool: ToolSchema) -> dict[str, Any]:
-    return {"type": "function", "function": tool.told()}
+    return {"type": "function", "function": tool.prompt_fields()}
 
 
 def _read_calls(text: str) -> Iterator[ToolCall]:

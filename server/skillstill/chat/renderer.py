@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillstill.chat.dialect import Dialect
-from skillstill.chat.hermes import Hermes, untagged
+from skillstill.chat.hermes import Hermes
 from skillstill.chat.lines import Lines
 from skillstill.chat.markers import END, HEADER, escape, escaped_json, turn
 from skillstill.chat.references import NONE, References
@@ -30,7 +30,6 @@ __all__ = [
     "escaped_json",
     "parse",
     "render",
-    "untagged",
     "without_thoughts",
 ]
 

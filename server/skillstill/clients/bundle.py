@@ -37,13 +37,13 @@ main()
 def write(folder: Path, name: str | None = None, *, force: bool = False) -> WriteSummary:
     """Write the bundle, and the registry's entry under this name. Raise ClientError, RegistryError or UsageError."""
     entries = read_registry(bundled() / FILE).entries
-    files = {BUNDLE: packed(entries)}
+    files = {BUNDLE: pack_bundle(entries)}
     if name is not None:
         files[LISTING] = as_json(listing(name)).encode()
     return generated.write(folder.expanduser(), KIND, files, force=force)
 
 
-def packed(entries: Sequence[RegistryEntry]) -> bytes:
+def pack_bundle(entries: Sequence[RegistryEntry]) -> bytes:
     """Return the bundle's bytes: the same for the same version and subagents."""
     project = f'[project]\nname = "{SERVER}-bundle"\nversion = "{version(SERVER)}"\n'
     wants = f'requires-python = "{metadata(SERVER)["Requires-Python"]}"\ndependencies = ["{_requirement()}"]\n'
@@ -75,7 +75,7 @@ def manifest(entries: Sequence[RegistryEntry]) -> Mapping[str, object]:
         "author": {"name": SERVER},
         "license": "Apache-2.0",
         "server": {"type": "uv", "entry_point": "server.py", "mcp_config": {"command": "uv", "args": start}},
-        "tools": [{"name": entry.name, "description": _described(entry)} for entry in entries],
+        "tools": [{"name": entry.name, "description": describe_tool(entry)} for entry in entries],
         "tools_generated": True,
         "compatibility": {"platforms": ["linux"], "runtimes": {"python": metadata(SERVER)["Requires-Python"]}},
         "user_config": {"workspace": folder},
@@ -116,5 +116,5 @@ def _model_package() -> str:
     return marked.partition(";")[0].strip()
 
 
-def _described(entry: RegistryEntry) -> str:
+def describe_tool(entry: RegistryEntry) -> str:
     return one_line(f"{entry.description} {entry.expectation}", 1_000)

@@ -14,7 +14,7 @@ from skillstill.clients.document import DocumentPlace
 from skillstill.util.storage import ALL_READ, OWNER_ONLY
 
 
-def _beside(always_load: bool) -> dict[str, Any]:
+def _other_fields(always_load: bool) -> dict[str, Any]:
     loading = {"alwaysLoad": True} if always_load else {}
     return {"type": "stdio", **loading, "timeout": CALL_SECONDS * 1_000}
 
@@ -26,7 +26,7 @@ def _file(scope: Scope, project: Path, name: str) -> DocumentPlace:
     return DocumentPlace(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
 
 
-def _typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+def _command(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
     """Return the command. It has no `alwaysLoad`: the first turns do not see a server that still connects."""
     return ["claude", "mcp", "add-json", name, json.dumps(entry, ensure_ascii=False), "--scope", scope]
 
@@ -61,8 +61,8 @@ CLAUDE_CODE = Client(
     title="Claude Code",
     scopes=("local", "project", "user"),
     file=_file,
-    beside=_beside,
-    typed=_typed,
+    beside=_other_fields,
+    typed=_command,
     forgets=lambda scope, name: ["claude", "mcp", "remove", name, "--scope", scope],
     asks="Claude Code asks each person once before it starts what .mcp.json names.",
 )

@@ -44,7 +44,7 @@ def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = 
     `force` replaces files that were changed since, for good; it does not make another's folder ours.
     """
     try:
-        known = _known(folder, kind)
+        known = _listed_files(folder, kind)
         wanted = {path: _hash(content) for path, content in files.items()}
         found = {path: _found(folder, path) for path in {*wanted, *known}}
         changed = [path for path in sorted(found) if found[path] not in {None, known.get(path), wanted.get(path)}]
@@ -64,7 +64,7 @@ def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = 
 def remove(folder: Path, kind: str) -> WriteSummary:
     """Take away what `write` wrote, but what was changed since. Raise ClientError."""
     try:
-        known = _known(folder, kind)
+        known = _listed_files(folder, kind)
         ours = [path for path in known if _found(folder, path) == known[path]]
         _remove(folder, [*ours, *([LIST] if known else [])])
         if folder.is_dir() and not any(folder.iterdir()):
@@ -74,7 +74,7 @@ def remove(folder: Path, kind: str) -> WriteSummary:
     return WriteSummary(folder, removed=len(ours))
 
 
-def _known(folder: Path, kind: str) -> _Hashes:
+def _listed_files(folder: Path, kind: str) -> _Hashes:
     """Return what was written there before; nothing if there is nothing at all. Raise ClientError if it is not ours."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return {}

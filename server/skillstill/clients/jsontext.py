@@ -44,14 +44,14 @@ class JsonText:
 
     def text(self, document: _Object) -> str:
         """Return two spaces, plain characters; halves of surrogate pairs, which no file can hold, stay escapes."""
-        return _dumped(document, "  ")
+        return _dump(document, "  ")
 
     def put(self, text: str, keys: Sequence[str], value: _Object) -> str:
         """Return the text with this value under these keys."""
         strict, path = self._strict(text), self._path(text, keys)
         if len(path) == len(keys):
             found = path[-1]
-            return text[: found.value] + _rendered(strict, value, _indent(strict, found.start)) + text[found.end :]
+            return text[: found.value] + _render(strict, value, _indent(strict, found.start)) + text[found.end :]
         for key in reversed(keys[len(path) + 1 :]):
             value = {key: value}
         return self._inserted(text, path[-1].value if path else _skip(strict, 0), keys[len(path)], value)
@@ -81,16 +81,16 @@ class JsonText:
         if not members:
             outer = _indent(text, opened)
             inner = outer + _unit(bare)
-            new = f"{newline}{inner}{_dumped(key)}: {_rendered(strict, value, inner)}{newline}{outer}"
+            new = f"{newline}{inner}{_dump(key)}: {_render(strict, value, inner)}{newline}{outer}"
             return text[: opened + 1] + new + text[opened + 1 :]
         last, after = members[-1], _skip(bare, members[-1].end)
         followed = bare[after] == ","  # a last comma: ours gets one, too
         here = after + 1 if followed else last.end
         if "\n" not in text[_gap(text, last.start) : last.start]:
-            new = f" {_dumped(key)}: {_dumped(value)}"
+            new = f" {_dump(key)}: {_dump(value)}"
         else:
             indent = _indent(text, last.start)
-            new = f"{newline}{indent}{_dumped(key)}: {_rendered(strict, value, indent)}"
+            new = f"{newline}{indent}{_dump(key)}: {_render(strict, value, indent)}"
         remark = _END_OF_LINE.match(text, here) if self.comments and new[0] != " " else None
         there = remark.end() if remark else here
         comma = "" if followed else ","
@@ -169,12 +169,12 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _rendered(text: str, value: _Object, indent: str) -> str:
+def _render(text: str, value: _Object, indent: str) -> str:
     """Return the object on lines of its own, all but the first with this indentation."""
-    return _dumped(value, _unit(text)).replace("\n", _newline(text) + indent)
+    return _dump(value, _unit(text)).replace("\n", _newline(text) + indent)
 
 
-def _dumped(value: Any, unit: str | None = None) -> str:
+def _dump(value: Any, unit: str | None = None) -> str:
     written = json.dumps(value, indent=unit, ensure_ascii=False)
     return written.encode("utf-8", "backslashreplace").decode("utf-8")
 

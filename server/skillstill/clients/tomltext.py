@@ -39,7 +39,7 @@ class TomlText:
         for key in reversed(keys):
             value = {key: value}
         block = self.text(value).replace("\n", newline)
-        if _known(self.parse(text), keys):
+        if _unwrap(self.parse(text), keys):
             start, end = _lines(text, keys)
             return text[:start] + block + (newline if text[:end].endswith("\n") else "") + text[end:]
         if not text:
@@ -58,7 +58,7 @@ class TomlText:
         return before + text[end:]
 
 
-def _known(document: Any, keys: Sequence[str]) -> bool:
+def _unwrap(document: Any, keys: Sequence[str]) -> bool:
     for key in keys:
         if not isinstance(document, dict) or key not in document:
             return False

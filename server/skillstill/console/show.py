@@ -39,7 +39,7 @@ def steps_on_terminal() -> Iterator[OnStep | None]:
         yield on_step
 
 
-def report(trace: Trace, *, as_json: bool) -> None:
+def print_report(trace: Trace, *, as_json: bool) -> None:
     """Print the answer on standard output, and what it cost on standard error, if that is a terminal."""
     if as_json:
         return _json(_summary(trace))
@@ -51,7 +51,7 @@ def report(trace: Trace, *, as_json: bool) -> None:
     return None
 
 
-def transcript(trace: Trace, *, as_json: bool) -> None:
+def print_transcript(trace: Trace, *, as_json: bool) -> None:
     """Print the whole run, message by message."""
     if as_json:
         print(trace.model_dump_json())
@@ -70,7 +70,7 @@ def transcript(trace: Trace, *, as_json: bool) -> None:
     _out.print(Text(_cost(trace)))
 
 
-def stored_runs(*, as_json: bool) -> None:
+def print_runs(*, as_json: bool) -> None:
     """Print one line for each stored trace, oldest first."""
     traces = list(store.readable())
     if as_json:
@@ -82,7 +82,7 @@ def stored_runs(*, as_json: bool) -> None:
     return None
 
 
-def entries(registry: Registry, *, as_json: bool) -> None:
+def print_entries(registry: Registry, *, as_json: bool) -> None:
     """Print each entry with its origin, and on standard error what was ignored and why."""
     listed = registry.entries()
     if as_json:
@@ -100,7 +100,7 @@ def entries(registry: Registry, *, as_json: bool) -> None:
     for one in listed:
         if reason := reason_to_remeasure(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
-    untrusted(registry)
+    warn_untrusted(registry)
 
 
 def _entry(listed: ListedEntry) -> dict[str, object]:
@@ -110,13 +110,13 @@ def _entry(listed: ListedEntry) -> dict[str, object]:
     return {"origin": str(listed.origin), **told}
 
 
-def untrusted(registry: Registry) -> None:
+def warn_untrusted(registry: Registry) -> None:
     """Print on standard error that the project has subagents of its own which do not count."""
     if reason := registry.untrusted():
         _err.print(Text(f"ignored {reason}", style="yellow"))
 
 
-def checks(found: Sequence[Check], *, as_json: bool) -> None:
+def print_checks(found: Sequence[Check], *, as_json: bool) -> None:
     """Print what works here, and what to type if something does not."""
     if as_json:
         return _json([check.model_dump() for check in found])
@@ -128,7 +128,7 @@ def checks(found: Sequence[Check], *, as_json: bool) -> None:
     return None
 
 
-def stored(found: Sequence[StoredItem]) -> None:
+def print_stored(found: Sequence[StoredItem]) -> None:
     """Print what is stored where, and how large it is."""
     for one in found:
         _out.print(Text(f"{_size(one.size):>9}  {one.what}: {one.path}"))
@@ -139,11 +139,11 @@ def _size(size: int) -> str:
     return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1_000:.1f} kB"
 
 
-def trusted(folder: Path, fingerprint: str) -> None:
+def print_trusted(folder: Path, fingerprint: str) -> None:
     _out.print(Text(f"trusted {folder.resolve()} as it is now ({fingerprint[:12]}); any change takes that back"))
 
 
-def rolled_back(entry: RegistryEntry, left: RegistryEntry) -> None:
+def print_rollback(entry: RegistryEntry, left: RegistryEntry) -> None:
     """Print which release counts now, and which does not any more."""
     _out.print(Text(f"{entry.name} is again {_release(entry)}; before this it was {_release(left)}"))
 

@@ -30,11 +30,11 @@ def golden_result(tool: Tool, calls: Sequence[GoldenCall], arguments: Mapping[st
     asked = tool.with_defaults(arguments)
     for call in calls:
         if tool.with_defaults(call.arguments) == asked:
-            return _recorded(call)
+            return _recorded_result(call)
     raise Refusal(f"{tool.name}: no golden output for {dict(asked)}")
 
 
-def _recorded(call: GoldenCall) -> Result:
+def _recorded_result(call: GoldenCall) -> Result:
     if call.result is None:
         raise Refusal(call.refusal or "")
     spans = tuple(Span(path=path, first=first, last=last) for path, first, last in call.spans)

@@ -15,7 +15,7 @@ def export(definition: Definition, folder: Path, blobs: Blobs) -> Path:
 
     All or nothing. Raise LibraryError: something stands there, cannot be written, or the library lost a content.
     """
-    place = folder / _called(definition)
+    place = folder / _file_name(definition)
     if place.exists() or place.is_symlink():
         raise LibraryError(f"{place} is there already: name another folder, or remove it")
     try:
@@ -28,7 +28,7 @@ def export(definition: Definition, folder: Path, blobs: Blobs) -> Path:
     return place
 
 
-def _called(definition: Definition) -> str:
+def _file_name(definition: Definition) -> str:
     """Return the name that its author gave it, which a skill at the very top of its source has none of."""
     path = PurePosixPath(definition.origin.path)
     return (path.parent.name or definition.name) if definition.kind == "skill" else path.name

@@ -54,14 +54,14 @@ def import_source(source: FetchedSource, catalogue: Catalogue, blobs: Blobs, acc
     doubtful = [one for one in found.definitions if one.suspicions]
     if doubtful and not accept(doubtful):
         found = found.without(doubtful, "suspicious, and not accepted")
-    found = _kept(found, source, blobs)
+    found = _keep_content(found, source, blobs)
     added = catalogue.add(found.definitions, found.source, found.folders)
     return summary(found, perf_counter() - begun).model_copy(
         update={"new": added.new, "changed": added.changed, "known": added.known, "gone": added.gone}
     )
 
 
-def _kept(found: Scan, source: FetchedSource, blobs: Blobs) -> Scan:
+def _keep_content(found: Scan, source: FetchedSource, blobs: Blobs) -> Scan:
     """Return the scan without what changed since it was read."""
     root = source.place.resolve()
     root = root.parent if root.is_file() else root
@@ -82,16 +82,16 @@ def summary(found: Scan, seconds: float) -> ImportSummary:
     return ImportSummary(
         source=found.source,
         commit=found.commit,
-        kinds=_counted(one.kind for one in every),
+        kinds=_count(one.kind for one in every),
         unchanged_folders=len(found.unchanged),
         repaired=_rules(every, "repaired"),
         lint=_rules(every, "lint"),
-        findings=tuple(_reported(every)),
+        findings=tuple(_report(every)),
         suspicious=sum(bool(one.suspicions) for one in every),
-        refused=_counted(refused.reason for refused in found.refused),
+        refused=_count(refused.reason for refused in found.refused),
         refusals=tuple((refused.path, refused.reason) for refused in found.refused),
-        licences=_counted(one.licence.derived_works for one in every),
-        share_alike=_counted(one.licence.name for one in every if one.licence.name in SHARE_ALIKE),
+        licences=_count(one.licence.derived_works for one in every),
+        share_alike=_count(one.licence.name for one in every if one.licence.name in SHARE_ALIKE),
         scripts=sum(any(file.script for file in one.bundle) for one in every),
         seconds=round(seconds, 3),
     )
@@ -100,15 +100,15 @@ def summary(found: Scan, seconds: float) -> ImportSummary:
 def _rules(every: Iterable[Definition], kind: str) -> Mapping[str, int]:
     """Return how many definitions break each rule, however often."""
     rules = ({f.text.partition(":")[0] for f in one.findings if f.kind == kind} for one in every)
-    return _counted(rule for found in rules for rule in found)
+    return _count(rule for found in rules for rule in found)
 
 
-def _reported(every: Iterable[Definition]) -> Iterator[tuple[str, str]]:
+def _report(every: Iterable[Definition]) -> Iterator[tuple[str, str]]:
     for one in every:
         for found in one.findings:
             if found.kind not in UNSAFE:  # those a person has been shown
                 yield one.origin.path, f"{found.kind}: {found.text}"
 
 
-def _counted(names: Iterable[str]) -> Mapping[str, int]:
+def _count(names: Iterable[str]) -> Mapping[str, int]:
     return dict(Counter(names).most_common())

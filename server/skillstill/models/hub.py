@@ -12,7 +12,7 @@ def hub_endpoint() -> str:
     return (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
 
 
-def broken(error: BaseException) -> str:
+def plain_error(error: BaseException) -> str:
     """Return `TypeName (detail)`, from the first line, without the addresses that the library's own texts contain."""
     line = next(iter(str(error).splitlines()), "")
     detail = "" if "://" in line or not line else f" ({line.rstrip('.')})"

@@ -15,7 +15,7 @@ from llguidance.llamacpp import lltokenizer_from_vocab
 from skillstill import chat
 from skillstill.chat import Dialect
 from skillstill.chat.grammar import turn_grammar
-from skillstill.chat.likelihood import SHOWN, meaning
+from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
@@ -118,7 +118,9 @@ class LlamaModel:
         """
         tokenize = self.base.engine.tokenize
         shown = tokenize(SHOWN)
-        pairs = [(tokenize(read), tokenize(said)) for read, said in (meaning(passage, text) for passage in passages)]
+        pairs = [
+            (tokenize(read), tokenize(said)) for read, said in (ranking_prompt(passage, text) for passage in passages)
+        ]
         async with self.base.turn:
             after = await to_thread.run_sync(self._weigh, shown, pairs)
         return Likelihoods(tuple(after), len(shown) + sum(len(read) + len(said) for read, said in pairs))

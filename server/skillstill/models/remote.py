@@ -193,7 +193,7 @@ class RemoteChat(_Remote):
 
 def _wire_tools(tools: Sequence[ToolSchema]) -> Body:
     """Return no field without tools: OpenAI refuses an empty list."""
-    listed = [{"type": "function", "function": tool.told()} for tool in tools]
+    listed = [{"type": "function", "function": tool.prompt_fields()} for tool in tools]
     return {"tools": listed, "parallel_tool_calls": False} if listed else {}
 
 
@@ -205,7 +205,7 @@ def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     wire: list[dict[str, Any]] = []
     open_calls: list[str] = []
     for index, message in enumerate(messages):
-        item: dict[str, Any] = {"role": message.role, "content": _escaped(message)}
+        item: dict[str, Any] = {"role": message.role, "content": _without_tags(message)}
         if message.calls:
             ids = [f"call_{index}_{place}" for place in range(len(message.calls))]
             item["tool_calls"] = [_wire_call(*pair) for pair in zip(ids, message.calls, strict=True)]
@@ -221,9 +221,9 @@ def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return wire
 
 
-def _escaped(message: Message) -> str:
+def _without_tags(message: Message) -> str:
     """Return the result without the tags that many templates put around one."""
-    return chat.escape(chat.untagged(message.content) if message.role == "tool" else message.content)
+    return chat.escape(chat.without_tags(message.content) if message.role == "tool" else message.content)
 
 
 def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from skillstill.errors import BaseError, UsageError
-from skillstill.models.hub import broken, hub_endpoint
+from skillstill.models.hub import hub_endpoint, plain_error
 from skillstill.types import ModelFile
 from skillstill.util.packages import installed_file
 from skillstill.util.storage import data_folder, write_atomically
@@ -60,10 +60,10 @@ def locate(file: ModelFile, *, offline: bool = False) -> Path:
     return path
 
 
-def given(path: Path) -> ModelFile:
+def model_file(path: Path) -> ModelFile:
     """Return a file of the user's own choice, hashed as it is now. Raise UsageError."""
     try:
-        found = _given(str(path))
+        found = _from_path(str(path))
     except BaseError as error:
         raise UsageError(str(error)) from error
     with found.open("rb") as content:
@@ -73,15 +73,15 @@ def given(path: Path) -> ModelFile:
 def _find(source: str, *, offline: bool) -> Path:
     kind, _, rest = source.partition(":")
     if kind == "package":
-        return _packaged(*rest.split("/", 1))
+        return _find_in_package(*rest.split("/", 1))
     if kind == "file":
-        return _given(rest)
+        return _from_path(rest)
     if kind == "beside":
         raise BaseError(f"{source} is a place in a registry's folder, and no registry names it here: say file:PATH")
     return _from_hub(_hub_file(rest), offline=offline)
 
 
-def _packaged(distribution: str, name: str) -> Path:
+def _find_in_package(distribution: str, name: str) -> Path:
     if path := installed_file(distribution, name):
         return path
     command = shlex.join(["pip", "install", _requirement(distribution)])
@@ -92,7 +92,7 @@ def _requirement(distribution: str) -> str:
     return REQUIREMENTS.get(distribution, distribution)
 
 
-def _given(text: str) -> Path:
+def _from_path(text: str) -> Path:
     try:
         path = Path(text).expanduser().absolute()
         regular = path.is_file()
@@ -154,7 +154,7 @@ def _fetch(file: HubFile) -> Path:
     return found
 
 
-def fetched() -> Sequence[Path]:
+def fetched_files() -> Sequence[Path]:
     """Return the files in the hub's cache that were downloaded for us and still lie there.
 
     The cache is shared with other programs: what they fetched, or what lay there before, is not among them.
@@ -170,7 +170,7 @@ def fetched() -> Sequence[Path]:
 def _note_fetched(path: Path) -> None:
     """Note a file that we fetched. If the note is lost, the file stays when all that is ours is removed."""
     with suppress(OSError):
-        noted = sorted({str(one) for one in (*fetched(), path.absolute())})
+        noted = sorted({str(one) for one in (*fetched_files(), path.absolute())})
         write_atomically(_fetched_file(), json.dumps(noted, indent=1) + "\n")
 
 
@@ -194,7 +194,7 @@ def _reason(file: HubFile, error: Exception) -> str:
         case errors.RemoteEntryNotFoundError():
             return f"{file.repository} has no file {file.name} at this commit; check the file's name"
         case errors.HfHubHTTPError():
-            return _refused(error.response.status_code)
+            return _refusal_text(error.response.status_code)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return f"the disk of {_hub_cache()} is full; free some space, or set HF_HOME to another disk"
         case OSError(filename=str() as path, strerror=problem):
@@ -202,7 +202,7 @@ def _reason(file: HubFile, error: Exception) -> str:
     return _unclear(error.__cause__ or error)
 
 
-def _refused(status: int) -> str:
+def _refusal_text(status: int) -> str:
     if status in (401, 403):
         return f"it answers {status}; set HF_TOKEN to a token that may read the repository"
     return f"it answers {status}; try again later"
@@ -215,7 +215,7 @@ def _unclear(error: BaseException) -> str:
         return "HF_HUB_OFFLINE is set; unset it to fetch"
     if isinstance(error, errors.FileMetadataError):
         return "it does not answer like a model hub; check HF_ENDPOINT and the proxy"
-    return f"{broken(error)}; check the network and HF_ENDPOINT, then try again"
+    return f"{plain_error(error)}; check the network and HF_ENDPOINT, then try again"
 
 
 def _verify(path: Path, file: ModelFile) -> None:

@@ -40,7 +40,7 @@ def write_archive(file: IO[bytes], manifest: Manifest, contents: Mapping[str, Co
         for member in manifest.members:
             info = _info(member.path)
             info.file_size = member.size
-            with archive.open(info, "w") as target, _opened(contents[member.path]) as source:
+            with archive.open(info, "w") as target, _open(contents[member.path]) as source:
                 _copy(source, target, member)
 
 
@@ -55,7 +55,7 @@ def read_archive(file: Path) -> Iterator[tuple[Manifest, "Archive"]]:
         _check_end(file, content)
         try:
             archive = ZipFile(content)
-            judged = _judged(file, archive)
+            judged = _validate(file, archive)
         except DAMAGED as error:
             raise PackError(f"{file} is damaged: fetch it again") from error
         with archive:
@@ -75,7 +75,7 @@ class Archive:
     def extract(self, member: Member, target: Path) -> None:
         """Write and verify a member. Raise PackError if it differs from the manifest, OSError if there is no room."""
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with target.open("xb") as place, self._opened(member) as source:
+        with target.open("xb") as place, self._open(member) as source:
             try:
                 _copy(source, place, member)
             except (BadZipFile, EOFError) as error:
@@ -83,7 +83,7 @@ class Archive:
             except PackError as error:
                 raise PackError(f"{self._file}: {error}: fetch the pack again") from error
 
-    def _opened(self, member: Member) -> IO[bytes]:
+    def _open(self, member: Member) -> IO[bytes]:
         try:
             return self._archive.open(member.path)
         except DAMAGED as error:
@@ -93,7 +93,7 @@ class Archive:
         return PackError(f"{self._file}: {member.path} is damaged: fetch the pack again")
 
 
-def _judged(file: Path, archive: ZipFile) -> tuple[Manifest, Archive]:
+def _validate(file: Path, archive: ZipFile) -> tuple[Manifest, Archive]:
     infos = archive.infolist()
     if not infos or infos[0].filename != MANIFEST:
         raise PackError(f"{file} is no pack: expected {MANIFEST} as its first member")
@@ -172,7 +172,7 @@ def _copy(source: IO[bytes], target: IO[bytes], member: Member) -> None:
 
 
 @contextmanager
-def _opened(content: Content) -> Iterator[IO[bytes]]:
+def _open(content: Content) -> Iterator[IO[bytes]]:
     with BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
         yield source
 

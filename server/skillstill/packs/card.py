@@ -132,15 +132,15 @@ def _made_of(manifest: Manifest) -> str:
     tools = ", ".join(contract.tools)
     return "\n".join([
         "| | | licence |\n|---|---|---|",
-        f"| skill | `{entry.skill.rpartition('/')[2]}`, tools {tools} | {_stated(licences, 'skill')} |",
-        f"| base | `{entry.base.source}`, sha256 `{entry.base.sha256}` | {_stated(licences, 'base')} |",
-        f"| adapter | sha256 `{adapter}` | {_stated(licences, 'adapter')} |",
+        f"| skill | `{entry.skill.rpartition('/')[2]}`, tools {tools} | {_read_claims(licences, 'skill')} |",
+        f"| base | `{entry.base.source}`, sha256 `{entry.base.sha256}` | {_read_claims(licences, 'base')} |",
+        f"| adapter | sha256 `{adapter}` | {_read_claims(licences, 'adapter')} |",
         f"| serving hash | `{entry.serving_hash}`, dialect {contract.dialect}, skillstill {contract.skillstill} | |",
         f"| provenance hash | `{entry.provenance_hash or 'none'}` | |",
     ])  # fmt: skip
 
 
-def _stated(licences: Licences, part: str) -> str:
+def _read_claims(licences: Licences, part: str) -> str:
     return _plain(str(getattr(licences, part))) or "not stated"
 
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from skillstill.errors import PackError, UsageError
-from skillstill.models.hub import broken, hub_endpoint
+from skillstill.models.hub import hub_endpoint, plain_error
 from skillstill.packs.card import model_card
 from skillstill.packs.manifest import MOST_BYTES
 from skillstill.packs.packing import SUFFIX, pack
@@ -61,7 +61,7 @@ def push(listed: ListedEntry, address: Address, *, adapter_licence: str = "", pu
         pack(listed, file, adapter_licence=adapter_licence)
         readme = model_card(file, address.repository)
         with _asking(address) as api:
-            return Address(address.repository, _committed(api, address, file, readme, public=public))
+            return Address(address.repository, _commit(api, address, file, readme, public=public))
 
 
 def pull(address: Address, name: str = "", accept: Accept = refuse) -> tuple[Unpacked, Address]:
@@ -71,11 +71,11 @@ def pull(address: Address, name: str = "", accept: Accept = refuse) -> tuple[Unp
     """
     with TemporaryDirectory() as folder:
         with _asking(address) as api:
-            file, commit = _fetched(api, address, Path(folder))
+            file, commit = _fetch(api, address, Path(folder))
         return unpack(file, name, accept), Address(address.repository, commit)
 
 
-def _committed(api: "HfApi", address: Address, file: Path, readme: str, *, public: bool) -> str:
+def _commit(api: "HfApi", address: Address, file: Path, readme: str, *, public: bool) -> str:
     from huggingface_hub import CommitOperationAdd
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
@@ -85,7 +85,7 @@ def _committed(api: "HfApi", address: Address, file: Path, readme: str, *, publi
     return str(api.create_commit(address.repository, operations, commit_message="A release of skillstill").oid)
 
 
-def _fetched(api: "HfApi", address: Address, folder: Path) -> tuple[Path, str]:
+def _fetch(api: "HfApi", address: Address, folder: Path) -> tuple[Path, str]:
     """Return the pack at the commit that the revision stands for now. Its size is known before it is fetched."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.utils.tqdm import disable_progress_bars
@@ -137,4 +137,4 @@ def _reason(address: Address, error: Exception) -> str:
             return f"it answers {error.response.status_code}; try again later"
         case errors.OfflineModeIsEnabled():
             return "HF_HUB_OFFLINE is set; unset it"
-    return f"{broken(error)}; check the network and HF_ENDPOINT; a hub of one's own may need HF_HUB_DISABLE_XET=1"
+    return f"{plain_error(error)}; check the network and HF_ENDPOINT; a hub of one's own may need HF_HUB_DISABLE_XET=1"

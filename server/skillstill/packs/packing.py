@@ -14,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 from skillstill.chat import LINES
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError
-from skillstill.library.reading.licences import declared, recognised
+from skillstill.library.reading.licences import declared_licence, recognise_licence
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Content, write_archive
 from skillstill.packs.fitting import check_lora, licence_of
@@ -50,7 +50,7 @@ def pack(listed: ListedEntry, file: Path, *, adapter_licence: str = "") -> Manif
     skill, contents = listed.skill(), _contents(listed)
     _check(listed, skill)
     manifest = _manifest(listed, skill, contents, adapter_licence)
-    _written(file, manifest, contents)
+    _write(file, manifest, contents)
     return manifest
 
 
@@ -71,8 +71,8 @@ def _check(listed: ListedEntry, skill: Skill) -> None:
 def _check_terms(listed: ListedEntry, skill: Skill) -> None:
     """Raise PackError if the skill's licence forbids what a release is: a derived work."""
     files = [file for file in sorted(listed.skill_folder.glob("LICEN[CS]E*")) if file.is_file()]
-    terms = [declared(skill.licence, "SKILL.md")]
-    terms += [recognised(file.read_text("utf-8", "replace"), file.name) for file in files]
+    terms = [declared_licence(skill.licence, "SKILL.md")]
+    terms += [recognise_licence(file.read_text("utf-8", "replace"), file.name) for file in files]
     for licence in terms:
         if licence.derived_works == "forbidden":
             raise PackError(f"{listed.entry.name} cannot be shared: the licence of its skill, {licence.name} in "
@@ -102,7 +102,7 @@ def _texts(folder: Path) -> Iterator[tuple[str, bytes]]:
     private = [f"{path}/".encode() for path in (folder.parent.absolute(), Path.home()) if path != Path("/")]
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder)
-        if not _shared(name) or (file.is_dir() and not file.is_symlink()):
+        if not _shared_files(name) or (file.is_dir() and not file.is_symlink()):
             continue
         if file.is_symlink() or not file.is_file() or not portable(name.as_posix()):
             raise PackError(f"{file} cannot be shared: it is a link or a device, or its name is not plain")
@@ -114,7 +114,7 @@ def _texts(folder: Path) -> Iterator[tuple[str, bytes]]:
         yield name.as_posix(), content
 
 
-def _shared(name: Path) -> bool:
+def _shared_files(name: Path) -> bool:
     hidden = any(part.startswith(".") for part in name.parts)
     return not hidden and KEPT_FOLDERS.isdisjoint(name.parts) and name.suffix not in KEPT_SUFFIXES
 
@@ -189,7 +189,7 @@ def _base_licence(entry: RegistryEntry) -> str:
     return licence_of(base) if base else ""
 
 
-def _written(file: Path, manifest: Manifest, contents: Mapping[str, Content]) -> None:
+def _write(file: Path, manifest: Manifest, contents: Mapping[str, Content]) -> None:
     """Write all or nothing. Raise PackError."""
     draft = None
     try:

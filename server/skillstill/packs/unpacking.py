@@ -66,7 +66,7 @@ def unpack(file: Path, name: str = "", accept: Accept = refuse) -> Unpacked:
     `accept` is asked if its texts hold hidden characters or speak to a model. Raise PackError, which says which member
     or what does not fit, UsageError if the name is taken or is none.
     """
-    with read_archive(file) as (manifest, archive), alone() as packs:
+    with read_archive(file) as (manifest, archive), locked() as packs:
         chosen = _free_name(manifest, name, file)
         aside = Path(tempfile.mkdtemp(dir=packs, prefix=ASIDE))
         try:
@@ -76,7 +76,7 @@ def unpack(file: Path, name: str = "", accept: Accept = refuse) -> Unpacked:
             if suspicious and not accept(suspicious):
                 raise PackError(f"{file} was not unpacked, for it holds what is suspicious: {suspicious[0].text}; look "
                                 "at it, then add --accept-suspicious if you want it all the same")  # fmt: skip
-            return _placed(manifest, aside, packs / chosen, missing, accepted=bool(suspicious))
+            return _place(manifest, aside, packs / chosen, missing, accepted=bool(suspicious))
         except OSError as error:
             raise PackError(f"{packs} cannot be written: {error.strerror}; nothing was registered") from error
         finally:
@@ -93,7 +93,7 @@ def find_suspicions(manifest: Manifest, folder: Path) -> tuple[Finding, ...]:
 
 
 @contextmanager
-def alone() -> Iterator[Path]:
+def locked() -> Iterator[Path]:
     """Return the folder of all packs, which nobody else changes meanwhile. Raise PackError."""
     packs = data_folder() / PACKS
     try:
@@ -176,11 +176,11 @@ def _base(base: ModelFile) -> tuple[Path | None, str]:
         return None, str(error)
 
 
-def _placed(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> Unpacked:
+def _place(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> Unpacked:
     """Move the files to their place and register them last. Raise OSError and RegistryError, and nothing counts."""
     if folder.exists():  # no entry has this name: it was left by somebody who was killed, or taken out by hand
         shutil.rmtree(folder)
-    _synced(aside)
+    _sync(aside)
     aside.rename(folder)
     inside = f"{PACKS}/{folder.name}"
     entry = manifest.entry.model_copy(
@@ -199,7 +199,7 @@ def _adapter_hash(manifest: Manifest) -> str:
     return manifest.entry.adapter.sha256
 
 
-def _synced(folder: Path) -> None:
+def _sync(folder: Path) -> None:
     """Flush the folder to the disk before the registry names it."""
     for file in folder.rglob("*"):
         descriptor = os.open(file, os.O_RDONLY)

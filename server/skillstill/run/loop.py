@@ -234,7 +234,7 @@ class _Run:
 
     def own_words(self, text: str) -> str:
         """Return the model's own words on giving up, unless they make a claim that nothing bears out."""
-        if wrong := evidence.invented(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
+        if wrong := evidence.invented_place(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
             return f"the model gave up on account of {wrong}, which no tool has shown"
         return text or "the model gave no reason"
 
@@ -245,7 +245,9 @@ class _Run:
         why = f"the model's answer is withheld: {reason.text}" if reason.kind is ReasonKind.WITHHELD else reason.text
         why = evidence.REFERENCE.sub("…", why)
         text = f"escalate: {shorten(why, 300)}. Tried: {tried}. Run {self.brief.run}."
-        return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts), reason=reason)
+        return Report(
+            status="escalate", answer=text, evidence=evidence.last_places(self.record.receipts), reason=reason
+        )
 
     def failure(self, reason: Reason) -> Report:
         text = f"failed: {one_line(reason.text, 500)} (run {self.brief.run})"
@@ -255,4 +257,6 @@ class _Run:
 def _places_once(answer: str) -> str:
     """Return the answer without repeated lines that name a place: a small model likes to name the same line again."""
     lines = answer.split("\n")
-    return "\n".join(line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted(line)[0])
+    return "\n".join(
+        line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted_places(line)[0]
+    )

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillstill.run.evidence import quoted
+from skillstill.run.evidence import quoted_places
 from skillstill.tools import Result
 from skillstill.types import Event, Message, Receipt, Tally, Usage
 from skillstill.util.text import shorten
@@ -98,6 +98,6 @@ class Record:
 
 def _without_echo(text: str, arguments: Mapping[str, Any]) -> str:
     """Return a result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
-    for place in quoted(" ".join(map(str, arguments.values())))[0]:
+    for place in quoted_places(" ".join(map(str, arguments.values())))[0]:
         text = text.replace(f"{place.path}:{place.first}", " ")
     return text

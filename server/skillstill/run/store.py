@@ -29,9 +29,9 @@ def store(trace: Trace) -> Path:
 
 def load(run: str) -> Trace:
     """Return a trace by its run id, the beginning of one, or `last`. Raise UnknownName and TraceError."""
-    found = stored()[-1:] if run == "last" else [file for file in stored() if _id(file).startswith(run)]
+    found = trace_files()[-1:] if run == "last" else [file for file in trace_files() if _id(file).startswith(run)]
     if len(found) != 1:
-        if not stored():
+        if not trace_files():
             raise UnknownName("no run is stored yet: `skillstill run` makes one")
         what = f"{len(found)} runs begin with {run!r}" if found else f"no run {run!r} is stored"
         raise UnknownName(f"{what}: `skillstill show --list` names them")
@@ -48,14 +48,14 @@ def read(file: Path) -> Trace:
 
 def readable() -> Iterator[Trace]:
     """Yield all traces that can be read, oldest first; the others are logged."""
-    for file in stored():
+    for file in trace_files():
         try:
             yield read(file)
         except TraceError as error:
             log.warning("%s", error)
 
 
-def stored() -> Sequence[Path]:
+def trace_files() -> Sequence[Path]:
     """Return the files of all traces, oldest first; what is older than KEEP_DAYS is gone by then."""
     _forget_old()
     return sorted(folder().glob("*.jsonl"))
@@ -63,7 +63,7 @@ def stored() -> Sequence[Path]:
 
 def ids() -> Sequence[str]:
     """Return the ids of stored runs, the latest first, as short as `show --list` has them."""
-    return [_id(file)[:12] for file in reversed(stored())]
+    return [_id(file)[:12] for file in reversed(trace_files())]
 
 
 def folder() -> Path:

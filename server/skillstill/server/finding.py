@@ -68,9 +68,8 @@ class Finder:
         return (library_folder() / LIBRARY_FILE).is_file()
 
     def offered(self) -> bool:
-        """Return whether it tells a client what the list of tools does not.
+        """Return whether it tells a client more than the list of tools: what a library has, or which of many to load.
 
-        What is in a library, or which of many to load.
         A few subagents are always loaded with their descriptions; asking for one of them would only cost a call.
         """
         return self.has_library or len(self.registry.entries()) > FEW

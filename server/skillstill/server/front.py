@@ -154,20 +154,20 @@ class Calls:
         except UnknownName as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         except (SkillstillError, Refusal) as error:
-            return wire.failure(str(error))
+            return wire.tool_failure(str(error))
         self.transcripts.keep(trace, context)
-        return wire.result(trace)
+        return wire.tool_result(trace)
 
     async def _run(self, context: Context, name: str, request: wire.Request) -> Trace:
         Workspace(self.workspace).resolve(request.path)
         progress = ProgressNotifier(context)
         async with self.queue.place(progress.position):
             trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
-        log.info("run over", extra=_logged(trace))
+        log.info("run over", extra=_log_answers(trace))
         return trace
 
 
-def _logged(trace: Trace) -> dict[str, object]:
+def _log_answers(trace: Trace) -> dict[str, object]:
     """Return what a log may hold of a run: neither prompt nor answer."""
     return {
         "run": trace.run,

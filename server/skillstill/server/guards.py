@@ -136,14 +136,14 @@ class Sessions:
             return await self.app(scope, receive, send)
         session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER, "")
 
-        async def watched(message: Message) -> None:
+        async def watch(message: Message) -> None:
             if message["type"] == "http.response.start":
                 await self.note(scope, session, message)
             await send(message)
 
         self.requests[session] += 1
         try:
-            return await self.app(scope, receive, watched)
+            return await self.app(scope, receive, watch)
         finally:
             self.release(session)
 

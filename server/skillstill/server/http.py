@@ -187,7 +187,7 @@ def _bound(options: HttpOptions) -> socket.socket:
 
 def _url(options: HttpOptions, port: int) -> str:
     """Return the address. Off loopback it has the first name that clients may use; a port in that is a proxy's."""
-    name = _bracketed(options.host) if options.loopback else options.allowed_hosts[0]
+    name = _in_brackets(options.host) if options.loopback else options.allowed_hosts[0]
     return f"http://{name if re.search(r':[0-9]+$', name) else f'{name}:{port}'}{PATH}"
 
 
@@ -202,7 +202,7 @@ def _welcome(url: str, made_up: str) -> str:
 
 def _security(options: HttpOptions) -> TransportSecuritySettings:
     """Return which Host and Origin headers are answered; a name without a port stands for all of its ports."""
-    own = (*LOOPBACK, _bracketed(options.host)) if options.loopback else ()
+    own = (*LOOPBACK, _in_brackets(options.host)) if options.loopback else ()
     hosts = [*own, *(name.lower() for name in options.allowed_hosts)]
     return TransportSecuritySettings(
         allowed_hosts=[*hosts, *(f"{name}:*" for name in hosts)],
@@ -210,5 +210,5 @@ def _security(options: HttpOptions) -> TransportSecuritySettings:
     )
 
 
-def _bracketed(host: str) -> str:
+def _in_brackets(host: str) -> str:
     return f"[{host}]" if ":" in host else host

@@ -69,7 +69,7 @@ def tool(entry: RegistryEntry, *, always: bool) -> McpTool:
     )
 
 
-def result(trace: Trace) -> CallToolResult:
+def tool_result(trace: Trace) -> CallToolResult:
     """Return a result that costs the caller's context little; what only programs read is in `_meta`."""
     report, tally = trace.report, trace.tally
     reply = Reply(answer=report.text, status=report.status, evidence=report.evidence)
@@ -88,6 +88,6 @@ def result(trace: Trace) -> CallToolResult:
     )
 
 
-def failure(sentence: str) -> CallToolResult:
+def tool_failure(sentence: str) -> CallToolResult:
     """Return an error that the caller's model can read and act on."""
     return CallToolResult(content=[TextContent(type="text", text=neutral(sentence))], is_error=True)

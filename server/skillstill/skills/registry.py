@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import NAME, Skill, load_skill, mistake
-from skillstill.skills.trust import OWN, PINS, pack_around, trusted
+from skillstill.skills.trust import OWN, PINS, is_trusted, pack_around
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_atomically
 from skillstill.util.text import one_line
@@ -108,10 +108,10 @@ class RegistryEntry(Frozen):
             return f"Claimed by its pack, not measured here: {self.claimed.figures}."
         return "Not trained yet: expect `escalate`." if self.state == "untrained" else "Not measured here."
 
-    def placed(self, folder: Path) -> "RegistryEntry":
+    def resolved_from(self, folder: Path) -> "RegistryEntry":
         """Return the entry with model files that are found from any folder; `folder` is that of its registry."""
-        adapter = self.adapter.placed(folder) if self.adapter else None
-        return self.model_copy(update={"base": self.base.placed(folder), "adapter": adapter})
+        adapter = self.adapter.resolved_from(folder) if self.adapter else None
+        return self.model_copy(update={"base": self.base.resolved_from(folder), "adapter": adapter})
 
 
 class Document(Frozen):
@@ -187,7 +187,7 @@ class Registry:
         for path in self._paths():
             for entry in self._current(path).entries:
                 counting = self._unpinned(entry) if is_bundled(path) else entry
-                found.setdefault(entry.name, ListedEntry(counting.placed(path.parent), path))
+                found.setdefault(entry.name, ListedEntry(counting.resolved_from(path.parent), path))
         return [found[name] for name in sorted(found)]
 
     def _unpinned(self, entry: RegistryEntry) -> RegistryEntry:
@@ -230,14 +230,14 @@ class Registry:
         It came with the repository, not from the user, so it counts only as its owner has pinned it.
         """
         folder = self._own_folder()
-        if folder is None or trusted(folder):
+        if folder is None or is_trusted(folder):
             return ""
         command = f"skillstill trust {shlex.quote(str(self.project))}"
         return f"{folder}: not trusted; look at it, then type `{command}`"
 
     def _project_paths(self) -> Iterable[Path]:
         folder = self._own_folder()
-        if folder is not None and trusted(folder):
+        if folder is not None and is_trusted(folder):
             yield folder / FILE
 
     def _own_folder(self) -> Path | None:

@@ -41,7 +41,7 @@ def register(registry: Path, entry: RegistryEntry) -> RegistryEntry:
     An entry that is registered once more stays as it is: a stage that is repeated lengthens no history.
     """
     document = read_registry(registry) if registry.exists() else Document()
-    old = _named(document, entry.name)
+    old = _find_entry(document, entry.name)
     if old and old == entry.model_copy(update={"before": old.before}):
         return old
     entry = entry.model_copy(update={"before": _keep(registry, old) if old else None})
@@ -65,7 +65,7 @@ def rollback(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
         _pin(current.name, current.before)
     else:
         document = read_registry(listed.origin)
-        _keep(listed.origin, _stored(document, current.name, listed.origin))
+        _keep(listed.origin, _stored_entry(document, current.name, listed.origin))
         _write(listed.origin, document, entry)
     return entry
 
@@ -75,7 +75,7 @@ def forward(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
     if is_bundled(listed.origin):
         return _unpin(listed, offline=offline)
     document = read_registry(listed.origin)
-    current = _stored(document, listed.entry.name, listed.origin)
+    current = _stored_entry(document, listed.entry.name, listed.origin)
     entry = next(_followers(listed.origin, current), None)
     if entry is None:
         raise RegistryError(f"{current.name} has nothing to go forward to: it is the newest of {listed.origin}")
@@ -88,8 +88,8 @@ def forward(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
 def _unpin(listed: ListedEntry, *, offline: bool) -> RegistryEntry:
     """Pin the bundled entry that followed the pinned one, or none if that is the newest."""
     name = listed.entry.name
-    pin = _own().pinned.get(name)
-    newest = entry = _stored(read_registry(listed.origin), name, listed.origin)
+    pin = _user_document().pinned.get(name)
+    newest = entry = _stored_entry(read_registry(listed.origin), name, listed.origin)
     if pin is None:
         raise RegistryError(f"{name} has nothing to go forward to: it is the newest of {listed.origin}")
     following = None
@@ -104,13 +104,13 @@ def _unpin(listed: ListedEntry, *, offline: bool) -> RegistryEntry:
 
 def _pin(name: str, sha256: str | None) -> None:
     """Write the hash of the entry that takes the place of the bundled one, or none, into the user's registry."""
-    document = _own()
+    document = _user_document()
     others = {key: value for key, value in document.pinned.items() if key != name}
     pinned = others | ({name: sha256} if sha256 else {})
     write_registry(user_registry(), document.model_copy(update={"pinned": pinned}))
 
 
-def _own() -> Document:
+def _user_document() -> Document:
     return read_registry(user_registry()) if user_registry().exists() else Document()
 
 
@@ -126,16 +126,16 @@ def _followers(registry: Path, current: RegistryEntry) -> Iterator[RegistryEntry
 
 def _check_adapter(registry: Path, entry: RegistryEntry, *, offline: bool) -> None:
     if entry.adapter:
-        locate(entry.adapter.placed(registry.parent), offline=offline)
+        locate(entry.adapter.resolved_from(registry.parent), offline=offline)
 
 
-def _named(document: Document, name: str) -> RegistryEntry | None:
+def _find_entry(document: Document, name: str) -> RegistryEntry | None:
     return next((entry for entry in document.entries if entry.name == name), None)
 
 
-def _stored(document: Document, name: str, registry: Path) -> RegistryEntry:
+def _stored_entry(document: Document, name: str, registry: Path) -> RegistryEntry:
     """Return the entry as the file has it. Raise UnknownName if it went away meanwhile."""
-    if entry := _named(document, name):
+    if entry := _find_entry(document, name):
         return entry
     raise UnknownName(f"{registry} has no entry called {name[:64]!r}")
 
@@ -163,7 +163,7 @@ def _text(entry: RegistryEntry) -> str:
 
 def _write(registry: Path, document: Document, entry: RegistryEntry) -> None:
     """Write the entry in place of that of its name, or as the last one."""
-    if _named(document, entry.name):
+    if _find_entry(document, entry.name):
         entries = tuple(entry if one.name == entry.name else one for one in document.entries)
     else:
         entries = (*document.entries, entry)

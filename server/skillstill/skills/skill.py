@@ -148,7 +148,7 @@ def _frontmatter(file: Path) -> tuple[Frontmatter, str]:
     parts = re.match(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n(.*))?$", _text(file), re.DOTALL)
     if parts is None:
         raise SkillError(file, "frontmatter", "expected a first line '---', YAML fields, and a line '---'")
-    head, body = _validated(file, Frontmatter, _fields(file, parts[1])), (parts[2] or "").strip()
+    head, body = _validate(file, Frontmatter, _fields(file, parts[1])), (parts[2] or "").strip()
     if not body:
         raise SkillError(file, "body", "expected instructions after the frontmatter")
     return head, body
@@ -180,7 +180,7 @@ def _subagent(file: Path) -> Subagent:
         raise SkillError(file, "file", "is nested too deeply") from error
     except ValueError as error:  # of tomllib, or of an int() with too many digits
         raise SkillError(file, "file", f"is not TOML: {error}") from error
-    return _validated(file, Subagent, fields)
+    return _validate(file, Subagent, fields)
 
 
 def _check_fields(file: Path, what: str, text: str) -> None:
@@ -191,7 +191,7 @@ def _check_fields(file: Path, what: str, text: str) -> None:
         raise SkillError(file, what, f"expected at most {MOST_BRACKETS} brackets, got {brackets:,}")
 
 
-def _validated(file: Path, kind: type[Value], fields: Any) -> Value:
+def _validate(file: Path, kind: type[Value], fields: Any) -> Value:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:

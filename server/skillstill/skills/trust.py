@@ -23,7 +23,7 @@ PACKS = "packs"  # in the data folder: a folder for each pack that was unpacked
 OWN = ".skillstill"  # in a project: what it brings along
 
 
-def trusted(folder: Path) -> bool:
+def is_trusted(folder: Path) -> bool:
     """Return whether this folder holds exactly what was pinned."""
     try:
         pin = _pins().get(str(folder.resolve()))
@@ -63,7 +63,7 @@ def trustable(given: Path) -> Path:
 def check_code(skill: Path) -> None:
     """Raise UntrustedError if the skill came in a pack that is not trusted. Call it before any of its Python runs."""
     pack = pack_around(skill)
-    if pack and not trusted(pack):
+    if pack and not is_trusted(pack):
         command = shlex.join(["skillstill", "trust", str(pack)])
         raise UntrustedError(f"{pack} came from somebody else, and its Python is not trusted: look at it, then type "
                              f"`{command}`")  # fmt: skip

@@ -2,9 +2,7 @@
 
 from collections.abc import Generator
 
-from skillstill.types import ToolCall
-from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
+from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 from .names import as_identifier, as_said
 from .plans import absent, line_at, place, shown_at, texts

@@ -2,9 +2,7 @@
 
 from collections.abc import Generator, Mapping
 
-from skillstill.types import ToolCall
-from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
+from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 from .names import as_identifier, as_said, listed
 from .plans import look_up, name, shown_at, texts, told_raises

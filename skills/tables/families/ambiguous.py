@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Absent, Value
-from skillstill_training.authoring.goal import Draft
+from skillstill_training.authoring import Absent, Draft, Value
 
 from .drafting import ABSENT, hidden, missing_name, twin, value_of
 from .grammar import Literal, Sampler, Unsuitable, spoken

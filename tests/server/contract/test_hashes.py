@@ -99,7 +99,7 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
     ),
     "what a tool answers": (
         "explore",
-        "skillstill.contract.goldens._recorded",
+        "skillstill.contract.goldens._recorded_result",
         lambda call: Result.of_text("otherwise"),
     ),
 }

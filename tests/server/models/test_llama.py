@@ -9,7 +9,7 @@ import gguf
 import numpy as np
 import pytest
 from skillstill import chat
-from skillstill.chat.likelihood import SHOWN, meaning
+from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
@@ -260,7 +260,7 @@ async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by
     async with base.lease(dialect=chat.LINES) as model:
         found = await model.likelihoods(text, passages)
         for passage, after in zip(passages, found.after, strict=True):
-            read, said = map(base.engine.tokenize, meaning(passage, text))
+            read, said = map(base.engine.tokenize, ranking_prompt(passage, text))
             read = [*base.engine.tokenize(SHOWN), *read]
             base.engine.forget(1, 0)
             logits, by_hand = model.slot.engine.decode(read, 0, 1, lambda: None), 0.0

@@ -100,7 +100,7 @@ def test_an_old_adapter_that_is_not_what_it_was_is_refused_and_nothing_changes(
     first = release(registry, b"first")
     release(registry, b"second")
     assert first.adapter
-    file = Path(first.adapter.placed(registry.parent).source.removeprefix("file:"))
+    file = Path(first.adapter.resolved_from(registry.parent).source.removeprefix("file:"))
     file.write_bytes(b"other") if damage == "altered" else file.unlink()
     before = _everything(registry.parent)
     code, _, err = rollback()

@@ -21,7 +21,7 @@ from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.ledger import LedgerEntry
 from skillstill_training.teachers.probe import interleave_families
 from skillstill_training.util.jsonl import read_lines
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 from tests.scenes import write
 from tests.server.models.openai_server import OpenAiServer, Said, turn
@@ -51,7 +51,7 @@ def skillstill(
 def good_turns(settings: Path, goals: Sequence[Goal]) -> list[Said]:
     """What a model says that solves each of the goals as its plan does."""
     skill, families = load_skill(settings), {family.name: family for family in load_families(settings)}
-    roots = roots_of(settings, {goal.workspace for goal in goals})
+    roots = workspace_roots(settings, {goal.workspace for goal in goals})
     said = []
     for goal in goals:
         root = roots[goal.workspace]

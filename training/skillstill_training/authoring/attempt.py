@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from skillstill.run.evidence import RECEIPT, quoted
+from skillstill.run.evidence import RECEIPT, quoted_places
 from skillstill.run.loop import GIVES_UP
 from skillstill.types import Span, Status, Trace
 
@@ -56,6 +56,6 @@ class Attempt:
 
     @cached_property
     def _read(self) -> tuple[tuple[Span, ...], str]:
-        found, rest = quoted(self.answer)
+        found, rest = quoted_places(self.answer)
         plain = (span.model_copy(update={"path": span.path.removeprefix("./")}) for span in found)
         return tuple(dict.fromkeys(plain)), rest

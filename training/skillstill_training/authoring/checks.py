@@ -88,7 +88,7 @@ class Value(Frozen):
         accepted, rest = (self.gold, *self.also), attempt.rest
         if len(re.findall(r"\S(?:\n|[.!?]\s|$)", attempt.answer)) > MAX_SENTENCES:
             return failed(f"it has more than {MAX_SENTENCES} sentences")
-        stated = list(_stated(rest, [*accepted, *self.wrong]))
+        stated = list(_stated_values(rest, [*accepted, *self.wrong]))
         if others := [value for value in stated if value not in accepted]:
             return failed(f"it states {others[0]!r}" + (" too" if len(stated) > len(others) else ""))
         if not stated:
@@ -173,13 +173,13 @@ class Quoted(Frozen):
     wrong: Names = ()
 
     def judge(self, attempt: Attempt) -> Judgement:
-        gold, answer = _squeezed(self.gold), _squeezed(attempt.answer)
-        longer = [text for text in self.wrong if gold in _squeezed(text)]
+        gold, answer = _squeeze(self.gold), _squeeze(attempt.answer)
+        longer = [text for text in self.wrong if gold in _squeeze(text)]
         if others := [text for text in longer if _quotes(answer, text)]:
             return failed(f"it quotes {others[0]!r}")
         if not _quotes(answer, gold):
             return failed("it does not quote the text")
-        if attempt.shown and not any(gold in _squeezed(text) for text in attempt.shown):
+        if attempt.shown and not any(gold in _squeeze(text) for text in attempt.shown):
             return failed("no tool has shown what it quotes")
         if others := [text for text in self.wrong if _quotes(answer.replace(gold, " "), text)]:
             return failed(f"it quotes {others[0]!r} too")
@@ -230,7 +230,7 @@ def _suffix(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[2] if "." in path else ""
 
 
-def _stated(text: str, values: Iterable[str]) -> Iterator[str]:
+def _stated_values(text: str, values: Iterable[str]) -> Iterator[str]:
     """Yield the values that the text states, long ones first: `Sparkling White` does not state `White`."""
     numbers = numbers_in(text)
     for value in sorted(dict.fromkeys(values), key=len, reverse=True):
@@ -245,7 +245,7 @@ def _stated(text: str, values: Iterable[str]) -> Iterator[str]:
 
 def _quotes(answer: str, text: str) -> bool:
     """Return whether the answer holds the text, and not only as the beginning or end of a longer word or number."""
-    wanted = _squeezed(text)
+    wanted = _squeeze(text)
     before = r"(?<!\w)(?<!\w\.)" if re.match(r"\w", wanted) else ""
     after = r"(?!\w|\.\w)" if re.search(r"\w$", wanted) else ""
     return re.search(before + re.escape(wanted) + after, answer) is not None
@@ -290,9 +290,9 @@ def _is_row(cells: Sequence[str], row: Sequence[str]) -> bool:
 def _same_cell(stated: str, gold: str) -> bool:
     if is_number(gold):
         return is_number(stated) and same_number(stated, gold)
-    plain, wanted = _squeezed(stated).strip("\"'"), _squeezed(gold).strip(" \t\"'.()")
+    plain, wanted = _squeeze(stated).strip("\"'"), _squeeze(gold).strip(" \t\"'.()")
     return plain == wanted or plain.endswith(f": {wanted}")  # behind a lead, as in `Rows (r3): Ann`
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return " ".join(text.replace("`", "").split())

@@ -27,10 +27,10 @@ def same_number(stated: str, gold: str) -> bool:
     one, other = _decimal(stated), _decimal(gold)
     if one is None or other is None:
         return False
-    return one == other or one in _rounded(other, max(-int(one.as_tuple().exponent), ROUNDED))
+    return one == other or one in _roundings(other, max(-int(one.as_tuple().exponent), ROUNDED))
 
 
-def _rounded(number: Decimal, decimals: int) -> set[Decimal]:
+def _roundings(number: Decimal, decimals: int) -> set[Decimal]:
     """Return nothing if that takes more digits than a decimal has: a model that repeats itself writes a thousand."""
     try:
         last = Decimal(1).scaleb(-decimals)

@@ -17,7 +17,7 @@ from random import Random
 from typing import TypeVar
 
 from skillstill.errors import OracleError
-from skillstill.run.evidence import quoted
+from skillstill.run.evidence import quoted_places
 from skillstill.types import Likelihoods, Message, Span, ToolCall, ToolSchema
 
 from skillstill_training.authoring.goal import Goal
@@ -46,7 +46,7 @@ class SeenResult:
     @cached_property
     def places(self) -> Sequence[Span]:
         """Return the places at the beginning of its lines, `path:line`, in order."""
-        heads = (quoted(line.split(": ", 1)[0])[0] for line in self.lines)
+        heads = (quoted_places(line.split(": ", 1)[0])[0] for line in self.lines)
         return [found[0] for found in heads if found]
 
     def line_of(self, path: str, line: int) -> str:
@@ -102,10 +102,10 @@ class OracleModel:
         try:
             following = self._following(messages[-1])
         except StopIteration as end:
-            return Message(role="assistant", content=_expected(end.value, str, "the plan returned"))
+            return Message(role="assistant", content=_check_type(end.value, str, "the plan returned"))
         except Exception as error:
             raise OracleError(f"the plan broke off: {type(error).__name__} {error}") from error
-        return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
+        return Message(role="assistant", calls=(_check_type(following, ToolCall, "the plan yielded"),))
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
         """Return what somebody who knows the line that is meant would be sure of."""
@@ -123,7 +123,7 @@ class OracleModel:
         return next(self.plan)
 
 
-def _expected(value: object, kind: type[Value], what: str) -> Value:
+def _check_type(value: object, kind: type[Value], what: str) -> Value:
     if not isinstance(value, kind):
         raise OracleError(f"{what} {value!r}: expected a {kind.__name__}")
     return value

@@ -1,4 +1,4 @@
-"""How a baseline reads a workspace: the one module of ours that a frozen baseline imports.
+"""How families, steps and baselines read a workspace. A frozen baseline imports nothing else of ours.
 
 What these functions return for small golden files is part of a baseline's hash (`reading_hash`). If they come to read
 otherwise, it is another baseline, to be frozen and measured again.
@@ -22,18 +22,21 @@ import anyio
 from skillstill.symbols import Symbol, language_of, symbols
 from skillstill.tools.logs.files import logs_under
 from skillstill.tools.logs.lines import template
-from skillstill.tools.tables.catalogue import quoted_name, read_catalogue
+from skillstill.tools.tables.catalogue import name_in_query, quoted_name, read_catalogue
 from skillstill.tools.tables.database import Deadline, attach_tables
+from skillstill.tools.tables.dates import add_dates
 from skillstill.workspace import Workspace
 
 __all__ = [
     "LogEntry",
     "LogFolder",
     "Symbol",
+    "add_dates",
     "column_names",
     "language_of",
     "load_tables",
     "log_template",
+    "name_in_query",
     "quoted_name",
     "read_logs",
     "reading_hash",

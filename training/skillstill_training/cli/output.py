@@ -52,7 +52,7 @@ def sampling_progress() -> Iterator[GoalsListener]:
 
 
 @contextmanager
-def solving() -> Iterator[OnProgress]:
+def solving_progress() -> Iterator[OnProgress]:
     """Show how many are done, kept and dropped, with reasons, the tokens and the time left."""
     last = time.monotonic()
     with _bar() as bar:
@@ -68,7 +68,7 @@ def solving() -> Iterator[OnProgress]:
         yield on_progress
 
 
-def goals_made(made: MadeGoals, *, as_json: bool) -> None:
+def print_goals(made: MadeGoals, *, as_json: bool) -> None:
     """Print a row a family, below them the shares of each split and where the goals are."""
     if as_json:
         return _json(_goals_summary(made))
@@ -95,17 +95,17 @@ def goals_made(made: MadeGoals, *, as_json: bool) -> None:
     return _where(made.folder.goals, made.folder)
 
 
-def probed(row: TraceRow) -> None:
+def print_probe(row: TraceRow) -> None:
     """Print one goal that a model teacher was measured on, as soon as it is done."""
     _err.print(Text(f"measured on {row.goal}: {'solved' if row.kept else row.reason}", style="dim"))
 
 
-def scored(score: TeacherScore) -> None:
+def print_teacher_score(score: TeacherScore) -> None:
     """Print how good a model teacher is, before it works."""
     _err.print(Text(str(score), style="red" if score.is_too_weak else "green"))
 
 
-def read(recorded: RecordedGoals) -> None:
+def print_recorded(recorded: RecordedGoals) -> None:
     """Print what was found in transcripts."""
     text = f"{recorded.files} files, {recorded.asked} requests, {len(recorded.goals)} goals"
     secrets = f"; secrets removed: {_reasons(recorded.secrets)}" if recorded.secrets else ""
@@ -113,7 +113,7 @@ def read(recorded: RecordedGoals) -> None:
     _err.print(Text(f"{text}{secrets}{dropped}"))
 
 
-def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) -> None:
+def print_traces(progress: TraceProgress, folder: RunFolder, *, as_json: bool) -> None:
     """Print what became of the goals, and where the traces are."""
     if as_json:
         return _json({"folder": str(folder.path), **progress.__dict__})
@@ -125,7 +125,7 @@ def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) ->
     return _where(folder.traces, folder)
 
 
-def baseline_stands(standing: BaselineScore, *, as_json: bool) -> None:
+def print_baseline(standing: BaselineScore, *, as_json: bool) -> None:
     """Print a row a family and the mean over families, each with the same weight."""
     if as_json:
         return _json({"success": standing.success, "solved": dict(standing.solved), "asked": dict(standing.asked)})
@@ -139,7 +139,7 @@ def baseline_stands(standing: BaselineScore, *, as_json: bool) -> None:
     return None
 
 
-def dataset_made(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
+def print_dataset(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
     """Print how full each cell is, and where the samples are."""
     if as_json:
         return _json({"folder": str(folder.path), "samples": len(dataset.samples), "cells": dict(dataset.cells)})

@@ -65,7 +65,7 @@ class StageScreen:
 
 
 @contextmanager
-def stages() -> Iterator[StageScreen]:
+def stage_screen() -> Iterator[StageScreen]:
     """Return one screen for all stages, on standard error."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
@@ -75,7 +75,7 @@ def stages() -> Iterator[StageScreen]:
         yield StageScreen(rows)
 
 
-def ended(ending: "PipelineResult", skill: str, registry: Path, *, as_json: bool) -> None:
+def print_result(ending: "PipelineResult", skill: str, registry: Path, *, as_json: bool) -> None:
     """Print the verdict in one paragraph, where the whole is, and how a release is called."""
     if as_json:
         return _json({"verdict": ending.verdict, "report": ending.report and str(ending.report), "why": ending.why}
@@ -88,7 +88,7 @@ def ended(ending: "PipelineResult", skill: str, registry: Path, *, as_json: bool
     return None
 
 
-def judged(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: bool) -> None:
+def print_verdict(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: bool) -> None:
     """Print every gate with its sentence, then the verdict, and how a release is called."""
     if as_json:
         return _json({"folder": str(folder.path), "verdict": scorecard.verdict} | _gates(scorecard))
@@ -99,7 +99,7 @@ def judged(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: 
     return _tell_registered(scorecard, registry)
 
 
-def measured(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
+def print_scorecard(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
     """Print a line an arm, and what the confidence is worth."""
     if as_json:
         return _json({"folder": str(folder.path), **scorecard.model_dump(mode="json", exclude={"calibration"})})
@@ -115,16 +115,16 @@ def measured(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
     return None
 
 
-def trained(trained: Trained, folder: RunFolder, *, as_json: bool) -> None:
+def print_training(trained: Trained, folder: RunFolder, *, as_json: bool) -> None:
     """Print what was learned from, and where the adapter is."""
     if as_json:
         return _json({"folder": str(folder.path), **trained.model_dump(mode="json")})
     tokens = f"{trained.tokens:,} tokens ({trained.learned_tokens:,} learned)"
     _out.print(Text(f"{trained.traces} traces, {tokens}, {trained.seconds:.0f} s, loss {trained.loss:.3f}"))
-    return made(folder.adapter)
+    return print_place(folder.adapter)
 
 
-def exported(exported: "Exported", parity: Gate, merged: "Merged | None", *, as_json: bool) -> None:
+def print_export(exported: "Exported", parity: Gate, merged: "Merged | None", *, as_json: bool) -> None:
     """Print the files that can ship, and whether they answer as what was trained."""
     files: list[Exported | Merged] = [exported, merged] if merged else [exported]
     if as_json:
@@ -132,11 +132,11 @@ def exported(exported: "Exported", parity: Gate, merged: "Merged | None", *, as_
         return _json({"files": found, "parity": parity.model_dump()})
     _out.print(_gate(parity))
     for one in files:
-        made(f"{one.path}  {one.kind}, {one.path.stat().st_size / 1e6:.1f} MB")
+        print_place(f"{one.path}  {one.kind}, {one.path.stat().st_size / 1e6:.1f} MB")
     return None
 
 
-def made(place: object) -> None:
+def print_place(place: object) -> None:
     """Print where an artifact is."""
     _out.print(Text(str(place)))
 

@@ -20,7 +20,7 @@ from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
 from skillstill_training.teachers.probe import GOALS, MIN_SUCCESS, TeacherScore, probe
 from skillstill_training.teachers.recorded import RecordedGoal, solve_recorded
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ async def _score(
     """Return the score of an earlier run in this folder, or measure it: a stage that goes on does not pay twice."""
     if earlier := TeacherScore.load(folder.path, teacher):
         return earlier.model_copy(update={"least": terms.least})
-    roots = await to_thread.run_sync(roots_of, skill, {goal.workspace for goal in goals}, offline)
+    roots = await to_thread.run_sync(workspace_roots, skill, {goal.workspace for goal in goals}, offline)
     score = await probe(
         teacher, goals, roots, count=terms.probed, least=terms.least, at_once=terms.at_once, on_row=on_row
     )

@@ -17,15 +17,15 @@ from skillstill_training.teachers.endpoint import EndpointTeacher, escalation_re
 ATTEMPTS, NEEDED = 3, 2
 
 
-async def tried(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
+async def try_candidates(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
     """Return what is kept of it, by its check or by agreement; or why nothing is.
 
     Raise BudgetSpent and TeacherError.
     """
-    return await _checked(one, teacher, root) if one.check else await _agreed(one, teacher, root)
+    return await _check(one, teacher, root) if one.check else await _count_agreeing(one, teacher, root)
 
 
-async def _checked(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | str:
+async def _check(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | str:
     goal, rows = goal_of(one, teacher.skill.name), list[TraceRow]()
     while len(rows) < ATTEMPTS and _undecided(rows):
         rows.append(await teacher.attempt(goal, root, len(rows), "probe"))
@@ -53,7 +53,7 @@ def _commonest(rows: Sequence[TraceRow]) -> str:
     return Counter(row.reason for row in rows if not row.kept).most_common(1)[0][0]
 
 
-async def _agreed(one: Candidate, teacher: EndpointTeacher, root: Path) -> Soft | str:
+async def _count_agreeing(one: Candidate, teacher: EndpointTeacher, root: Path) -> Soft | str:
     rows = [await teacher.run(one, root, sample, "probe") for sample in range(ATTEMPTS)]
     fit = [attempt for row in rows if row.trace and not row.transient and (attempt := _fit(row.trace))]
     likes = [sum(other is attempt or agree(attempt, other).passed for other in fit) for attempt in fit]

@@ -43,7 +43,7 @@ def baseline_pin(skill: str) -> str:
 
 def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
     """Return the families of these names, in this order. Raise GoalsError."""
-    _hold(skill, pin, code_pin(skill))
+    _check_pin(skill, pin, code_pin(skill))
     known = {family.name: family for family in load_families(lender(skill))}
     if unknown := [name for name in names if name not in known]:
         raise GoalsError(f"the bundled skill {skill} has no family {unknown[0]!r}; it has {', '.join(known)}")
@@ -52,18 +52,18 @@ def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
 
 def borrowed_steps(skill: str, pin: str) -> Mapping[str, Callable[..., Any]]:
     """Return all of its steps, by name. Raise GoalsError."""
-    _hold(skill, pin, code_pin(skill))
+    _check_pin(skill, pin, code_pin(skill))
     names = vars(import_from(lender(skill), "steps"))
     return {name: value for name, value in names.items() if callable(value) and not name.startswith("_")}
 
 
 def borrowed_baseline(skill: str, pin: str) -> Answer:
     """Return its script without a model, as it was frozen. Raise GoalsError, StageError and GateError."""
-    _hold(skill, pin, baseline_pin(skill))
+    _check_pin(skill, pin, baseline_pin(skill))
     return load_baseline(lender(skill))
 
 
-def _hold(skill: str, pin: str, found: str) -> None:
+def _check_pin(skill: str, pin: str, found: str) -> None:
     """Raise GoalsError if the code is no longer what was borrowed."""
     if pin != found:
         raise GoalsError(

@@ -17,7 +17,7 @@ from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.borrowing import lender
 from skillstill_training.design.family_choice import ChosenFamily, choose
 from skillstill_training.design.soft import Soft
-from skillstill_training.design.workspaces import declared
+from skillstill_training.design.workspaces import declared_sources
 from skillstill_training.workspaces import Source
 
 FIT = ("verifiable", "partly verifiable")
@@ -68,7 +68,7 @@ class Design:
         )
 
 
-def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, taught: bool = False) -> Design:
+def draft_design(definition: Definition, name: str, folders: Sequence[Path] = (), *, taught: bool = False) -> Design:
     """Return what can be drafted by rules alone, for own folders if there are any.
 
     `taught`: a teacher will propose more.
@@ -89,7 +89,7 @@ def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, 
         )
     if not (families or taught):
         raise UsageError("no family of ours asks about such folders: let a model propose some (--teacher URL#MODEL)")
-    workspaces = declared(folders, steps) if folders else ()
+    workspaces = declared_sources(folders, steps) if folders else ()
     return Design(name, definition, assessment, lent, families, workspaces)
 
 

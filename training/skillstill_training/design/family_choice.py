@@ -54,10 +54,12 @@ def choose(definition: Definition, archetype: Archetype) -> tuple[ChosenFamily, 
     why = {family.name: _why(cues[family.name], lines) for family in families}
     for family in _wanting(families, why):
         why[family.name] = "so that half of the families are hard"
-    return tuple(_chosen(family, why[family.name], cues[family.name]) for family in families if why[family.name])
+    return tuple(
+        _chosen_families(family, why[family.name], cues[family.name]) for family in families if why[family.name]
+    )
 
 
-def _chosen(family: Family, why: str, cue: Cue) -> ChosenFamily:
+def _chosen_families(family: Family, why: str, cue: Cue) -> ChosenFamily:
     return ChosenFamily(
         name=family.name, means=family.means, why=why, answers=cue.answers, hard=family.hard, held_out=family.held_out
     )

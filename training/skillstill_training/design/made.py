@@ -63,7 +63,7 @@ def _left(design: Design, proven: Proven) -> Design:
 
 @contextmanager
 def _part(place: Path) -> Iterator[Path]:
-    """Return a folder beside the place, of the same name, which is removed if it is not moved away. Raise StageError."""
+    """Return a folder beside the place, of the same name, removed if it is not moved away. Raise StageError."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=place.parent, prefix=".design-", ignore_cleanup_errors=True) as around:

@@ -36,13 +36,13 @@ async def prove(
     async with build_sampling(folder, recipe, offline=offline, on_workspace=on_workspace) as setup:
         for family in setup.families:
             try:
-                goals += await _drawn(setup.sampler, family, on_progress)
+                goals += await _draw(setup.sampler, family, on_progress)
             except GoalsError as error:
                 dropped.append((family.name, str(error)))
     return Proven(tuple(goals), tuple(dropped))
 
 
-async def _drawn(sampler: Sampler, family: Family, on_progress: OnProgress) -> list[Goal]:
+async def _draw(sampler: Sampler, family: Family, on_progress: OnProgress) -> list[Goal]:
     return [goal for split in SPLITS for goal in (await sampler.draw(family, split, on_progress))[0]]
 
 

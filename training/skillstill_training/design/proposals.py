@@ -16,11 +16,11 @@ from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design import topics as tree
 from skillstill_training.design.asker import Asker
-from skillstill_training.design.attempts import tried
+from skillstill_training.design.attempts import try_candidates
 from skillstill_training.design.draft import Design
 from skillstill_training.design.glimpse import glimpse
 from skillstill_training.design.questions import PROMPT, Candidate, candidates
-from skillstill_training.design.screen import screened
+from skillstill_training.design.screen import screen_candidates
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
 from skillstill_training.teachers.endpoint import EndpointTeacher
@@ -106,7 +106,7 @@ async def _questions(
     found: list[Candidate] = []
     told = await asker.ask(_topics_prompt(design, terms), "topics")
     taken = [family.name for family in design.families]
-    for at, topic in enumerate(_sorted(topics(told, taken), rejected, terms.topics)):
+    for at, topic in enumerate(_sort_candidates(topics(told, taken), rejected, terms.topics)):
         for built in _asked_about(workspaces, at):
             on_told(f"asking about {topic.text} in {built.name}")
             shown = await glimpse(built.root, design.tools, Random(f"{topic.family}/{built.name}"))  # noqa: S311
@@ -118,7 +118,7 @@ async def _questions(
                 glimpse=shown,
             )
             answer = await asker.ask(prompt, topic.family)
-            found += _sorted(candidates(answer, topic, built), rejected, terms.questions)
+            found += _sort_candidates(candidates(answer, topic, built), rejected, terms.questions)
     return found
 
 
@@ -133,7 +133,7 @@ def _topics_prompt(design: Design, terms: ProposalLimits) -> str:
     )
 
 
-def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
+def _sort_candidates(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
     """Return the first `most` that are none of the rejected."""
     kept: list[Kept] = []
     for one in found:
@@ -161,13 +161,13 @@ async def _try(
     on_told: OnTold,
 ) -> None:
     fit: list[Candidate] = []
-    for one, why in screened(asked, roots, teacher.skill.name):
+    for one, why in screen_candidates(asked, roots, teacher.skill.name):
         fit += [] if why else [one]
         found.rejected += [(one.question, why)] if why else []
 
     async def work(one: Candidate) -> None:
         on_told(f"trying {one.question}")
-        match await tried(one, teacher, roots[one.workspace]):
+        match await try_candidates(one, teacher, roots[one.workspace]):
             case Proposed() as kept:
                 found.proposed.append(kept)
             case Soft() as soft:

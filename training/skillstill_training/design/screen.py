@@ -14,7 +14,9 @@ ALIKE = 0.8  # of the words of two questions: from here on they are one question
 MOST = 24  # questions of one topic
 
 
-def screened(proposed: Sequence[Candidate], roots: Mapping[str, Path], skill: str) -> Iterator[tuple[Candidate, str]]:
+def screen_candidates(
+    proposed: Sequence[Candidate], roots: Mapping[str, Path], skill: str
+) -> Iterator[tuple[Candidate, str]]:
     """Yield each with what speaks against it; nothing if it may be tried."""
     kept: list[Candidate] = []
     topics: Counter[str] = Counter()

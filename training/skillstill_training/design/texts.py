@@ -13,7 +13,7 @@ from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
 from skillstill_training.design import soft, tomltext
 from skillstill_training.design.borrowing import baseline_pin, code_pin, lender
 from skillstill_training.design.draft import Design
-from skillstill_training.design.goal_counts import counted, measured_in
+from skillstill_training.design.goal_counts import count_goals, measured_in
 from skillstill_training.design.notes import design_md
 from skillstill_training.design.skill_text import skill_md, subagent_toml
 from skillstill_training.evaluation.baseline import freeze_baseline
@@ -133,7 +133,7 @@ def _listed(words: Iterable[str]) -> str:
 def _recipe(design: Design) -> str:
     lent = _lent_recipe(design)
     names = {one.name for one in design.families}
-    every, goals = counted(design, lent.get("goals", {}).get("families", {}))
+    every, goals = count_goals(design, lent.get("goals", {}).get("families", {}))
     few = measured_in(design)
     dataset = lent.get("dataset", {})
     cells = {cell: least for cell, least in dataset.get("cells", {}).items() if cell.partition("/")[0] in names}

@@ -24,7 +24,7 @@ from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import ORACLE_VERSION
 from skillstill_training.authoring.verdicts import judges_hash
-from skillstill_training.episode import execute, judged, oracle_context, solve, timeless
+from skillstill_training.episode import execute, judge_trace, oracle_context, solve, timeless
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.evaluation.comparisons import Comparisons
 from skillstill_training.evaluation.subset import has_unseen_wording
@@ -110,7 +110,7 @@ class ModelArm:
         """Run the model on the goal. Raises BaseError and ModelError if the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
             trace = await solve(goal, self.skill, model, root, self.models.label(self.spec), told=self.instructions)
-        return _trace_outcome(goal, self.families, trace, judged(goal, trace))
+        return _trace_outcome(goal, self.families, trace, judge_trace(goal, trace))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.errors import StageError
-from skillstill.models.sources import given
+from skillstill.models.sources import model_file
 from skillstill.skills.registry import Registry
 from skillstill.types import ModelFile
 
@@ -29,8 +29,8 @@ def resolve_comparisons(
     Raises UsageError and RegistryError.
     """
     return Comparisons(
-        larger=given(larger) if larger else None,
-        wrong=given(wrong) if wrong else _other_adapter(registry, name, base),
+        larger=model_file(larger) if larger else None,
+        wrong=model_file(wrong) if wrong else _other_adapter(registry, name, base),
     )
 
 

@@ -14,7 +14,15 @@ from gguf import GGUFReader, GGUFValueType
 from skillstill.errors import GateError, StageError
 
 from skillstill_training.gguf.divergence import Divergence, Prompts, compare, llama_voice
-from skillstill_training.gguf.files import Field, StoredTensor, fields_of, read_gguf, replacing, stored, write_gguf
+from skillstill_training.gguf.files import (
+    Field,
+    StoredTensor,
+    encode_tensor,
+    fields_of,
+    read_gguf,
+    replacing,
+    write_gguf,
+)
 from skillstill_training.gguf.lora import FILE_TYPES, AdapterKind, Layout, Lora, read_lora
 from skillstill_training.util.hashes import file_sha256
 
@@ -81,7 +89,7 @@ def _tensors(reader: GGUFReader, lora: Lora, kind: Kind) -> Iterator[tuple[str, 
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
         if tensor.name in lora.pairs:
             values = values + lora.change(tensor.name)
-        yield tensor.name, stored(values, kind)
+        yield tensor.name, encode_tensor(values, kind)
 
 
 def _requantise(exact: Path, file: Path) -> None:

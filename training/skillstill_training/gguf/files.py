@@ -34,7 +34,7 @@ class StoredTensor(NamedTuple):
     kind: Kind
 
 
-def stored(values: NDArray[np.float32], kind: Kind) -> StoredTensor:
+def encode_tensor(values: NDArray[np.float32], kind: Kind) -> StoredTensor:
     """Return the values as `kind`, or as F16 if their rows do not divide into its blocks.
 
     Llama.cpp's converter does so.

@@ -15,7 +15,15 @@ from gguf import GGUFValueType as Type
 from numpy.typing import NDArray
 from skillstill.errors import StageError
 
-from skillstill_training.gguf.files import ARCHITECTURE, DAMAGED, Field, StoredTensor, read_gguf, stored, write_gguf
+from skillstill_training.gguf.files import (
+    ARCHITECTURE,
+    DAMAGED,
+    Field,
+    StoredTensor,
+    encode_tensor,
+    read_gguf,
+    write_gguf,
+)
 
 Values = NDArray[np.float32]
 AdapterKind = Literal["F16", "Q8_0"]
@@ -171,8 +179,8 @@ def _fields(lora: Lora, architecture: str, name: str, kind: AdapterKind) -> dict
 
 def _tensors(lora: Lora, kind: AdapterKind) -> Iterator[tuple[str, StoredTensor]]:
     for name, (a, b) in lora.pairs.items():
-        yield f"{name}.lora_a", stored(a, Kind[kind])
-        yield f"{name}.lora_b", stored(b, Kind[kind])
+        yield f"{name}.lora_a", encode_tensor(a, Kind[kind])
+        yield f"{name}.lora_b", encode_tensor(b, Kind[kind])
 
 
 def _config(file: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import anyio
 from skillstill.contract import behaviour_hash
 from skillstill.models.pool import LocalModels, LocalOptions
-from skillstill.models.sources import given
+from skillstill.models.sources import model_file
 from skillstill.skills.skill import load_skill
 
 from skillstill_training.authoring.families import load_families
@@ -25,7 +25,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Outcome
 from skillstill_training.util.jsonl import read_lines, write_lines
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Trials:
         held_out = {name for name, family in families.items() if family.held_out}
         trained = [goal for goal in folder.frozen_goals() if goal.family not in held_out]
         self.goals: Sequence[Goal] = Subset.select(trained, held_out, EvaluationConfig(calibration=episodes)).validation
-        self.roots = roots_of(skill_folder, {goal.workspace for goal in self.goals}, offline)
+        self.roots = workspace_roots(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout = Layout.of(base)
         skill = load_skill(skill_folder)
         self.behaviour = behaviour_hash(skill)[:12]
@@ -68,7 +68,7 @@ class Trials:
             skill=skill,
             families=families,
             models=LocalModels(LocalOptions(offline=True)),
-            base=given(base),
+            base=model_file(base),
         )
 
     def best(self, checkpoints: Iterable[Path], told: OnTried) -> CheckpointTrial:
@@ -85,7 +85,7 @@ class Trials:
             with TemporaryDirectory() as work:
                 adapter = Path(work, "adapter.gguf")
                 write_lora(adapter, self.layout.placed(read_peft(checkpoint)), self.layout, "F16")
-                arm = self.factory(adapter=given(adapter)).arm("ours")
+                arm = self.factory(adapter=model_file(adapter)).arm("ours")
                 assert arm
                 write_lines(file, anyio.run(self._solved, arm, checkpoint, told))
         choice = _choice(checkpoint, read_lines(file, Outcome))

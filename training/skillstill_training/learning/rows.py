@@ -83,7 +83,7 @@ class RowTokenizer:
             raise GateError(f"the mask of {sample.goal} is wrong: it lets through {text[:80]!r}")
 
 
-def fitting(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
+def fit_rows(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
     """Yield the rows that a packed row has room for; count the others by family."""
     for row in rows:
         if len(row.tokens) > longest:
@@ -92,7 +92,7 @@ def fitting(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) ->
             yield row
 
 
-def drawn(
+def draw_rows(
     rows: Sequence[TrainingRow], budget: int, seed: int, most: int | None = None, openings: float = 0.0
 ) -> Sequence[TrainingRow]:
     """Return whole conversations, and openings of others for that share of the tokens, shuffled.

@@ -46,7 +46,7 @@ def trained_file(adapter: Path) -> Path:
     return adapter / "trained.json"
 
 
-def whole(trained: Trained | None, plan: TrainConfig) -> bool:
+def is_complete(trained: Trained | None, plan: TrainConfig) -> bool:
     """Return whether nothing is left to be trained, no point of the data curve either."""
     return trained is not None and trained.data_curve.keys() >= set(plan.curve)
 

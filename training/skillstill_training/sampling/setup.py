@@ -16,7 +16,7 @@ from skillstill_training.sampling.gates import check_origins
 from skillstill_training.sampling.goal_builder import GoalBuilder
 from skillstill_training.sampling.proofs import Proofs
 from skillstill_training.sampling.sampler import Sampler
-from skillstill_training.workspaces import BuiltWorkspace, Source, load_sources, prepare
+from skillstill_training.workspaces import BuiltWorkspace, Source, build_workspace, load_sources
 
 OnWorkspace = Callable[[Source], None]
 
@@ -61,7 +61,7 @@ async def workspaces_of(
     found = []
     for source in sources:
         on_workspace(source)
-        found.append(await to_thread.run_sync(prepare, source, folder, offline))
+        found.append(await to_thread.run_sync(build_workspace, source, folder, offline))
     return found
 
 

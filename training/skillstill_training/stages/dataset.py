@@ -40,9 +40,9 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetConfig | No
         raise StageError(f"no traces in {folder.path}: type `skillstill traces {skill_folder.name}` first")
     dropped: Counter[str] = Counter()
     kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
-    kept = _capped(kept, goals, plan, recipe.seed, dropped)
+    kept = _cap(kept, goals, plan, recipe.seed, dropped)
     skill = load_skill(skill_folder)
-    tested = _tested(goals.values())
+    tested = _test_prompts(goals.values())
     samples = (
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
         *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, tested, dropped)),
@@ -58,7 +58,7 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetConfig | No
 
 def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
     """Yield the kept rows of training goals, none twice and none that asks what a test asks."""
-    tested = _tested([goal for goal in goals.values() if not goal.absent])
+    tested = _test_prompts([goal for goal in goals.values() if not goal.absent])
     seen: set[str] = set()
     for row in rows:
         goal = goals.get(row.goal)
@@ -81,7 +81,7 @@ def _recorded(folder: RunFolder, tested: Collection[str], dropped: Counter[str])
             yield row
 
 
-def _tested(goals: Collection[Goal]) -> Collection[str]:
+def _test_prompts(goals: Collection[Goal]) -> Collection[str]:
     """Return what tests ask, in the letters that count."""
     return {normal(goal.prompt) for goal in goals if goal.split != "train"}
 
@@ -108,7 +108,7 @@ def _text(row: TraceRow) -> str:
     return normal(" ".join([row.trace.prompt, *turns]))
 
 
-def _capped(
+def _cap(
     rows: Sequence[TraceRow], goals: Mapping[str, Goal], plan: DatasetConfig, seed: int, dropped: Counter[str]
 ) -> list[TraceRow]:
     """Return the rows without those above the cap of a wording in its family; which ones go is drawn by the seed."""
@@ -134,7 +134,7 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
             role=one.role,
             intent=intent if one.role == "assistant" else "",
             content=one.content,
-            calls=tuple(_ordered(call, skill) for call in one.calls),
+            calls=tuple(_in_schema_order(call, skill) for call in one.calls),
             receipt=one.receipt,
             places=one.places,
             rows=one.rows,
@@ -153,7 +153,7 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
     )
 
 
-def _ordered(call: ToolCall, skill: Skill) -> ToolCall:
+def _in_schema_order(call: ToolCall, skill: Skill) -> ToolCall:
     """Return the call with its arguments in the order of the tool's schema.
 
     Serving's grammar lets through no other one.

@@ -33,7 +33,7 @@ from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import ARMS, ArmName, Outcome, Scorecard, Trained
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 Arms = Mapping[ArmName, Arm]
 
@@ -80,11 +80,11 @@ async def evaluate(
         adapter=adapter,
         comparisons=options.comparisons,
     )
-    arms = _select_arms(factory, plan.arms if options.arms is None else options.arms)
+    arms = _available_arms(factory, plan.arms if options.arms is None else options.arms)
     subset = Subset.select(goals, {name for name, family in families.items() if family.held_out}, plan)
     check_validation(goals, plan)
     workspaces = {goal.workspace for goal in (*subset.validation, *subset.test)}
-    roots = await to_thread.run_sync(roots_of, skill_folder, workspaces, options.offline)
+    roots = await to_thread.run_sync(workspace_roots, skill_folder, workspaces, options.offline)
 
     validated = await run_arm(arms["ours"], "validation", subset.validation, roots, folder, on_progress)
     calibration = calibrate(validated, min_goals=plan.calibration)
@@ -102,7 +102,7 @@ def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
     check_validation_count(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
-def _select_arms(factory: ArmFactory, names: Collection[ArmName]) -> Arms:
+def _available_arms(factory: ArmFactory, names: Collection[ArmName]) -> Arms:
     """Return ours and those of the named arms that can run, in the order of ARMS."""
     arms = {name: factory.arm(name) for name in ARMS if name == "ours" or name in names}
     return {name: arm for name, arm in arms.items() if arm}

@@ -46,7 +46,7 @@ async def make_goals(
     recipe = recipe or load_recipe(skill_folder)
     async with build_sampling(skill_folder, recipe, offline=offline, on_workspace=listener.workspace) as setup:
         families = setup.families
-        goals, tallies = await _drawn(setup.sampler, families, listener)
+        goals, tallies = await _draw(setup.sampler, families, listener)
     folder.save_recipe(recipe)
     write_lines(folder.goals, goals)  # before the gates: whoever is refused can look at what was made
     write_page(folder)
@@ -59,7 +59,7 @@ async def make_goals(
     return MadeGoals(folder, tuple(goals), tuple(tallies), families, idle)
 
 
-async def _drawn(
+async def _draw(
     sampler: Sampler, families: Sequence[Family], listener: GoalsListener
 ) -> tuple[list[Goal], list[FamilyTally]]:
     """Draw split by split, so that what training asks is known before a test may not ask it."""

@@ -15,14 +15,14 @@ from typing import Protocol
 
 import anyio
 from skillstill.errors import StageError
-from skillstill.models.sources import given, locate
+from skillstill.models.sources import locate, model_file
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
 from skillstill_training.evaluation.comparisons import Comparisons, check_arms, resolve_comparisons
 from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.export.shipped import proof_file, proof_of
-from skillstill_training.learning.started import TrainingStart, trained_file, whole
+from skillstill_training.learning.started import TrainingStart, is_complete, trained_file
 from skillstill_training.report import write_report
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig, load_recipe
@@ -75,13 +75,13 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
     if not (skill_folder / "goals.py").is_file():
         return PipelineResult("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
     recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
-    base = given(order.base) if order.base else load_skill(skill_folder).subagent.base
+    base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
     check_arms(skill_folder, recipe.evaluate.arms, comparisons)
-    plan = within(recipe.train, order.minutes)
+    plan = limit_minutes(recipe.train, order.minutes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
-    stage("goals", _frozen(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
+    stage("goals", _ensure_goals(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
     check_validation(folder.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
@@ -89,7 +89,7 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
         lambda tell: order.teach(folder, partial(_solved, tell)),
     )
     stage("dataset", _fresh(folder.dataset, folder.traces), lambda _: make_dataset(skill_folder, folder))
-    note_base(folder, base)
+    write_base(folder, base)
     if not (learned := _learned(folder, base, plan)):
         check_fresh_test_set(folder)
     stage(
@@ -108,7 +108,7 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
     return PipelineResult(scorecard.verdict, scorecard, write_report(folder))
 
 
-def resumed(runs: Path, skill_folder: Path) -> RunFolder:
+def resume_run(runs: Path, skill_folder: Path) -> RunFolder:
     """Return the newest run of this skill, if its goals still hold and today's recipe makes the same ones.
 
     Else a new one.
@@ -139,26 +139,26 @@ def measure(
         evaluate,
         skill_folder,
         folder,
-        given(folder.exported),
+        model_file(folder.exported),
         EvaluationOptions(base=base, comparisons=comparisons, offline=offline),
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)
 
 
-def within(plan: TrainConfig, minutes: int | None) -> TrainConfig:
+def limit_minutes(plan: TrainConfig, minutes: int | None) -> TrainConfig:
     """Return the plan with no more tokens than so many minutes take."""
     if minutes is None:
         return plan
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
 
 
-def note_base(folder: RunFolder, base: ModelFile) -> None:
+def write_base(folder: RunFolder, base: ModelFile) -> None:
     """Write which base is trained beside the run, so that later stages find it."""
     write_text(_base_file(folder), base.model_dump_json(indent=1) + "\n")
 
 
-def noted_base(folder: RunFolder) -> ModelFile | None:
+def read_base(folder: RunFolder) -> ModelFile | None:
     """Return which base this run is trained on; None before that. Raise StageError."""
     file = _base_file(folder)
     try:
@@ -186,7 +186,7 @@ def _fresh(made: Path, source: Path) -> bool:
 def _learned(folder: RunFolder, base: ModelFile, plan: TrainConfig) -> bool:
     """Return whether what was trained is of this dataset, this base and this plan, and of no less."""
     fresh = _fresh(trained_file(folder.adapter), folder.dataset)
-    return fresh and whole(TrainingStart.of(folder, base.sha256, plan).left(folder.adapter), plan)
+    return fresh and is_complete(TrainingStart.of(folder, base.sha256, plan).left(folder.adapter), plan)
 
 
 def _proven(folder: RunFolder, base: ModelFile) -> bool:
@@ -195,7 +195,7 @@ def _proven(folder: RunFolder, base: ModelFile) -> bool:
     return fresh and proof_of(folder).base in {"", base.sha256}
 
 
-def _frozen(folder: RunFolder) -> Path:
+def _ensure_goals(folder: RunFolder) -> Path:
     return folder.path / "frozen.json"
 
 

@@ -12,7 +12,7 @@ from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import Teacher
 from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, solve_all, strip_timing
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 
 async def make_traces(
@@ -31,7 +31,7 @@ async def make_traces(
     What other teachers left in this folder stays.
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == split][:limit]
-    roots = await to_thread.run_sync(roots_of, skill_folder, {goal.workspace for goal in goals}, offline)
+    roots = await to_thread.run_sync(workspace_roots, skill_folder, {goal.workspace for goal in goals}, offline)
 
     async def solve(goal: Goal) -> Rows:
         return [strip_timing(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]

@@ -38,7 +38,7 @@ class Allowance:
             raise WorkspaceSourceError(f"it unpacks to more than {MAX_BYTES:,} bytes")
 
 
-def wanted(path: str, size: int) -> bool:
+def is_wanted(path: str, size: int) -> bool:
     """Return whether a file of that relative path is text or data of the workspace itself."""
     named = path.encode("utf-8", "ignore").decode() == path  # else no note could speak of it
     return named and size <= MAX_FILE and not _unwanted().match_file(path)
@@ -54,7 +54,7 @@ def copy_into(folder: Path, tree: Path) -> None:
     allowance = Allowance()
     for name in files(folder):
         size = (folder / name).stat().st_size
-        if wanted(name, size):
+        if is_wanted(name, size):
             allowance.take(size)
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / name, tree / name)

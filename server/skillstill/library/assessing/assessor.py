@@ -12,7 +12,7 @@ from pydantic import Field
 
 from skillstill.library.assessing.cover import Archetype, Cover, cover, nearest_archetype
 from skillstill.library.assessing.sheet import Sheet, SheetLine, sheet
-from skillstill.library.assessing.signals import HAS_FORM, SeenSignal, Side, seen
+from skillstill.library.assessing.signals import HAS_FORM, SeenSignal, Side, seen_signals
 from skillstill.library.definition import Definition
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
@@ -76,7 +76,7 @@ class Assessment(Frozen):
 def assess(definition: Definition) -> Assessment:
     """Return the assessment of a definition. Never raises: a text that says nothing is `not verifiable`."""
     page = sheet(definition)
-    found = list(seen(page))
+    found = list(seen_signals(page))
     scores = _scores(found)
     verdict = _verdict(scores, page)
     archetype = nearest_archetype(page)

@@ -58,7 +58,7 @@ def signals() -> tuple[Signal, ...]:
     return tuple(_with_words(row, words) for row in rows)
 
 
-def seen(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[SeenSignal]:
+def seen_signals(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[SeenSignal]:
     """Yield every signal that the sheet shows, in the order of the table."""
     for signal in signals() if rows is None else rows:
         found = [line for line in sheet.of(*signal.parts) if signal.expression.search(line.text[:LONGEST])]

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from skillstill.errors import LibraryError
-from skillstill.library.scanning.contents import content, opened
+from skillstill.library.scanning.contents import open_file, read_content
 from skillstill.util.storage import library_folder, write_atomically
 
 LARGEST = 50_000_000  # bytes of one content
@@ -22,7 +22,7 @@ class Blobs:
         try:
             if place.is_file() and place.stat().st_size == file.stat().st_size:
                 return
-            raw = content(file, LARGEST)
+            raw = read_content(file, LARGEST)
             if hashlib.sha256(raw).hexdigest() != sha256:
                 raise LibraryError("changed while it was read")
             write_atomically(place, raw)
@@ -33,7 +33,7 @@ class Blobs:
         """Raise LibraryError if it is missing or altered."""
         place = self._place(sha256)
         try:
-            with opened(place) as reader:
+            with open_file(place) as reader:
                 raw = reader.read()
         except OSError as error:
             raise LibraryError(f"{place} cannot be read ({error.strerror}): import its source again") from error

@@ -31,7 +31,7 @@ def reading(file: Path) -> Iterator[sqlite3.Connection]:
 
     Raise LibraryError.
     """
-    with _told(file), _readable(file) as connection:
+    with _raise_plain(file), _readable(file) as connection:
         connection.execute("begin")
         yield connection
 
@@ -39,13 +39,13 @@ def reading(file: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def writing(file: Path) -> Iterator[sqlite3.Connection]:
     """Return a transaction: others see all that is done in it or nothing. Raise LibraryError."""
-    with _told(file):
+    with _raise_plain(file):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file.touch(mode=0o600)
-        with closing(_opened(file)) as connection:
+        with closing(_open(file)) as connection:
             connection.execute("pragma journal_mode = wal")  # readers go on while one writes
             connection.execute("begin immediate")
-            if not _made(connection):
+            if not _make_file(connection):
                 _make(connection)
             yield connection
             connection.execute("update state set generation = generation + 1")
@@ -68,15 +68,15 @@ def in_memory() -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _readable(file: Path) -> Iterator[sqlite3.Connection]:
     if file.exists():
-        with closing(_opened(file)) as connection:
-            if _made(connection):
+        with closing(_open(file)) as connection:
+            if _make_file(connection):
                 yield connection
                 return
     with in_memory() as connection:  # no file, or its first writer is at work
         yield connection
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
     try:
         connection.execute("pragma synchronous = normal")
@@ -87,7 +87,7 @@ def _opened(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def _made(connection: sqlite3.Connection) -> bool:
+def _make_file(connection: sqlite3.Connection) -> bool:
     return bool(connection.execute("pragma user_version").fetchone()[0])
 
 
@@ -107,7 +107,7 @@ def _check(connection: sqlite3.Connection, file: Path) -> None:
 
 
 @contextmanager
-def _told(file: Path) -> Iterator[None]:
+def _raise_plain(file: Path) -> Iterator[None]:
     """Return what goes wrong with the file, in one sentence."""
     try:
         yield

@@ -107,7 +107,7 @@ def word_weights(database: sqlite3.Connection, question: str) -> dict[str, float
     return {word: math.log(1 + total / count) if count else 0.0 for word, count in counts.items()}
 
 
-def fused(*rankings: Sequence[int]) -> list[int]:
+def fuse(*rankings: Sequence[int]) -> list[int]:
     """Return one ranking of all: who stands near the top of several stands above who tops one."""
     scores: dict[int, float] = {}
     for ranking in rankings:

@@ -58,10 +58,10 @@ def encoder() -> Encoder | None:
     tokenizer = Tokenizer.from_file(str(vocabulary))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return Encoder(_mapped(table), tokenizer)
+    return Encoder(_map_file(table), tokenizer)
 
 
-def _mapped(file: Path) -> NDArray[np.float16]:
+def _map_file(file: Path) -> NDArray[np.float16]:
     """Return the one tensor of a safetensors file: 8 bytes that say how long its JSON head is, the head, the numbers.
 
     Mapped, not read: a question needs a dozen of its 32,000 rows.

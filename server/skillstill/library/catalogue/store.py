@@ -57,7 +57,7 @@ class Catalogue:
         """
         delivered = {one.origin.path: one for one in definitions}  # read before anybody is kept from writing
         with database.writing(self.file) as connection:
-            stored = _stored(connection, source)
+            stored = _stored_definitions(connection, source)
             before = _folders(connection, source)
             kept = {path for path in stored.keys() - delivered.keys() if unread(path, before, folders)}
             gone = stored.keys() - delivered.keys() - kept
@@ -82,7 +82,7 @@ class Catalogue:
     def forget(self, source: str) -> int:
         """Drop all that came from a source; how many definitions that were."""
         with database.writing(self.file) as connection:
-            numbers = [number for number, _ in _stored(connection, source).values()]
+            numbers = [number for number, _ in _stored_definitions(connection, source).values()]
             _remove(connection, numbers)
             connection.execute("delete from folder where source = ?", (source,))
         return len(numbers)
@@ -91,7 +91,7 @@ class Catalogue:
         """Yield all of them, by source and path."""
         with database.reading(self.file) as connection:
             for (packed,) in connection.execute("select packed from definition order by source, path"):
-                yield unpacked(packed)
+                yield unpack_definition(packed)
 
     def get(self, name_or_key: str) -> Definition:
         """Return the definition of that name, or of a key that begins so. Raise UnknownName, with the choices."""
@@ -105,7 +105,7 @@ class Catalogue:
         keys = {key: f"{source}/{path}" for key, source, path, _ in reversed(rows)}
         if len(keys) != 1:
             raise UnknownName(_choices(name_or_key, dict(reversed(keys.items()))))
-        return unpacked(rows[0][3])
+        return unpack_definition(rows[0][3])
 
     def matrix(self) -> index.Matrix:
         """Return the vectors of all definitions, those made up for that were indexed without an encoder."""
@@ -123,11 +123,11 @@ class Catalogue:
         return found
 
 
-def unpacked(packed: bytes) -> Definition:
+def unpack_definition(packed: bytes) -> Definition:
     return Definition.model_validate_json(zlib.decompress(packed))
 
 
-def _stored(connection: sqlite3.Connection, source: str) -> dict[str, tuple[int, str]]:
+def _stored_definitions(connection: sqlite3.Connection, source: str) -> dict[str, tuple[int, str]]:
     """Return number and key of each definition of a source, by path."""
     sql = "select path, id, sha256 from definition where source = ?"
     return {path: (number, key) for path, number, key in connection.execute(sql, (source,))}

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from skillstill.errors import LibraryError
 from skillstill.library.definition import Bundled, Definition, Finding, Kind, Licence, Origin
 from skillstill.library.reading.frontmatter import Fields, FrontMatter, read_front_matter
-from skillstill.library.reading.licences import declared
+from skillstill.library.reading.licences import declared_licence
 from skillstill.library.reading.linting import lint
 from skillstill.library.reading.naming import slug, stem
 from skillstill.library.reading.suspicion import suspicions
@@ -32,7 +32,7 @@ class Read:
     repairs: tuple[str, ...]
 
 
-def decoded(raw: bytes) -> Read:
+def decode(raw: bytes) -> Read:
     """Raise LibraryError if it is no text."""
     text, repair = _text(raw)
     front = read_front_matter(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
@@ -69,7 +69,7 @@ class Surroundings:
     findings: tuple[Finding, ...] = ()
 
 
-def define(read: Read, kind: Kind, around: Surroundings) -> Definition:
+def build_definition(read: Read, kind: Kind, around: Surroundings) -> Definition:
     """Raise LibraryError if it says nothing at all."""
     fields = read.front.fields or {}
     description, examples, repair = _description(fields, read.front.body)
@@ -130,5 +130,5 @@ def _licence(fields: Fields, around: Surroundings) -> Licence:
     text = _one_text(fields.get("license") or fields.get("licence"))
     if not text:
         return around.licence
-    stated = declared(text, f"{around.path}: license")
+    stated = declared_licence(text, f"{around.path}: license")
     return around.licence if stated.derived_works == "unclear" and around.own_licence else stated

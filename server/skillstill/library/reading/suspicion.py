@@ -65,11 +65,11 @@ _LOOKALIKES = str.maketrans(
 def suspicions(text: str, where: str = "") -> tuple[Finding, ...]:
     """Return what a person should see first. `where` names a bundled file."""
     prefix = f"{where}: " if where else ""
-    found = (*_hidden(text), *_passages(text))
+    found = (*_hidden_characters(text), *_passages(text))
     return tuple(finding.model_copy(update={"text": prefix + finding.text}) for finding in found)
 
 
-def _hidden(text: str) -> Iterator[Finding]:
+def _hidden_characters(text: str) -> Iterator[Finding]:
     """Yield one finding for each kind of character, at its first line, with the text that tags spell out."""
     places: dict[str, int] = {}
     counts: Counter[str] = Counter()

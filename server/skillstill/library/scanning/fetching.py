@@ -69,7 +69,7 @@ def sources(what: str) -> Iterator[tuple[FetchedSource, ...]]:
         raise UsageError("expected a folder, a file or the address of a git repository, got nothing")
     if _ADDRESS.fullmatch(what) and not Path(what).exists():
         with tempfile.TemporaryDirectory(prefix="skillstill-", ignore_cleanup_errors=True) as folder:
-            yield (_clone(what, Path(folder) / _called(what)),)
+            yield (_clone(what, Path(folder) / _clone_name(what)),)
     else:
         yield _local(Path(what).expanduser())
 
@@ -82,11 +82,11 @@ def _local(place: Path) -> tuple[FetchedSource, ...]:
         )
     inner = sorted(folder for folder in place.iterdir() if folder.is_dir()) if place.is_dir() else []
     if any((folder / ".git").exists() for folder in inner) and not (place / ".git").exists():
-        return tuple(_named(folder) for folder in inner if not folder.is_symlink())
-    return (_named(place),)
+        return tuple(_source_of_clone(folder) for folder in inner if not folder.is_symlink())
+    return (_source_of_clone(place),)
 
 
-def _named(place: Path) -> FetchedSource:
+def _source_of_clone(place: Path) -> FetchedSource:
     """Return the source by a clone's address. Its git is not asked: a stranger's configuration can run programs."""
     git = place / ".git"
     address = _origin(git) if git.is_dir() else ""
@@ -123,7 +123,7 @@ def public(address: str) -> str:
     return _USER.sub("", address).rstrip("/").removesuffix(".git")
 
 
-def _called(address: str) -> str:
+def _clone_name(address: str) -> str:
     """Return the name that git gives the folder of a clone: a skill at its top is called so."""
     parts = [part for part in re.split(r"[/:]", public(address)) if part.strip(".")]
     return re.sub(r"[^\w.-]", "-", parts[-1])[:100]
@@ -177,7 +177,7 @@ def _git(arguments: list[str], address: str, folder: Path, until: float) -> byte
             start_new_session=True,
         ) as running:
             try:
-                limit = _watched(running, folder, out.fileno(), until)
+                limit = _run_watched(running, folder, out.fileno(), until)
             finally:
                 _end(running)
         if limit or running.returncode:
@@ -191,7 +191,7 @@ def _git(arguments: list[str], address: str, folder: Path, until: float) -> byte
         return out.read()
 
 
-def _watched(running: "subprocess.Popen[bytes]", folder: Path, out: int, until: float) -> str:
+def _run_watched(running: "subprocess.Popen[bytes]", folder: Path, out: int, until: float) -> str:
     """Return which limit was passed; empty if it ended by itself."""
     while True:
         try:

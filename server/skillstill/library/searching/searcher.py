@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillstill.library.catalogue import Catalogue, database, index, unpacked
+from skillstill.library.catalogue import Catalogue, database, index, unpack_definition
 from skillstill.library.catalogue.meaning import WIDTH, Vectors, encoder
 from skillstill.library.definition import Definition
 
@@ -45,15 +45,17 @@ def search(catalogue: Catalogue, question: str, limit: int) -> list[DefinitionHi
         return []
     matrix = catalogue.matrix()
     with database.reading(catalogue.file) as connection:
-        groups = _groups(connection, ranked(connection, matrix, question), matrix, limit)
-        shown = [_preferred(connection, group) for group in groups]
+        groups = _groups(connection, rank(connection, matrix, question), matrix, limit)
+        shown = [_preferred_one(connection, group) for group in groups]
         return [
             DefinitionHit(_definition(connection, number), len(group) - 1, why)
-            for number, group, why in zip(shown, groups, shared(connection, matrix, question, shown), strict=True)
+            for number, group, why in zip(
+                shown, groups, shared_words_of(connection, matrix, question, shown), strict=True
+            )
         ]
 
 
-def ranked(connection: sqlite3.Connection, matrix: index.Matrix, question: str) -> list[int]:
+def rank(connection: sqlite3.Connection, matrix: index.Matrix, question: str) -> list[int]:
     """Return the passages that have a word of the question or are near it, the best first.
 
     By words alone without encoder.
@@ -62,10 +64,12 @@ def ranked(connection: sqlite3.Connection, matrix: index.Matrix, question: str) 
     near = matrix.ranked(_vector(question)) if encoder() else []
     cosines = matrix.of(near) @ _vector(question)
     fitting = {*words, *(number for number, cosine in zip(near, cosines, strict=True) if cosine > NEAR)}
-    return [number for number in index.fused(words, near) if number in fitting]
+    return [number for number in index.fuse(words, near) if number in fitting]
 
 
-def shared(connection: sqlite3.Connection, matrix: index.Matrix, question: str, numbers: Sequence[int]) -> list[Shared]:
+def shared_words_of(
+    connection: sqlite3.Connection, matrix: index.Matrix, question: str, numbers: Sequence[int]
+) -> list[Shared]:
     """Return what each of these passages shares with the question."""
     words = index.shared_words(connection, question, numbers)
     cosines = matrix.of(numbers) @ _vector(question)
@@ -105,7 +109,7 @@ def _alike(connection: sqlite3.Connection, number: int, matrix: index.Matrix) ->
     return [other for (other, same), close in zip(rows, near, strict=True) if same or close]
 
 
-def _preferred(connection: sqlite3.Connection, group: Sequence[int]) -> int:
+def _preferred_one(connection: sqlite3.Connection, group: Sequence[int]) -> int:
     """Return the one of several alike that has the best licence, then the fewest findings."""
     places = ", ".join("?" * len(group))
     sql = f"select id from definition where id in ({places}) order by terms, findings, id limit 1"  # noqa: S608
@@ -113,4 +117,4 @@ def _preferred(connection: sqlite3.Connection, group: Sequence[int]) -> int:
 
 
 def _definition(connection: sqlite3.Connection, number: int) -> Definition:
-    return unpacked(connection.execute("select packed from definition where id = ?", (number,)).fetchone()[0])
+    return unpack_definition(connection.execute("select packed from definition where id = ?", (number,)).fetchone()[0])

@@ -13,7 +13,7 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.tools.code.callees import calls_defined_here
-from skillstill.tools.kit.listing import left_out, place, quoted, rows
+from skillstill.tools.kit.listing import left_out, place, quoted_name, rows
 from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
@@ -47,8 +47,10 @@ async def list(workspace: Workspace, path: FilePath = ".") -> Result:
         return Result((Line(f"{folder}: no files but ignored ones", (Span(path=folder),)),), empty=True)
     folders = Counter(file.split("/")[0] for file in inside if "/" in file)
     files = [file for file in inside if "/" not in file]
-    names = [(quoted(f"{name}/") + f" ({count})", Span(path=prefix + name)) for name, count in sorted(folders.items())]
-    names += [(quoted(name), Span(path=prefix + name)) for name in files]
+    names = [
+        (quoted_name(f"{name}/") + f" ({count})", Span(path=prefix + name)) for name, count in sorted(folders.items())
+    ]
+    names += [(quoted_name(name), Span(path=prefix + name)) for name in files]
     rest = [PurePosixPath(span.path).suffix or "other names" for _, span in names[LISTED:]]
     return Result((
         Line(f"{folder}: {len(inside)} files", (Span(path=folder),)),

@@ -29,7 +29,7 @@ def rows(
         yield Line(indent + between.join(names), spans)
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Return the name as it may stand among others in a row."""
     return repr(name) if re.search(r"\s", name) else name
 

@@ -32,7 +32,7 @@ def readings(pattern: str) -> Iterator[Reading]:
             yield Reading(pattern, case, literal, f" ({remarks})" if remarks else "")
 
 
-def respelled(pattern: str) -> Iterator[Reading]:
+def respellings(pattern: str) -> Iterator[Reading]:
     """Yield a name as others join its words: `timetable-loader` and `timetable loader` for `timetable_loader`.
 
     Letters may stand together, numbers not: `10.0.0.1` is not in `10001`.

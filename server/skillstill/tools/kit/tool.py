@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
-from skillstill.tools.kit.redaction import redacted
+from skillstill.tools.kit.redaction import redact
 from skillstill.types import (
     Copied,
     Decision,
@@ -172,7 +172,7 @@ def _fit_to_read(line: Line) -> Line:
 
     A path that a reader cannot see whole is no evidence: it would reach the caller as it is.
     """
-    text = redacted(clean(line.text).replace("\n", " "))
+    text = redact(clean(line.text).replace("\n", " "))
     spans = tuple(span for span in line.spans if _is_readable(span.path))
     place = line.place if line.place and _is_readable(line.place.path) else None
     return replace(line, text=shorten(text, MAX_LINE), spans=spans if len(text) <= MAX_LINE else (), place=place)

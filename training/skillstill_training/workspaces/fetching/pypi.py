@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.archives import unpack
-from skillstill_training.workspaces.requests import FetchRequest, downloaded
+from skillstill_training.workspaces.requests import FetchRequest, download
 
 if TYPE_CHECKING:
     from pypi_simple import DistributionPackage, PyPISimple
@@ -25,7 +25,7 @@ SHOWN = 4  # versions that an error names
 
 def fetch(request: FetchRequest, tree: Path) -> None:
     wheel = request.wanted.endswith("#wheel")
-    archive = downloaded(request, lambda folder: _download(request, folder))
+    archive = download(request, lambda folder: _download(request, folder))
     unpack(archive, tree, strip_top=not wheel)
 
 
@@ -53,13 +53,13 @@ def _download(request: FetchRequest, folder: Path) -> Path:
     name, _, version = request.wanted.removesuffix("#wheel").partition("==")
     with _index() as index:
         packages = index.get_project_page(name, timeout=SECONDS).packages
-        package = _chosen(packages, version, wheel=request.wanted.endswith("#wheel"))
+        package = _choose_file(packages, version, wheel=request.wanted.endswith("#wheel"))
         file = folder / Path(package.filename).name
         index.download_package(package, file, verify=bool(package.digests), timeout=SECONDS)  # our pin counts
     return file
 
 
-def _chosen(packages: "list[DistributionPackage]", version: str, *, wheel: bool) -> "DistributionPackage":
+def _choose_file(packages: "list[DistributionPackage]", version: str, *, wheel: bool) -> "DistributionPackage":
     """Return the sdist, or the pure wheel, else the first of the others."""
     kind = "wheel" if wheel else "sdist"
     same = [one for one in packages if _same(one.version, version)]

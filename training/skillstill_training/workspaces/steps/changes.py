@@ -30,7 +30,7 @@ def is_source(path: str) -> bool:
     return PurePosixPath(path).suffix in SUFFIXES
 
 
-def described(text: str) -> str | None:
+def describe_change(text: str) -> str | None:
     """Return its first sentence without tracking numbers; None if that is too short to look for."""
     told = sentence(" ".join(TRACKED.sub("", plain(text)).split()).strip(" :,;-"))
     return told if len(re.findall(r"[A-Za-z]\S*", told)) >= FEWEST_WORDS else None
@@ -111,7 +111,7 @@ def _ranges(hunk: "Hunk") -> Iterator[tuple[int, int]]:
         at += old
 
 
-def kept(changes: Iterable[dict[str, JsonValue] | None]) -> list[JsonValue]:
+def distinct_changes(changes: Iterable[dict[str, JsonValue] | None]) -> list[JsonValue]:
     """Return those that are changes, each description once."""
     found = {str(one["description"]).lower(): one for one in changes if one}
     return [*found.values()]

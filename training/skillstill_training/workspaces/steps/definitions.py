@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from skillstill_training.workspaces.steps.python import SURROGATES, parsed
+from skillstill_training.workspaces.steps.python import SURROGATES, parse
 
 # Of other languages than Python, by the look of their lines: near enough for words.
 DEFINITION = re.compile(
@@ -54,7 +54,7 @@ def definitions(texts: Mapping[str, str]) -> Definitions:
 
 
 def _of_python(text: str, found: Definitions) -> None:
-    module = parsed(text.encode("utf-8", SURROGATES))
+    module = parse(text.encode("utf-8", SURROGATES))
     if module is None:
         return
     nodes = list(ast.walk(module))

@@ -12,7 +12,7 @@ from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.steps.notes import read_notes
 from skillstill_training.workspaces.steps.prose import plain, sentence
-from skillstill_training.workspaces.steps.python import encoding, lines, parsed, python_files
+from skillstill_training.workspaces.steps.python import encoding, lines, parse, python_files
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Holder = ast.Module | Defined
@@ -34,9 +34,9 @@ def strip_docstrings(tree: Path, _: Random) -> dict[str, JsonValue]:
     told: dict[str, JsonValue] = {}
     for file in python_files(tree):
         source = file.read_bytes()
-        module = parsed(source)
+        module = parse(source)
         stripped = without_docstrings(source, module) if module else None
-        if module is None or stripped is None or parsed(stripped) is None:
+        if module is None or stripped is None or parse(stripped) is None:
             file.unlink()
             continue
         file.write_bytes(stripped)

@@ -11,7 +11,7 @@ SURROGATES = "surrogateescape"
 LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")  # as Python's own parser sees lines: a form feed ends none
 
 
-def parsed(source: bytes | str) -> ast.Module | None:
+def parse(source: bytes | str) -> ast.Module | None:
     """Return the module, or None if this Python cannot parse it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its escapes and literals

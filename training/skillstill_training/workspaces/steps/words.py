@@ -18,7 +18,7 @@ from skillstill_training.workspaces import tree as trees
 from skillstill_training.workspaces.steps import vocabulary
 from skillstill_training.workspaces.steps.definitions import Definitions, definitions
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
-from skillstill_training.workspaces.steps.python import SURROGATES, parsed
+from skillstill_training.workspaces.steps.python import SURROGATES, parse
 
 SHARE = 0.6  # of the telling words: the most frequent ones carry what a model could recognise
 # A word as it stands in identifiers and prose. First what only looks like words: escapes, numbers in base 16.
@@ -109,7 +109,7 @@ def _still_parses(name: str, before: str, after: str) -> bool:
     if not name.endswith(".py"):
         return True
     old, new = (text.encode("utf-8", SURROGATES) for text in (before, after))
-    return parsed(new) is not None or parsed(old) is None
+    return parse(new) is not None or parse(old) is None
 
 
 def _in_values(value: JsonValue, rename: Rename) -> JsonValue:
