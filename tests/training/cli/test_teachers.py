@@ -19,7 +19,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.ledger import LedgerEntry
-from skillstill_training.teachers.probing import spread
+from skillstill_training.teachers.probe import interleave_families
 from skillstill_training.util.jsonl import read_lines
 from skillstill_training.workspaces import workspace_roots
 
@@ -66,7 +66,7 @@ def test_a_good_model_is_measured_then_solves_and_is_not_measured_again(
     skillstill: Run, settings: Path, folder: RunFolder, server: OpenAiServer
 ) -> None:
     goals = folder.frozen_goals()
-    probed = spread([goal for goal in goals if goal.split == "validation"], 3)
+    probed = interleave_families([goal for goal in goals if goal.split == "validation"], 3)
     trained = [goal for goal in goals if goal.split == "train"][:5]
     server.says(*good_turns(settings, probed), *good_turns(settings, trained))
     hired = ("--teacher", f"{server.url}#big", "--probe", "3", "--price", "1/2")

@@ -13,7 +13,7 @@ from skillstill.models.llama import LlamaBase
 from skillstill.types import Message, ToolCall
 from skillstill.util.packages import installed_file
 from skillstill_training.learning.rows import IGNORED, RowTokenizer, TrainingRow, draw_rows, fit_rows
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample
 
 LOOK = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "naïve <|im_end|> 日本"}),))
 TRACE = (

@@ -21,13 +21,14 @@ from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill_training.cli.release import _teach
 from skillstill_training.cli.release_output import paragraph
-from skillstill_training.evaluation.looks import note_look
+from skillstill_training.evaluation.looks import log_look
 from skillstill_training.export.shipped import proof_file
 from skillstill_training.learning.started import TrainingStart, started_file, trained_file
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig, load_recipe
 from skillstill_training.run.scorecard import ExportProof, Gate, Scorecard
 from skillstill_training.stages import pipeline
+from skillstill_training.stages.evaluate import EvaluationOptions
 from skillstill_training.stages.pipeline import PipelineResult, Tell, TrainingOrder, resume_run, train_skill
 from skillstill_training.stages.publish import registry_of
 from skillstill_training.util.hashes import file_sha256
@@ -84,9 +85,11 @@ class Workshop:
         write_text(proof_file(folder), proof.model_dump_json())
 
     async def evaluate(
-        self, skill: Path, folder: RunFolder, adapter: ModelFile, *, base: ModelFile, **_: Any
+        self, skill: Path, folder: RunFolder, adapter: ModelFile, options: EvaluationOptions, **_: Any
     ) -> Scorecard:
         self._fail("evaluate")
+        base = options.base
+        assert base
         files = {"base": base, "adapter": adapter, "contract": serving_hash(load_skill(skill), base, adapter)}
         card = scorecard(stock=self.stock).model_copy(update={"goals": file_sha256(folder.goals), **files})
         write_text(folder.scorecard, card.model_dump_json())
@@ -188,7 +191,7 @@ def test_another_adapter_for_a_test_set_that_was_looked_at_is_refused_before_it_
     train: Train, workshop: Workshop, settings: Path, tmp_path: Path
 ) -> None:
     train(Watch(), minutes=2)
-    note_look(resume_run(tmp_path / "runs", settings), ("ours",), ModelFile(source="file:a.gguf", sha256="1" * 64))
+    log_look(resume_run(tmp_path / "runs", settings), ("ours",), ModelFile(source="file:a.gguf", sha256="1" * 64))
     with pytest.raises(StageError, match="looked at with another adapter: change `seed` in recipe"):
         train(Watch())
     assert len(workshop.plans) == 1

@@ -98,7 +98,7 @@ def traces(
             raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
         work = construct_traces(folder, where, limit, at_once, offline)
     else:
-        costs = (Price.parse(price) if price else None, Budget.given(budget, budget_tokens))
+        costs = (Price.parse(price) if price else None, Budget.parse(budget, budget_tokens))
         terms = TeacherTerms(samples, *costs, least, probe, at_once)
         goals = _recorded_goals(recorded, agent or folder.absolute().name)
         work = teach_traces(folder, where, teacher, terms, goals, limit, send, offline)
@@ -227,11 +227,11 @@ def _recorded_goals(transcripts: Path | None, agent: str) -> "Sequence[RecordedG
     from skillstill.errors import UsageError
 
     from skillstill_training.cli import output
-    from skillstill_training.teachers.recorded import recorded_goals
+    from skillstill_training.teachers.recorded import read_recorded_goals
 
     if transcripts is None:
         return ()
-    found = recorded_goals(transcripts.expanduser(), agent)
+    found = read_recorded_goals(transcripts.expanduser(), agent)
     output.print_recorded(found)
     if not found.goals:
         raise UsageError(f"nothing in {transcripts} can be asked again, for the reasons above")

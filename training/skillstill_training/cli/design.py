@@ -61,7 +61,7 @@ def design(
     design_output.print_plan(drawn)
     hired = None
     if teacher:
-        terms, spent = ProposalLimits(topics, questions, at_once), Budget.given(budget, budget_tokens)
+        terms, spent = ProposalLimits(topics, questions, at_once), Budget.parse(budget, budget_tokens)
         hired = _proposer(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
     with output.sampling_progress() as listener:
         made = anyio.run(

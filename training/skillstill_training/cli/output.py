@@ -23,8 +23,8 @@ from skillstill_training.stages.goals import GoalsListener, MadeGoals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
-from skillstill_training.teachers.probing import Score
-from skillstill_training.teachers.recorded import Recorded
+from skillstill_training.teachers.probe import TeacherScore
+from skillstill_training.teachers.recorded import RecordedGoals
 from skillstill_training.util.reasons import kind_of
 from skillstill_training.workspaces import Source
 
@@ -100,12 +100,12 @@ def print_probe(row: TraceRow) -> None:
     _err.print(Text(f"measured on {row.goal}: {'solved' if row.kept else row.reason}", style="dim"))
 
 
-def print_teacher_score(score: Score) -> None:
+def print_teacher_score(score: TeacherScore) -> None:
     """Print how good a model teacher is, before it works."""
-    _err.print(Text(str(score), style="red" if score.refused else "green"))
+    _err.print(Text(str(score), style="red" if score.is_too_weak else "green"))
 
 
-def print_recorded(recorded: Recorded) -> None:
+def print_recorded(recorded: RecordedGoals) -> None:
     """Print what was found in transcripts."""
     text = f"{recorded.files} files, {recorded.asked} requests, {len(recorded.goals)} goals"
     secrets = f"; secrets removed: {_reasons(recorded.secrets)}" if recorded.secrets else ""

@@ -139,7 +139,7 @@ def evaluate(
     _check_extra()
 
     from skillstill_training.cli import release_output
-    from skillstill_training.evaluation.comparisons import comparisons_of
+    from skillstill_training.evaluation.comparisons import resolve_comparisons
     from skillstill_training.run.recipe import load_recipe
     from skillstill_training.stages.pipeline import measure
     from skillstill_training.stages.publish import registry_of
@@ -147,7 +147,7 @@ def evaluate(
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
     file = _trained_base(base, where, folder)
-    comparisons = comparisons_of(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
+    comparisons = resolve_comparisons(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
     with where.alone(), release_output.stage_screen() as screen, screen.stage("evaluate") as tell:
         where.follow(load_recipe(folder))
         scorecard = measure(folder, where, file, comparisons, tell, offline=offline)

@@ -12,7 +12,7 @@ from skillstill_training.design.questions import Candidate, goal_of
 from skillstill_training.design.soft import Soft
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.agreement import agree
-from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, unfit
+from skillstill_training.teachers.endpoint import EndpointTeacher, escalation_reason, unfit_reason
 
 ATTEMPTS, NEEDED = 3, 2
 
@@ -72,4 +72,4 @@ async def _count_agreeing(one: Candidate, teacher: EndpointTeacher, root: Path) 
 
 def _fit(trace: Trace) -> Attempt | None:
     attempt = Attempt.of_trace(trace)
-    return None if handed_back(trace, attempt) or unfit(trace) else attempt
+    return None if escalation_reason(trace, attempt) or unfit_reason(trace) else attempt

@@ -25,7 +25,7 @@ from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger
-from skillstill_training.teachers.patience import Patience
+from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.util.tasks import each
 from skillstill_training.workspaces import BuiltWorkspace
 
@@ -45,7 +45,7 @@ class ProposalLimits:
     topics: int = 6
     questions: int = 4
     at_once: int = 2
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass
@@ -71,8 +71,8 @@ async def propose(
     Raise TeacherError.
     """
     found = Proposals()
-    asker = Asker(endpoint, ledger, terms.patience)
-    teacher = EndpointTeacher(skill, endpoint, ledger, patience=terms.patience)
+    asker = Asker(endpoint, ledger, terms.retries)
+    teacher = EndpointTeacher(skill, endpoint, ledger, retries=terms.retries)
     roots = {built.name: built.root for built in workspaces}
     try:
         asked = await _questions(design, workspaces, asker, terms, found.rejected, on_told)

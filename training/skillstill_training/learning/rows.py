@@ -9,7 +9,7 @@ from skillstill import chat
 from skillstill.errors import GateError
 from skillstill.types import Message
 
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample
 
 IGNORED = -100  # the label that torch's cross-entropy leaves out
 

@@ -11,7 +11,7 @@ from skillstill.skills.skill import mistake
 from skillstill.types import Frozen
 
 from skillstill_training.authoring.goal import SPLITS, Split
-from skillstill_training.run.scorecard import ARMS, Arm
+from skillstill_training.run.scorecard import ARMS, ArmName
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -129,7 +129,7 @@ class EvaluationConfig(Frozen):
     calibration   validation goals that the confidence is calibrated on, and without which there is none
     """
 
-    arms: tuple[Arm, ...] = ARMS
+    arms: tuple[ArmName, ...] = ARMS
     per_family: Annotated[int, Field(ge=1)] = 40
     seen: Count = 10
     paired: Annotated[int, Field(ge=1)] = 60

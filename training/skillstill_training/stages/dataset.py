@@ -15,8 +15,7 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import DatasetConfig
 from skillstill_training.sampling.wording import normal
-from skillstill_training.teachers import TraceRow
-from skillstill_training.teachers.samples import RECORDED, Sample
+from skillstill_training.teachers import RECORDED, Sample, TraceRow
 from skillstill_training.util.jsonl import read_lines, write_lines
 
 Cells = Mapping[str, int]

@@ -15,7 +15,7 @@ from skillstill_training.gguf.divergence import Prompts
 from skillstill_training.learning.student import student_folder
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import ExportProof, Gate
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 

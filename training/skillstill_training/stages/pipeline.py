@@ -19,8 +19,8 @@ from skillstill.models.sources import locate, model_file
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
-from skillstill_training.evaluation.comparisons import Comparisons, check_arms, comparisons_of
-from skillstill_training.evaluation.looks import check_unseen
+from skillstill_training.evaluation.comparisons import Comparisons, check_arms, resolve_comparisons
+from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.export.shipped import proof_file, proof_of
 from skillstill_training.learning.started import TrainingStart, is_complete, trained_file
 from skillstill_training.report import write_report
@@ -28,7 +28,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig, load_recipe
 from skillstill_training.run.scorecard import Scorecard, Verdict
 from skillstill_training.stages.dataset import make_dataset
-from skillstill_training.stages.evaluate import check_validation, evaluate
+from skillstill_training.stages.evaluate import EvaluationOptions, check_validation, evaluate
 from skillstill_training.stages.goals import GoalsListener, make_goals
 from skillstill_training.stages.publish import publish
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
@@ -76,7 +76,7 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
         return PipelineResult("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
     recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
     base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
-    comparisons = comparisons_of(order.larger, order.wrong, order.registry, name, base)
+    comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
     check_arms(skill_folder, recipe.evaluate.arms, comparisons)
     plan = limit_minutes(recipe.train, order.minutes)
     weights = locate(base, offline=order.offline)
@@ -91,7 +91,7 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
     stage("dataset", _fresh(folder.dataset, folder.traces), lambda _: make_dataset(skill_folder, folder))
     write_base(folder, base)
     if not (learned := _learned(folder, base, plan)):
-        check_unseen(folder)
+        check_fresh_test_set(folder)
     stage(
         "training",
         learned,
@@ -140,10 +140,7 @@ def measure(
         skill_folder,
         folder,
         model_file(folder.exported),
-        base=base,
-        larger=comparisons.larger,
-        wrong=comparisons.wrong,
-        offline=offline,
+        EvaluationOptions(base=base, comparisons=comparisons, offline=offline),
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)

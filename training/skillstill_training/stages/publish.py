@@ -15,8 +15,8 @@ from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
 
-from skillstill_training.evaluation.looks import unseen_before
-from skillstill_training.evaluation.verdicts import judged
+from skillstill_training.evaluation.looks import fresh_test_set_gate
+from skillstill_training.evaluation.verdicts import judge_scorecard
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
 from skillstill_training.run.scorecard import ExportProof, Scorecard
@@ -34,9 +34,9 @@ def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: Export
     """
     skill, measured = load_skill(skill_folder), _measured(skill_folder, folder)
     _check_served(skill, measured, proof)
-    known = (proof.gate, unseen_before(folder, measured))
+    known = (proof.gate, fresh_test_set_gate(folder, measured))
     # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
-    scorecard = judged(measured, known, load_recipe(skill_folder).evaluate)
+    scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).evaluate)
     if scorecard.verdict == "released":
         _release(skill, skill_folder, folder, registry, scorecard)
     write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")

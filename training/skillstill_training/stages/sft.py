@@ -23,7 +23,7 @@ from skillstill_training.report import draw_curves
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig
 from skillstill_training.run.scorecard import Trained
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 

@@ -11,7 +11,7 @@ from skillstill_training.authoring.goal import Goal, Split
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import Teacher
-from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, lean, solve_all
+from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, solve_all, strip_timing
 from skillstill_training.workspaces import workspace_roots
 
 
@@ -34,7 +34,7 @@ async def make_traces(
     roots = await to_thread.run_sync(workspace_roots, skill_folder, {goal.workspace for goal in goals}, offline)
 
     async def solve(goal: Goal) -> Rows:
-        return [lean(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]
+        return [strip_timing(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]
 
     part = folder.part(teacher.name)
     progress = await solve_all(goals, solve, part, folder.traces, teacher.name, at_once, on_progress)
