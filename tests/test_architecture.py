@@ -1,5 +1,6 @@
 """The direction of imports: what may know what, in the runtime and in the pipeline."""
 
+import ast
 import runpy
 from pathlib import Path
 
@@ -125,3 +126,11 @@ def test_no_file_has_more_than_500_lines() -> None:
         for file in (ROOT / folder).rglob("*.py"):
             if not file.name.startswith("baseline"):
                 assert len(file.read_text(encoding="utf-8").splitlines()) <= 500, file
+
+
+def test_skills_import_the_pages_for_authors_and_nothing_else_of_ours() -> None:
+    pages = {"skillstill_training.authoring", "skillstill_training.authoring.reading", "skillstill_training.workspaces"}
+    files = [file for file in (ROOT / "skills").rglob("*.py") if not file.name.startswith("baseline")]
+    imports = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    named = {node.module for node in imports if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    assert {name for name in named if name.startswith("skillstill")} <= pages

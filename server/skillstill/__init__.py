@@ -13,9 +13,9 @@ __all__ = ["subagent"]
 
 
 async def subagent(prompt: str, name: str = "explore", workspace: str | PathLike[str] = ".") -> "Report":
-    """The report of a subagent of the user's registries on one question about one folder.
+    """Return the report of a subagent of the user's registries on one question about one folder.
 
-    Raises SkillstillError where there is nothing to run; what goes wrong in the run is told in the report.
+    Raise SkillstillError if there is nothing to run; what goes wrong in the run is told in the report.
     """
     # Delayed: importing the package, as the command line does, must stay cheap.
     from pathlib import Path

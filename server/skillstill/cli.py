@@ -72,13 +72,16 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """Read the options that stand before a command."""
     if context.invoked_subcommand != "purge":  # it removes the file, which may be the reason
         context.default_map = _defaults(context, settings())
 
 
 def _defaults(context: typer.Context, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the configuration file says to each command. To the pipeline's, `--registry` and `--base` mean others."""
+    """Return what the configuration file says to each command.
+
+    To the pipeline's, `--registry` and `--base` mean others.
+    """
     commands = context.command.commands if said else {}  # type: ignore[attr-defined]
     return {
         name: {key: said[key] for key in parameters & said.keys() if key == "offline" or name not in PIPELINE}
@@ -111,11 +114,11 @@ def run(
     project = workspace.expanduser()
     models = _models(endpoint, offline, gpu_layers, threads, slots=1)
     runtime = _runtime(registry, project, models, base, trace)
-    show.untrusted(runtime.registry)
+    show.warn_untrusted(runtime.registry)
     text = _read_all() if prompt == "-" else prompt
     with show.steps_on_terminal() as on_step:
         finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step))
-    show.report(finished, as_json=json)
+    show.print_report(finished, as_json=json)
     return EXIT_CODES[finished.report.status]
 
 
@@ -180,7 +183,7 @@ def list_(workspace: Project = Path(), registry: RegistryFile = None, json: Json
     from skillstill.console import show
     from skillstill.skills.registry import Registry
 
-    show.entries(Registry(registry, workspace.expanduser()), as_json=json)
+    show.print_entries(Registry(registry, workspace.expanduser()), as_json=json)
     return 0
 
 
@@ -197,20 +200,20 @@ def show_(
     from skillstill.run import store
 
     if list:
-        show.stored_runs(as_json=json)
+        show.print_runs(as_json=json)
     else:
-        show.transcript(store.load(run), as_json=json)
+        show.print_transcript(store.load(run), as_json=json)
     return 0
 
 
 @app.command(rich_help_panel=USE)
 def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
-    """Try everything that a run needs on this machine, and say what to type where something is missing."""
+    """Try everything that a run needs on this machine, and say what to type if something is missing."""
     from skillstill.console import doctor, show
     from skillstill.skills.registry import Registry
 
     checks = doctor.examine(Registry(registry, workspace.expanduser()))
-    show.checks(checks, as_json=json)
+    show.print_checks(checks, as_json=json)
     return 0 if all(check.ok for check in checks) else FAILED
 
 
@@ -219,20 +222,23 @@ def rollback(
     subagent: SubagentName,
     workspace: Project = Path(),
     registry: RegistryFile = None,
+    newer: Annotated[bool, typer.Option("--forward", help="Go forward again to what a rollback left.")] = False,
     offline: Offline = False,
 ) -> int:
     """Go back to the release before, or to the untrained entry; once more, and it goes back further.
 
-    Nothing is deleted: `releases/` in the skill's folder keeps what stood before.
+    Nothing is deleted: `releases/` in the skill's folder keeps what stood before. A bundled subagent goes back for you
+    alone.
     """
     from skillstill.console import show
     from skillstill.skills.registry import Registry
-    from skillstill.skills.releases import rollback
+    from skillstill.skills.releases import forward, rollback
 
     found = Registry(registry, project := workspace.expanduser())
     listed = found.entry(subagent)
-    show.rolled_back(rollback(listed.origin, subagent, offline=offline), listed.entry)
-    show.untrusted(Registry(registry, project))
+    step = forward if newer else rollback
+    show.print_rollback(step(listed, offline=offline), listed.entry)
+    show.warn_untrusted(Registry(registry, project))
     return 0
 
 
@@ -251,7 +257,7 @@ def trust(
     if forget:
         distrust(folder)
     else:
-        show.trusted(folder, trust(folder))
+        show.print_trusted(folder, trust(folder))
     return 0
 
 
@@ -263,8 +269,8 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = Fals
     """
     from skillstill.console import removal, show
 
-    found = removal.stored()
-    show.stored(found)
+    found = removal.stored_items()
+    show.print_stored(found)
     if not found:
         return 0
     if not yes and not sys.stdin.isatty():
@@ -287,7 +293,7 @@ for _panel, _commands in PANELS.items():
 
 
 def main() -> None:
-    """The console script."""
+    """Run the command line."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="skillstill: %(message)s")
     logging.getLogger("skillstill").setLevel(_log_level(logging.WARNING))
     sys.exit(_exit_code())
@@ -310,18 +316,21 @@ def _exit_code() -> int:
 
 
 def _log_level(default: int) -> int:
-    """That of SKILLSTILL_LOG (debug, info, warning), else the default. At debug, logs tell exceptions in full."""
+    """Return the level of SKILLSTILL_LOG (debug, info, warning), else the default. At debug, logs hold exceptions."""
     return logging.getLevelNamesMapping().get(os.environ.get("SKILLSTILL_LOG", "").upper(), default)
 
 
 def _complain(sentence: str, code: int) -> int:
-    if sentence:  # empty where the help was shown instead
+    if sentence:  # empty if the help was shown instead
         typer.echo(f"skillstill: {sentence}", err=True)
     return code
 
 
 def _read_all() -> str:
-    """What stands on standard input, in whatever locale; bytes that are not UTF-8 are left for the runtime to name."""
+    """Return what stands on standard input, in whatever locale.
+
+    Bytes that are not UTF-8 are left for the runtime to name.
+    """
     if not sys.stdin:
         raise UsageError("the prompt is -, but standard input is closed")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
@@ -329,7 +338,7 @@ def _read_all() -> str:
 
 @contextmanager
 def _no_garbage_yet() -> Iterator[None]:
-    """For imports, which make many objects and hardly any garbage: looking for it takes a tenth of the start."""
+    """Switch garbage collection off for imports: it takes a tenth of the start and finds little."""
     gc.disable()
     try:
         yield
@@ -338,11 +347,11 @@ def _no_garbage_yet() -> Iterator[None]:
 
 
 def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":
-    from skillstill.models.sources import given
+    from skillstill.models.sources import model_file
     from skillstill.runtime import Runtime
     from skillstill.skills.registry import Registry
 
-    return Runtime(Registry(registry, project), models, given(base) if base else None, trace)
+    return Runtime(Registry(registry, project), models, model_file(base) if base else None, trace)
 
 
 def _models(endpoint: str | None, offline: bool, gpu_layers: str, threads: int | None, slots: int) -> "Models":

@@ -25,7 +25,10 @@ class Frozen(BaseModel):
 
 
 def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a flat model, without titles and our own docstring: a model reads it, and each word costs."""
+    """Return the JSON schema of a flat model, without titles and our own docstring.
+
+    A model reads it, and each word costs.
+    """
     schema = model.model_json_schema()
     properties = {
         name: {key: value for key, value in field.items() if key != "title"}
@@ -59,8 +62,8 @@ class ModelFile(Frozen):
             raise ValueError("expected a path inside the registry's folder")
         return source
 
-    def placed(self, folder: Path) -> "ModelFile":
-        """The same file, looked at from anywhere; `folder` is that of its registry."""
+    def resolved_from(self, folder: Path) -> "ModelFile":
+        """Return the same file by an absolute path; `folder` is that of its registry."""
         kind, _, path = self.source.partition(":")
         return self.model_copy(update={"source": f"file:{folder.absolute() / path}"}) if kind == "beside" else self
 
@@ -76,27 +79,46 @@ class Copied:
 
 
 Rules = Mapping[str, str]  # of a Lark grammar, by name
+Terms = Mapping[str, tuple[str, ...]]  # names that a result defines, each with the names inside it
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was said and shown: the prompt and all results as one text, and the last terms that a result defined."""
+
+    text: str
+    terms: Terms = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Marks a text argument that has a grammar of its own, made of what was said and shown so far.
+    """Marks a text argument that has a grammar of its own, made of the context.
 
-    `rules` gets all of that as one text and returns rules of a Lark grammar. The first is the argument; if its name is
+    `rules` returns rules of a Lark grammar. The first is the argument; if its name is
     in capitals it is a terminal, which is also held to be one line of plain text. No rules: the grammar has nothing to
     go by, and the argument is what `Copied` says, or any text. An empty first rule: no value is possible, so the
     argument is left out, and a tool that requires it is not called.
 
     Only a number of a ticket that was mentioned:
 
-        def said_tickets(said: str) -> Rules:
-            tickets = sorted(set(re.findall("T-[0-9]+", said)))
+        def said_tickets(context: Context) -> Rules:
+            tickets = sorted(set(re.findall("T-[0-9]+", context.text)))
             return {"ticket": " | ".join(map(json.dumps, tickets))}
 
         async def ticket(workspace: Workspace, number: Annotated[str, Grammar(said_tickets)]) -> Result: ...
     """
 
-    rules: Callable[[str], Rules]
+    rules: Callable[[Context], Rules]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceReference:
+    """Marks an argument that the letter of a shown line can stand for: it means the place of that line.
+
+    The argument is then `path:line`; if `line` names another argument, it is the path, and the other one the number.
+    """
+
+    line: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +131,19 @@ class Grammars:
 class ToolSchema(Frozen):
     """What a model is told about a tool; `parameters` is a JSON schema of type object.
 
-    A finetuned model is held to what `copied` and `grammars` say of arguments; other models are not told.
+    `copied`, `grammars` and `references` hold the arguments of a finetuned model; other models are not told of them.
     """
 
     name: str
     description: str
     parameters: dict[str, Any]
     copied: dict[str, Copied] = {}
+    references: dict[str, PlaceReference] = {}
     grammars: Annotated[Grammars, Field(exclude=True)] = Grammars()
 
-    def told(self) -> dict[str, Any]:
+    def prompt_fields(self) -> dict[str, Any]:
         """Return what a model is told."""
-        return self.model_dump(exclude={"copied"})
+        return self.model_dump(exclude={"copied", "references"})
 
 
 class ToolCall(Frozen):
@@ -154,12 +177,23 @@ class Event(StrEnum):
     UNREADABLE_CALL = "unreadable call"
 
 
+class ShownPlace(Frozen):
+    """A line of a result that begins or ends with a place. `index` is that of the line in the text, from 0 on."""
+
+    index: int = Field(ge=0)
+    path: str
+    line: int = Field(ge=1)
+
+
 class Message(Frozen):
     """One turn. An assistant turn holds calls or text; a tool turn answers one call.
 
     `malformed` says why an assistant turn that looks like a call could not be read as one. `intent` is the kind of
     question that a finetuned model takes this for, which it says again at each turn and so does not forget. `event`
     marks a tool turn that holds no result.
+
+    A tool turn that holds a result begins with the id of its `receipt`. A model can refer to the lines at `places`, and
+    to the `rows` of a query, if all of them are shown. Grammars are made of `terms`.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -169,6 +203,10 @@ class Message(Frozen):
     malformed: str | None = None
     truncated: bool = False
     event: Event | None = None
+    receipt: str = ""
+    places: tuple[ShownPlace, ...] = ()
+    rows: tuple[str, ...] = ()
+    terms: Terms = {}
     usage: Usage | None = None
     decisions: tuple[Decision, ...] = ()
 
@@ -177,7 +215,7 @@ class Model(Protocol):
     """Something that takes the next turn. Cancelling the call stops the work."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        """The assistant's next message, of at most `max_tokens` tokens."""
+        """Return the assistant's next message, of at most `max_tokens` tokens."""
         ...
 
 
@@ -197,6 +235,15 @@ class Scorer(Protocol):
     """A model that can tell how probable a text is after something that it may be said of. Not every model can."""
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods: ...
+
+
+@runtime_checkable
+class SecondThoughts(Protocol):
+    """A model that can take its last turn otherwise. Not every model can."""
+
+    async def reconsider(self) -> Message | None:
+        """Return another turn in place of the last one, with the usage of both; None if there is no other."""
+        ...
 
 
 class Adapter(Frozen):
@@ -228,7 +275,7 @@ class Models(Protocol):
     def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]: ...
 
     def label(self, spec: ModelSpec) -> str:
-        """Which model that is, for the trace."""
+        """Return which model that is, for the trace."""
         ...
 
 
@@ -299,7 +346,7 @@ class Reason(Frozen):
 
     @property
     def general(self) -> str:
-        """The text as it is counted: the same for like runs."""
+        """Return the text as it is counted: the same for like runs."""
         return self.text.replace(self.subject, "…") if self.subject else self.text
 
 
@@ -321,7 +368,7 @@ class Report(Frozen):
 
     @property
     def text(self) -> str:
-        """The whole text that the caller reads."""
+        """Return the whole text that the caller reads."""
         return "\n".join([self.answer, *self.sources, *self.notes])
 
 
@@ -336,12 +383,12 @@ class Tally(Frozen):
 
     @property
     def read_tokens(self) -> int:
-        """Those of the prompts that were read anew."""
+        """Return how many tokens of the prompts were read anew."""
         return self.prompt_tokens - self.reused_tokens
 
     @property
     def tokens(self) -> int:
-        """Those that were read anew or written."""
+        """Return how many tokens were read anew or written."""
         return self.read_tokens + self.completion_tokens
 
 

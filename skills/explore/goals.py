@@ -1,6 +1,6 @@
 """The goal families of `explore`: questions about a code base, made from the code itself."""
 
-from skillstill_training.authoring.families import Family
+from skillstill_training.authoring import Family
 
 from .families import chain_plans, chains, choice_plans, choices, lookups, needles, offscope, plans, usage
 

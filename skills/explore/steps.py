@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
-from skillstill.symbols import Symbol, language_of, symbols
+from skillstill_training.authoring.reading import Symbol, language_of, symbols
 
 DOC = {"rust": re.compile(r"\s*///\s?(.*)"), "go": re.compile(r"//\s?(.*)")}
 DECORATION = re.compile(r"\s*(#\[|//go:|//nolint)")
@@ -55,11 +55,11 @@ def _first_sentence(comment: list[str]) -> str:
 
 def described_patches(tree: Path, _: Random) -> dict[str, JsonValue]:
     """Note `changes` as the built-in step `patches` does, but also of files in other languages, such as C."""
-    from skillstill_training.workspaces.steps.patches import description
+    from skillstill_training.workspaces import patch_description
 
     changes: dict[str, JsonValue] = {}
     for head, diff in _patches(tree / "debian" / "patches"):
-        text, files = description(head), _changed_sources(tree, diff)
+        text, files = patch_description(head), _changed_sources(tree, diff)
         if text and files:
             changes[text.lower()] = {"description": text, "files": [*files]}
     shutil.rmtree(tree / "debian", ignore_errors=True)

@@ -1,6 +1,6 @@
 """The goal families of `logs`: questions about the logs of services, or of one machine."""
 
-from skillstill_training.authoring.families import Family
+from skillstill_training.authoring import Family
 
 from .families import aggregates, chain_plans, chains, lookups, meanings, plans
 

@@ -5,7 +5,7 @@ The slots in `means`: {many} and {parents} are plurals, {one} and {parent} singu
 not_exists, {many} may already contain one. {what} reads like `average price (2 decimals)`, in group also `count`.
 """
 
-from skillstill_training.authoring.families import Family
+from skillstill_training.authoring import Family
 
 from .families import ambiguities, one_table, plans, relations
 from .families.draft_parts import draw_drafts

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from skillstill_training.teachers.recorded import recorded_goals
+from skillstill_training.teachers.recorded import read_recorded_goals
 
 from tests.clients.claude import Claude
 from tests.clients.messages_api import Turn
@@ -31,7 +31,7 @@ def test_the_work_of_a_subagent_is_found_in_what_claude_code_wrote(tmp_path: Pat
     claude = Claude(tmp_path, project := write(tmp_path / "project", files))
     said = claude.run("-p", "Find the cart", "--allowedTools", "Agent,Grep", turns=turns())
     assert "The scout has found it." in said.stdout, said.stderr
-    recorded = recorded_goals(tmp_path / "home" / ".claude" / "projects", "scout")
+    recorded = read_recorded_goals(tmp_path / "home" / ".claude" / "projects", "scout")
     (goal,) = recorded.goals
     assert goal.prompt == "Where is the class Cart defined? The password is [removed: password]"
     assert (goal.cwd, goal.tools) == (str(project), ("Grep",))

@@ -9,7 +9,7 @@ from skillstill.models.remote import Endpoint
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger, Price
-from skillstill_training.teachers.patience import Patience
+from skillstill_training.teachers.retries import RetryPolicy
 
 from tests.scenes import write
 from tests.server.models.openai_server import OpenAiServer
@@ -50,10 +50,10 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 @pytest.fixture
 def teacher(server: OpenAiServer, ledger: Ledger) -> Make:
     def made(
-        ledger: Ledger = ledger, patience: Patience = QUICK, samples: int = 1, failures: int = 20
+        ledger: Ledger = ledger, retries: RetryPolicy = QUICK, samples: int = 1, failures: int = 20
     ) -> EndpointTeacher:
         endpoint = Endpoint(server.url, "Org/Big-Model:7b")
-        return EndpointTeacher(SKILL, endpoint, ledger, samples=samples, patience=patience, failures=failures)
+        return EndpointTeacher(SKILL, endpoint, ledger, samples=samples, retries=retries, failures=failures)
 
     return made
 
@@ -66,5 +66,5 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr("skillstill_training.teachers.patience.anyio.sleep", sleep)
+    monkeypatch.setattr("skillstill_training.teachers.retries.anyio.sleep", sleep)
     return waited

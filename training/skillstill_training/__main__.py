@@ -7,12 +7,12 @@ NEEDED = ("torch", "transformers", "peft", "trl", "datasets", "accelerate", "ggu
 
 
 def missing() -> list[str]:
-    """The packages of the `training` extra that are not installed."""
+    """Return the packages of the `training` extra that are not installed."""
     return [name for name in NEEDED if importlib.util.find_spec(name) is None]
 
 
 def main() -> None:
-    """Exit 1 with what to type where the extra is missing, else 0."""
+    """Return 1 and print what to type if the extra is missing, else 0."""
     if lacking := missing():
         sys.exit(f"training needs {', '.join(lacking)}: type `pip install 'skillstill[training]'` (about 1.5 GB)")
     sys.stdout.write(

@@ -35,7 +35,7 @@ class EpisodeTask(Protocol):
 async def solve(
     goal: EpisodeTask, skill: Skill, model: Model, root: Path, label: str, *, told: str | None = None
 ) -> Trace:
-    """The trace of one run. `told` is the system turn, by default the one line that a tuned model sees."""
+    """Return the trace of one run. `told` is the system turn, by default the one line that a tuned model sees."""
     brief = loop.Brief(
         skill=skill,
         prompt=goal.prompt,
@@ -50,27 +50,27 @@ async def solve(
 async def execute(
     goal: Goal, family: Family, skill: Skill, root: Path, context: OracleContext
 ) -> tuple[Trace, Judgement]:
-    """The goal solved by its family's plan, and what its check says of that. Raises OracleError."""
+    """Return the goal solved by its family's plan, and what its check says of that. Raise OracleError."""
     if family.plan is None:
         raise OracleError(f"the family {family.name} has no plan")
     trace = await solve(goal, skill, OracleModel(family.plan(goal, context), context), root, "constructed")
     if trace.report.status == "failed":
         raise OracleError(trace.report.answer)
-    return trace, judged(goal, trace)
+    return trace, judge_trace(goal, trace)
 
 
-def judged(goal: Goal, trace: Trace) -> Judgement:
+def judge_trace(goal: Goal, trace: Trace) -> Judgement:
     """Return what the goal's check says of the run as its caller reads it: finished as `Runtime` finishes it."""
     return judge(goal.check, Attempt.of_trace(finish(trace)))
 
 
 def oracle_context(goal: Goal, seed: int, rates: dict[str, float] | None = None) -> OracleContext:
-    """The same chances for the same goal and seed, whatever else runs beside it."""
+    """Return the same chances for the same goal and seed, whatever else runs beside it."""
     return OracleContext(Random(f"{seed}/{goal.id}"), rates or {})  # noqa: S311 - not for secrets
 
 
 def timeless(trace: Trace, workspace: str) -> Trace:
-    """The trace without clock and machine: the same work gives the same bytes."""
+    """Return the trace without clock and machine: the same work gives the same bytes."""
     receipts = tuple(receipt.model_copy(update={"seconds": 0.0}) for receipt in trace.receipts)
     tally = trace.tally.model_copy(update={"seconds": 0.0})
     return trace.model_copy(update={"created": TIMELESS, "workspace": workspace, "receipts": receipts, "tally": tally})

@@ -1,7 +1,7 @@
 """ChatML conversations: messages to prompt and training text, text back to a message."""
 
 from skillstill.chat.dialect import Dialect
-from skillstill.chat.hermes import untagged
+from skillstill.chat.hermes import without_tags
 from skillstill.chat.markers import END, escape, escaped_json
 from skillstill.chat.renderer import HERMES, LINES, dialect_named, parse, render, without_thoughts
 
@@ -15,6 +15,6 @@ __all__ = [
     "escaped_json",
     "parse",
     "render",
-    "untagged",
+    "without_tags",
     "without_thoughts",
 ]

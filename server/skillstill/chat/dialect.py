@@ -13,40 +13,41 @@ class Dialect(Protocol):
 
     @property
     def name(self) -> DialectName:
-        """With its version: a part of the contract of each release."""
+        """Return the name with its version, a part of the contract of each release."""
         ...
 
     @property
     def points(self) -> bool:
-        """Whether lines of results have letters, which stand for them (`pointing`)."""
+        """Return whether lines of results have letters, which stand for them (`pointing`)."""
         ...
 
     @property
     def prompted(self) -> bool:
-        """Whether the system turn tells the tools. A finetuned model carries them in its weights."""
+        """Return whether the system turn tells the tools. A finetuned model carries them in its weights."""
         ...
 
     def write(self, message: Message) -> str:
-        """What the model itself wrote in an assistant turn."""
+        """Return what the model itself wrote in an assistant turn."""
         ...
 
     def result(self, text: str, *, opens: bool, closes: bool) -> str:
-        """The answer of a tool; `opens` and `closes`: the first and the last of those that stand in a row."""
+        """Return the answer of a tool; `opens` and `closes`: the first and the last of those that stand in a row."""
         ...
 
     def parse(self, text: str, *, truncated: bool) -> Message:
-        """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
+        """Return the assistant message in a model's text.
 
+        `malformed` says what is wrong with a call that cannot be read.
         Of a text that was cut off (`truncated`), a call without a sure end cannot be.
         """
         ...
 
     def teach(self, tools: Sequence[ToolSchema]) -> str:
-        """The part of a system turn that tells an untrained model its tools and how to call one."""
+        """Return the part of a system turn that tells an untrained model its tools and how to call one."""
         ...
 
     def rules(self, tools: Sequence[ToolSchema], marker: Marker, said: Sequence[Message]) -> Sequence[str]:
-        """Of a Lark grammar: `call`, one call of a tool; ANSWER, words and no call; `intent`, what may precede both.
+        """Return the rules of a Lark grammar: `call`, ANSWER (words and no call) and `intent`, which may precede both.
 
         `said` is the conversation so far.
         """

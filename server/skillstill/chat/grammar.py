@@ -18,7 +18,7 @@ def turn_grammar(
 
     Before a model has looked, an answer would be thrown away: it must call. Only a finetuned one may refuse to.
     `said` is the conversation so far: some arguments only repeat it.
-    `marker` writes a tag as a terminal of the model's vocabulary: quoted text, or `<[id]>` where the tag is one special
+    `marker` writes a tag as a terminal of the model's vocabulary: quoted text, or `<[id]>` if the tag is one special
     token.
     """
     looked = any(message.role == "tool" for message in said)

@@ -28,7 +28,7 @@ class Hermes:
 
     def result(self, text: str, *, opens: bool, closes: bool) -> str:
         start, end = ("<|im_start|>user" if opens else ""), (f"{END}\n" if closes else "")
-        return f"{start}\n<tool_response>\n{untagged(text)}\n</tool_response>{end}"
+        return f"{start}\n<tool_response>\n{without_tags(text)}\n</tool_response>{end}"
 
     def parse(self, text: str, *, truncated: bool) -> Message:
         before, opened, _ = text.partition(OPEN_CALL)
@@ -58,8 +58,11 @@ class Hermes:
         ]
 
 
-def untagged(text: str) -> str:
-    """Text whose own tags of calls and results are none any more: a file must not end the result that quotes it."""
+def without_tags(text: str) -> str:
+    """Return text whose own tags of calls and results are none any more.
+
+    A file must not end the result that quotes it.
+    """
     return TAGS.sub("< ", text)
 
 
@@ -74,11 +77,11 @@ def _call_rule(tool: ToolSchema) -> str:
 
 
 def _function(tool: ToolSchema) -> dict[str, Any]:
-    return {"type": "function", "function": tool.told()}
+    return {"type": "function", "function": tool.prompt_fields()}
 
 
 def _read_calls(text: str) -> Iterator[ToolCall]:
-    """The calls behind each opening tag; a tag inside a call's own strings is only text."""
+    """Yield the calls behind each opening tag; a tag inside a call's own strings is only text."""
     position = text.find(OPEN_CALL)
     while position != -1:
         position += len(OPEN_CALL)

@@ -1,7 +1,7 @@
 """A call as a few plain lines: `>tool`, then `argument: value` each on its own. For models that are taught it.
 
 A call takes a third of the tokens that it takes in JSON, and what a result showed is copied as it stands, without
-quotes and backslashes. A value is JSON where it can be read as JSON, and else the text that it is. Each turn may begin
+quotes and backslashes. A value is JSON if it can be read as JSON, and else the text that it is. Each turn may begin
 with a line `#intent`: so a small model forgets less often what it was asked (docs/experiments.md has the figures).
 What a tool marks is held to what was said (`Copied`, `Grammar`), and lines of results are pointed at (`references`).
 """
@@ -14,8 +14,8 @@ from typing import Any
 
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
-from skillstill.chat.references import AT, References
-from skillstill.types import Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
+from skillstill.chat.references import References
+from skillstill.types import Context, Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
@@ -35,7 +35,7 @@ class Lines:
     prompted: bool = False
 
     def write(self, message: Message) -> str:
-        """Calls stand alone: a taught model does not think aloud before one."""
+        """Return a turn. Calls stand alone: a finetuned model does not think aloud before one."""
         intent = f"#{message.intent}\n" if message.intent else ""
         if message.calls:
             return intent + "\n".join(map(_call_text, message.calls))
@@ -57,7 +57,7 @@ class Lines:
             return Message(role="assistant", intent=intent, content=rest, malformed=str(error))
 
     def teach(self, tools: Sequence[ToolSchema]) -> str:
-        """Nothing: this dialect is for models that carry their tools in their weights."""
+        """Return nothing: this dialect is for models that carry their tools in their weights."""
         return ""
 
     def rules(self, tools: Sequence[ToolSchema], marker: Marker, said: Sequence[Message]) -> Sequence[str]:
@@ -87,7 +87,7 @@ def _value_text(value: Any) -> str:
 
 
 def _read_calls(text: str) -> Iterator[ToolCall]:
-    """A call begins at each line with a `>`."""
+    """Yield a call begins at each line with a `>`."""
     name, arguments = "", dict[str, Any]()
     for line in text.split("\n"):
         if opened := CALL.fullmatch(line):
@@ -114,13 +114,13 @@ def _value(text: str) -> Any:
 
 
 def _call_rule(tool: ToolSchema, values: "Values") -> str:
-    """Empty where nothing can stand for an argument that is required: the tool is not called then."""
+    """Return the rule of a call; empty if a required argument can have no value, so that the tool is not called."""
     required = tool.parameters.get("required", [])
     parts = [json.dumps(tool.name)]
     properties = tool.parameters["properties"]
     for name, schema in properties.items():
         value = values.rule(schema, tool.copied.get(name), tool.grammars.of.get(name))
-        if name in AT or (name == "path" and "line" in properties):  # what a letter stands for
+        if name in tool.references:
             value = values.or_letter(value)
         argument = json.dumps(f"\n{name}: ") + " " + value
         if value:
@@ -135,8 +135,9 @@ class Values:
 
     def __init__(self, said: Sequence[Message]) -> None:
         self._said = "\n".join(message.content for message in said if message.role in ("user", "tool"))
+        self._context = Context(self._said, next((one.terms for one in reversed(said) if one.terms), {}))
         references = References.of(said)
-        self._letters, self._whole = list(references.lines), references.whole
+        self._letters, self._whole = list(references.lines), references.names
         self._terminals: dict[str, str] = {}
 
     @property
@@ -145,12 +146,15 @@ class Values:
 
     @property
     def answer(self) -> str:
-        """Words, no call and no intent; a line that begins like one pointed at is one, and all of it."""
+        """Return the terminal of words that are no call and no intent. A line that begins with a reference is one."""
         whole = f"==({'|'.join(self._whole)})|" if self._whole else ""
         return rf"/({whole}=?[^\s<{{\[>#=][^\n]*)(\n({whole}=?[^=\n][^\n]*|=?))*/"
 
     def rule(self, schema: Mapping[str, Any], copied: Copied | None, grammar: Grammar | None) -> str:
-        """A terminal for one value: plain text where it is a string, else JSON. Empty where nothing can stand there."""
+        """Return a terminal for one value: plain text if it is a string, else JSON.
+
+        Empty if nothing can stand there.
+        """
         if choices := [one for one in schema.get("enum", ()) if one]:
             return "(" + " | ".join(json.dumps(_value_text(one)) for one in choices) + ")"
         if schema.get("type") != "string":
@@ -160,7 +164,7 @@ class Values:
         return f"({text} | {quoted})" if text else ""
 
     def or_letter(self, rule: str) -> str:
-        """The rule, or a line that was shown."""
+        """Return the rule, or a line that was shown."""
         if not self._letters:
             return rule
         letters = " | ".join(json.dumps(f"={letter}") for letter in self._letters)
@@ -169,7 +173,7 @@ class Values:
     def _text(self, schema: Mapping[str, Any], copied: Copied | None, grammar: Grammar | None) -> str:
         most = int(schema.get("maxLength", LONGEST))
         plain = _text_pattern(most)
-        if self._said and grammar and (known := grammar.rules(self._said)):
+        if self._said and grammar and (known := grammar.rules(self._context)):
             return self._ruled(known, plain)
         if copied is None or not self._said:
             return self._terminal(f"TEXT_{most}", plain)
@@ -177,7 +181,10 @@ class Values:
         return self._terminal(f"{'WORDS' if copied.but else 'STRETCH'}_{most}", f"{plain} & {held}")
 
     def _ruled(self, known: Rules, plain: str) -> str:
-        """The first of the rules; of a terminal, what of it is plain text, and what of it can stand in quotes."""
+        """Return the first of the rules.
+
+        Of a terminal, what of it is plain text, and what of it can stand in quotes.
+        """
         self._terminals |= {name: rule for name, rule in known.items() if rule}
         name, rule = next(iter(known.items()))
         if rule and name.isupper():
@@ -190,12 +197,12 @@ class Values:
         return name
 
     def _stretch(self) -> str:
-        """One stretch of what was said, from the beginning of a word or sign to the end of one."""
+        """Return one stretch of what was said, from the beginning of a word or sign to the end of one."""
         chunks = re.findall(r"\w+|\W", self._said)
         return f"%regex {json.dumps({'substring_chunks': chunks})}"
 
     def _words(self, but: Collection[str]) -> str:
-        """A text whose words were all said, or are among these, in either case."""
+        """Return a text whose words were all said, or are among these, in either case."""
         known = {*WORD.findall(self._said), *but, *(word.upper() for word in but)}
         words = "|".join(sorted(known))
         return f"/[^A-Za-z_]*(({words})[^A-Za-z_]+)*({words})?/"

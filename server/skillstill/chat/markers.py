@@ -13,10 +13,10 @@ def turn(role: str, text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text whose `<|…|>` can no longer be taken for the markers of a turn, whoever wrote them there."""
+    """Return text whose `<|…|>` can no longer be taken for the markers of a turn, whoever wrote them there."""
     return re.sub(r"<\|(?=\w+\|>)", "< |", text)
 
 
 def escaped_json(value: Any) -> str:
-    """The value as JSON, which has its own way to keep a marker from being one: read back, it is the same."""
+    """Return the value as JSON, which has its own way to keep a marker from being one: read back, it is the same."""
     return json.dumps(value, ensure_ascii=False).replace("<|", "\\u003c|")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillstill.chat.dialect import Dialect
-from skillstill.chat.hermes import Hermes, untagged
+from skillstill.chat.hermes import Hermes
 from skillstill.chat.lines import Lines
 from skillstill.chat.markers import END, HEADER, escape, escaped_json, turn
 from skillstill.chat.references import NONE, References
@@ -30,7 +30,6 @@ __all__ = [
     "escaped_json",
     "parse",
     "render",
-    "untagged",
     "without_thoughts",
 ]
 
@@ -53,16 +52,17 @@ def dialect_named(name: DialectName) -> Dialect:
 
 
 def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSchema] = ()) -> tuple[Segment, ...]:
-    """The conversation as segments; where the last message asks for an answer, they end with the header of one.
+    """Return the conversation as segments; if the last message asks for an answer, they end with the header of one.
 
-    A dialect that stock models speak writes the `tools` into the system turn.
+    A dialect that stock models speak writes the `tools` into the system turn. In the other one their marked arguments
+    refer to lines.
     """
     segments: list[Segment] = []
     references = NONE
     read = ""
     for index, message in enumerate(messages):
         if message.role == "assistant":
-            said = dialect.write(references.pointed(message) if dialect.points else message)
+            said = dialect.write(references.abbreviate(message, tools) if dialect.points else message)
             segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=True)]
             read = "\n"
         elif message.role == "system":
@@ -70,7 +70,7 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
             segments.append(Segment(turn("system", escape(message.content) + taught), learned=False))
         elif message.role == "tool":
             if dialect.points:
-                references = references.extended(message.content)
+                references = references.extended(message)
             text = references.shown if dialect.points else message.content
             read += _result(messages, index, dialect, text)
         else:
@@ -80,15 +80,22 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
     return tuple(segments)
 
 
-def parse(text: str, dialect: Dialect, said: Sequence[Message] = (), *, truncated: bool = False) -> Message:
-    """The assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
+def parse(
+    text: str,
+    dialect: Dialect,
+    said: Sequence[Message] = (),
+    tools: Sequence[ToolSchema] = (),
+    *,
+    truncated: bool = False,
+) -> Message:
+    """Return the assistant message in a model's text; `malformed` says what is wrong with a call that cannot be read.
 
-    `said` is the conversation before it: what a text points at is put in full.
+    `said` is the conversation before it, which the text refers to, and so do the marked arguments of `tools`.
     """
     plain = text.encode("utf-8", "replace").decode()
     message = dialect.parse(without_thoughts(plain), truncated=truncated)
     if dialect.points:
-        message = References.of(said).followed(message)
+        message = References.of(said).expand(message, tools)
     return message.model_copy(update={"truncated": truncated})
 
 

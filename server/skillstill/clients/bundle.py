@@ -35,16 +35,16 @@ main()
 
 
 def write(folder: Path, name: str | None = None, *, force: bool = False) -> WriteSummary:
-    """Write the bundle, and the registry's entry under this name. Raises ClientError, RegistryError or UsageError."""
+    """Write the bundle, and the registry's entry under this name. Raise ClientError, RegistryError or UsageError."""
     entries = read_registry(bundled() / FILE).entries
-    files = {BUNDLE: packed(entries)}
+    files = {BUNDLE: pack_bundle(entries)}
     if name is not None:
         files[LISTING] = as_json(listing(name)).encode()
     return generated.write(folder.expanduser(), KIND, files, force=force)
 
 
-def packed(entries: Sequence[RegistryEntry]) -> bytes:
-    """The bundle's bytes: the same for the same version and subagents."""
+def pack_bundle(entries: Sequence[RegistryEntry]) -> bytes:
+    """Return the bundle's bytes: the same for the same version and subagents."""
     project = f'[project]\nname = "{SERVER}-bundle"\nversion = "{version(SERVER)}"\n'
     wants = f'requires-python = "{metadata(SERVER)["Requires-Python"]}"\ndependencies = ["{_requirement()}"]\n'
     files = {"manifest.json": as_json(manifest(entries)), "pyproject.toml": project + wants, "server.py": _START}
@@ -56,7 +56,7 @@ def packed(entries: Sequence[RegistryEntry]) -> bytes:
 
 
 def manifest(entries: Sequence[RegistryEntry]) -> Mapping[str, object]:
-    """`manifest.json` of MCPB 0.4. Some hosts run `uv` servers only where `mcp_config` says how, so it does."""
+    """Return `manifest.json` of MCPB 0.4. Some hosts run `uv` servers only if `mcp_config` says how, so it does."""
     start = ["run", "--directory", "${__dirname}", "server.py", "--workspace", "${user_config.workspace}"]
     folder = {
         "type": "directory",
@@ -75,7 +75,7 @@ def manifest(entries: Sequence[RegistryEntry]) -> Mapping[str, object]:
         "author": {"name": SERVER},
         "license": "Apache-2.0",
         "server": {"type": "uv", "entry_point": "server.py", "mcp_config": {"command": "uv", "args": start}},
-        "tools": [{"name": entry.name, "description": _described(entry)} for entry in entries],
+        "tools": [{"name": entry.name, "description": describe_tool(entry)} for entry in entries],
         "tools_generated": True,
         "compatibility": {"platforms": ["linux"], "runtimes": {"python": metadata(SERVER)["Requires-Python"]}},
         "user_config": {"workspace": folder},
@@ -83,7 +83,7 @@ def manifest(entries: Sequence[RegistryEntry]) -> Mapping[str, object]:
 
 
 def listing(name: str) -> Mapping[str, object]:
-    """`server.json` of the MCP registry, revision 2025-12-11. Raises UsageError."""
+    """Return `server.json` of the MCP registry, revision 2025-12-11. Raise UsageError."""
     if not _LISTED_NAME.fullmatch(name) or len(name) > 200:
         raise UsageError(f"--name is a domain that is yours, turned round, and a name: io.github.you/{SERVER}")
     workspace = {
@@ -111,10 +111,10 @@ def _requirement() -> str:
 
 
 def _model_package() -> str:
-    """As the extra pins it: uvx takes no extras beside a package's version."""
+    """Return the model's package as the extra pins it: uvx takes no extras beside a package's version."""
     marked = next(line for line in requires(SERVER) or () if re.search(rf"""extra\s*==\s*['"]{EXTRA}['"]""", line))
     return marked.partition(";")[0].strip()
 
 
-def _described(entry: RegistryEntry) -> str:
+def describe_tool(entry: RegistryEntry) -> str:
     return one_line(f"{entry.description} {entry.expectation}", 1_000)

@@ -14,7 +14,7 @@ from skillstill.clients.document import DocumentPlace
 from skillstill.util.storage import ALL_READ, OWNER_ONLY
 
 
-def _beside(always_load: bool) -> dict[str, Any]:
+def _other_fields(always_load: bool) -> dict[str, Any]:
     loading = {"alwaysLoad": True} if always_load else {}
     return {"type": "stdio", **loading, "timeout": CALL_SECONDS * 1_000}
 
@@ -26,26 +26,26 @@ def _file(scope: Scope, project: Path, name: str) -> DocumentPlace:
     return DocumentPlace(_settings().resolve(), (*above, "mcpServers", name), OWNER_ONLY)
 
 
-def _typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
-    """`claude mcp add` cannot say `alwaysLoad`: without it the first turns do not see a server that still connects."""
+def _command(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+    """Return the command. It has no `alwaysLoad`: the first turns do not see a server that still connects."""
     return ["claude", "mcp", "add-json", name, json.dumps(entry, ensure_ascii=False), "--scope", scope]
 
 
 def _settings() -> Path:
-    """Claude Code's own file; old installations have it under another name."""
+    """Return Claude Code's own file; old installations have it under another name."""
     chosen = os.environ.get("CLAUDE_CONFIG_DIR")
     old = Path(chosen or Path.home() / ".claude") / ".config.json"
     return old if old.is_file() and old.stat().st_size else Path(chosen or Path.home()) / ".claude.json"
 
 
 def _project(folder: Path) -> str:
-    """What Claude Code calls a project: the git repository's main folder, elsewhere the folder itself."""
+    """Return what Claude Code calls a project: the git repository's main folder, elsewhere the folder itself."""
     root = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), None)
     return str(_main_folder(root) if root else folder)
 
 
 def _main_folder(root: Path) -> Path:
-    """For one of git's linked worktrees, the repository that it is linked to; else `root`."""
+    """Return the repository that one of git's linked worktrees is linked to, else `root`."""
     try:
         own = root / (root / ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
         linked_back = (own / (own / "gitdir").read_text(encoding="utf-8").strip()).resolve()
@@ -61,8 +61,8 @@ CLAUDE_CODE = Client(
     title="Claude Code",
     scopes=("local", "project", "user"),
     file=_file,
-    beside=_beside,
-    typed=_typed,
+    beside=_other_fields,
+    typed=_command,
     forgets=lambda scope, name: ["claude", "mcp", "remove", name, "--scope", scope],
     asks="Claude Code asks each person once before it starts what .mcp.json names.",
 )

@@ -47,11 +47,11 @@ class Client:
     scopes      those that it knows, its usual one first
     file        where it keeps what it knows of servers, in a scope and for a project's folder
     beside      what it keeps of a server beside its command; the flag: whether its tools need no search
-    typed       the command that adds a server's entry to a scope, where it has one
+    typed       the command that adds a server's entry to a scope, if it has one
     forgets     the command that removes one
     replaces    what it would replace by something else in a command
     opened      its words for the folder that is open, for a scope in which it starts servers somewhere else;
-                None where it has none
+                None if it has none
     asks        what it asks of those who share a project's file
     """
 
@@ -66,7 +66,10 @@ class Client:
     asks: str = ""
 
     def entry(self, command: Sequence[str], *, always_load: bool = True) -> dict[str, Any]:
-        """What this client keeps of a server that it starts. `always_load`: its tools need no search: there are few."""
+        """Return what this client keeps of a server that it starts.
+
+        `always_load`: its tools need no search: there are few.
+        """
         beside = self.beside(always_load)
         kind = {"type": beside.pop("type")} if "type" in beside else {}
         return {**kind, "command": command[0], "args": list(command[1:]), **beside}
@@ -81,7 +84,7 @@ class Client:
         registry: Path | None = None,
         always_load: bool = True,
     ) -> str:
-        """What to type, and what to write for people who edit files. Raises what `command` raises."""
+        """Return what to type, and what to write for people who edit files. Raises what `command` raises."""
         place, command = self.place(scope, project, name), self.command(scope, project, workspace, registry)
         entry = self.entry(command, always_load=always_load)
         words = self.typed(scope, name, entry)
@@ -112,7 +115,7 @@ class Client:
         return Change("added" if found is ABSENT else "updated" if self._ours(found) else "replaced", place)
 
     def uninstall(self, scope: Scope, project: Path, *, name: str = SERVER) -> Change:
-        """Take away what `install` added, and nothing else. Raises ClientError or UsageError, the file as it was."""
+        """Take away what `install` added, and nothing else. Raise ClientError or UsageError, the file as it was."""
         place = self.place(scope, project, name)
         found = document.find(place)
         if found is ABSENT:
@@ -125,7 +128,7 @@ class Client:
         return Change("removed", place)
 
     def place(self, scope: Scope, project: Path, name: str) -> DocumentPlace:
-        """Where this server's entry belongs. Raises ClientError or UsageError."""
+        """Return where this server's entry belongs. Raise ClientError or UsageError."""
         if scope not in self.scopes:
             raise UsageError(f"--scope for {self.title} is {' or '.join(self.scopes)}, not {scope}")
         if not _NAME.fullmatch(name) or name in _RESERVED:
@@ -141,7 +144,7 @@ class Client:
     def command(
         self, scope: Scope, project: Path, workspace: Path | None = None, registry: Path | None = None
     ) -> tuple[str, ...]:
-        """What this client shall start. Raises ClientError, or UsageError where that would not start."""
+        """Return what this client shall start. Raise ClientError, or UsageError if that would not start."""
         opened = self.opened(scope)
         if opened is None and workspace is None:
             raise UsageError(
@@ -158,7 +161,7 @@ class Client:
         return command if workspace or not opened else (*command, _WORKSPACE, opened)
 
     def _ours(self, found: Any) -> bool:
-        """Whether `install`, or a person who typed what `snippet` says, can have written this."""
+        """Return whether `install`, or a person who typed what `snippet` says, can have written this."""
         match found:
             case {"command": str(command), "args": ["serve", *options], **others}:
                 known = others.keys() <= {"type", "env", *self.beside(True)} and _are_ours(options)
@@ -167,26 +170,29 @@ class Client:
 
 
 def serving(workspace: Path | None = None, registry: Path | None = None) -> tuple[str, ...]:
-    """The command that serves a folder, or the one that it is started in. Raises what `Client.command` raises."""
+    """Return the command that serves a folder, or the one that it is started in.
+
+    Raises what `Client.command` raises.
+    """
     where = (_WORKSPACE, str(_served(workspace))) if workspace else ()
     which = (_REGISTRY, str(_in_utf8(registry.expanduser().absolute()))) if registry else ()  # skills lie beside a link
     return (str(_executable()), "serve", *where, *which)
 
 
 def _are_ours(options: Sequence[Any]) -> bool:
-    """Whether each is one that `serving` writes, once, with a text behind it."""
+    """Return whether each is one that `serving` writes, once, with a text behind it."""
     names = options[::2]
     known = sorted(map(str, names)) in ([], [_WORKSPACE], [_REGISTRY], [_REGISTRY, _WORKSPACE])
     return known and len(options) == 2 * len(names) and all(isinstance(option, str) for option in options)
 
 
 def _served(path: Path) -> Path:
-    """The folder's whole path, if a server starts there. Raises UsageError."""
+    """Return the folder's whole path, if a server starts there. Raise UsageError."""
     return Workspace(folder(path)).root
 
 
 def folder(path: Path) -> Path:
-    """The folder's whole path. Raises UsageError."""
+    """Return the folder's whole path. Raise UsageError."""
     try:
         found = _in_utf8(path.expanduser().resolve(strict=True))
     except (OSError, RuntimeError, ValueError) as error:
@@ -197,7 +203,7 @@ def folder(path: Path) -> Path:
 
 
 def _in_utf8(path: Path) -> Path:
-    """Raises UsageError where it is not."""
+    """Raise UsageError if it is not."""
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError as error:
@@ -206,7 +212,7 @@ def _in_utf8(path: Path) -> Path:
 
 
 def _executable() -> Path:
-    """By its whole path, for a client may be started with another PATH."""
+    """Return the whole path of our program, since a client may be started with another PATH."""
     beside_python = Path(sysconfig.get_path("scripts"), "skillstill")
     found = shutil.which(beside_python) or shutil.which("skillstill")
     if not found:

@@ -127,7 +127,7 @@ def _program(name: Name) -> "Client":
 
 
 def _are_few(registry: Path | None) -> bool:
-    """Whether all subagents shall be in the client's context, and none be searched for. Raises RegistryError."""
+    """Return whether all subagents shall be in the client's context, and none be searched for. Raise RegistryError."""
     from skillstill.skills.registry import FEW, Registry
 
     return len(Registry(registry, Path()).entries()) <= FEW

@@ -37,7 +37,7 @@ JSON: Syntax = JsonText()
 
 @dataclass(frozen=True)
 class DocumentPlace:
-    """Where an entry is: a file, the keys that lead to it, the mode of that file where it is new, how it is written."""
+    """Where an entry is: a file, the keys that lead to it, the mode of that file if it is new, how it is written."""
 
     file: Path
     keys: tuple[str, ...]
@@ -48,45 +48,45 @@ class DocumentPlace:
         return f"{' > '.join(self.keys)} in {self.file}"
 
     def text(self, entry: _Object) -> str:
-        """The entry as a file that holds nothing else would say it, from the last but one of its keys on."""
+        """Return the entry as a file that holds nothing else would say it, from the last but one of its keys on."""
         return self.syntax.text({self.keys[-2]: {self.keys[-1]: entry}})
 
 
 def find(place: DocumentPlace) -> Any:
-    """The entry, or ABSENT. Raises ClientError where the file is not of the expected shape."""
+    """Return the entry, or ABSENT. Raise ClientError if the file is not of the expected shape."""
     return _found(_objects(place, _text(place)), place)
 
 
 def put(place: DocumentPlace, entry: _Object) -> None:
-    """Write the entry, whatever is there now. Raises ClientError, the file left as it was."""
+    """Write the entry, whatever is there now. Raise ClientError, the file left as it was."""
     before = _text(place)
     objects = _objects(place, before)
-    made = {_made(place, depth) for depth in range(len(objects), len(place.keys))} | _folders_to_make(place)
+    made = {_create_folders(place, depth) for depth in range(len(objects), len(place.keys))} | _folders_to_make(place)
     _remember(made)
     try:
-        _write(place, _altered(place, before, _with(objects, place.keys, entry), place.keys, entry))
+        _write(place, _write_change(place, before, _with(objects, place.keys, entry), place.keys, entry))
     except ClientError:
         _forget(made)
         raise
 
 
 def take_out(place: DocumentPlace) -> None:
-    """Remove the entry, and what `put` made around it if that is empty now. Raises ClientError."""
+    """Remove the entry, and what `put` made around it if that is empty now. Raise ClientError."""
     before = _text(place)
     objects = _objects(place, before)
     gone = _take_out(objects, place)
-    if _made(place, 0) in gone:
+    if _create_folders(place, 0) in gone:
         _unlink(place.file)
-        gone |= _emptied(place)
+        gone |= _remove_empty_folders(place)
     else:
-        _write(place, _altered(place, before, objects[0], place.keys[: len(place.keys) - len(gone)]))
+        _write(place, _write_change(place, before, objects[0], place.keys[: len(place.keys) - len(gone)]))
     _forget(gone)
 
 
-def _altered(
+def _write_change(
     place: DocumentPlace, before: str | None, wanted: _Object, keys: Sequence[str], entry: _Object | None = None
 ) -> str:
-    """The new text, which says what is wanted and nothing else. Raises ClientError where that cannot be had."""
+    """Return the new text, which says what is wanted and nothing else. Raise ClientError if that cannot be had."""
     syntax = place.syntax
     try:
         if before is None:
@@ -102,8 +102,8 @@ def _altered(
 
 
 def _objects(place: DocumentPlace, text: str | None) -> list[_Object]:
-    """The objects that lead to an entry, the whole document first, as many as there are. Raises ClientError."""
-    inner, objects = _parsed(place, text), list[_Object]()
+    """Return the objects that lead to an entry, the whole document first, as many as there are. Raise ClientError."""
+    inner, objects = _parse(place, text), list[_Object]()
     for key in place.keys:
         if inner is ABSENT:
             break
@@ -120,7 +120,7 @@ def _found(objects: Sequence[_Object], place: DocumentPlace) -> Any:
 
 
 def _with(objects: Sequence[_Object], keys: Sequence[str], wanted: _Object) -> _Object:
-    """The document, changed, with the entry and every object that leads to it."""
+    """Return the document, changed, with the entry and every object that leads to it."""
     document = inner = objects[0] if objects else {}
     for key in keys[:-1]:
         inner = inner.setdefault(key, {})
@@ -129,20 +129,20 @@ def _with(objects: Sequence[_Object], keys: Sequence[str], wanted: _Object) -> _
 
 
 def _take_out(objects: Sequence[_Object], place: DocumentPlace) -> _Made:
-    """What is gone with the entry: the objects around it that `put` made and that are empty now."""
-    made, gone = _remembered(), _Made()
+    """Return what is gone with the entry: the objects around it that `put` made and that are empty now."""
+    made, gone = _read_created(), _Made()
     del objects[-1][place.keys[-1]]
     for depth in reversed(range(len(objects))):
-        if objects[depth] or _made(place, depth) not in made:
+        if objects[depth] or _create_folders(place, depth) not in made:
             break
-        gone.add(_made(place, depth))
+        gone.add(_create_folders(place, depth))
         if depth:
             del objects[depth - 1][place.keys[depth - 1]]
     return gone
 
 
-def _made(place: DocumentPlace, depth: int) -> tuple[str, ...]:
-    """The object at this depth as it is remembered; 0 is the file itself."""
+def _create_folders(place: DocumentPlace, depth: int) -> tuple[str, ...]:
+    """Return the object at this depth as it is remembered; 0 is the file itself."""
     return (str(place.file), *place.keys[:depth])
 
 
@@ -150,9 +150,9 @@ def _folders_to_make(place: DocumentPlace) -> _Made:
     return {(f"{folder}/",) for folder in place.file.parents if not folder.exists()}
 
 
-def _emptied(place: DocumentPlace) -> _Made:
-    """The folders around a file that is gone which `put` made, and which are empty and therefore gone as well."""
-    made, gone = _remembered(), _Made()
+def _remove_empty_folders(place: DocumentPlace) -> _Made:
+    """Remove the folders that `put` made around a file that is gone, if they are empty. Return them."""
+    made, gone = _read_created(), _Made()
     for folder in place.file.parents:
         if (f"{folder}/",) not in made or any(folder.iterdir()):
             break
@@ -161,7 +161,7 @@ def _emptied(place: DocumentPlace) -> _Made:
     return gone
 
 
-def _remembered() -> _Made:
+def _read_created() -> _Made:
     try:
         return {tuple(made) for made in json.loads((data_folder() / MADE).read_text(encoding="utf-8"))}
     except (OSError, ValueError, TypeError, RecursionError):
@@ -169,13 +169,13 @@ def _remembered() -> _Made:
 
 
 def _remember(made: _Made) -> None:
-    if not made <= _remembered():
-        _keep(_remembered() | made)
+    if not made <= _read_created():
+        _keep(_read_created() | made)
 
 
 def _forget(made: _Made) -> None:
-    if made & _remembered():
-        _keep(_remembered() - made)
+    if made & _read_created():
+        _keep(_read_created() - made)
 
 
 def _keep(made: _Made) -> None:
@@ -186,7 +186,7 @@ def _keep(made: _Made) -> None:
 
 
 def _text(place: DocumentPlace) -> str | None:
-    """The file as it is; None where there is none. Raises ClientError."""
+    """Return the file as it is; None if there is none. Raise ClientError."""
     file = place.file
     if file.exists() and not file.is_file():
         raise ClientError(f"{file} is not a regular file")
@@ -200,8 +200,8 @@ def _text(place: DocumentPlace) -> str | None:
         raise _unsafe(place, error) from error
 
 
-def _parsed(place: DocumentPlace, text: str | None) -> Any:
-    """The document, which this program can change without loss; ABSENT where there is no file."""
+def _parse(place: DocumentPlace, text: str | None) -> Any:
+    """Return the document, which this program can change without loss; ABSENT if there is no file."""
     try:
         return ABSENT if text is None else place.syntax.parse(text)
     except (ValueError, RecursionError) as error:
@@ -214,12 +214,12 @@ def _unsafe(place: DocumentPlace, error: Exception) -> ClientError:
 
 
 def _words(place: DocumentPlace) -> tuple[str, str]:
-    """What the file is, and what it calls an object."""
+    """Return what the file is, and what it calls an object."""
     return ("TOML", "table") if place.file.suffix == ".toml" else ("JSON", "JSON object")
 
 
 def _write(place: DocumentPlace, text: str) -> None:
-    """Replaces the file, but for its mode."""
+    """Replace the file, but for its mode."""
     file = place.file
     try:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else place.mode

@@ -18,7 +18,7 @@ _Hashes = dict[str, str]
 
 
 def as_json(value: object) -> str:
-    """As files that people may read are written."""
+    """Return the value as a JSON file that people may read."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -38,13 +38,13 @@ class WriteSummary:
 
 
 def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = False) -> WriteSummary:
-    """Make the folder hold these files, and none of those written before. Raises ClientError, before
-    anything is changed where the folder or a file is not ours.
+    """Make the folder hold these files, and none of those written before. Raise ClientError, before
+    anything is changed if the folder or a file is not ours.
 
     `force` replaces files that were changed since, for good; it does not make another's folder ours.
     """
     try:
-        known = _known(folder, kind)
+        known = _listed_files(folder, kind)
         wanted = {path: _hash(content) for path, content in files.items()}
         found = {path: _found(folder, path) for path in {*wanted, *known}}
         changed = [path for path in sorted(found) if found[path] not in {None, known.get(path), wanted.get(path)}]
@@ -62,9 +62,9 @@ def write(folder: Path, kind: str, files: Mapping[str, bytes], *, force: bool = 
 
 
 def remove(folder: Path, kind: str) -> WriteSummary:
-    """Take away what `write` wrote, but what was changed since. Raises ClientError."""
+    """Take away what `write` wrote, but what was changed since. Raise ClientError."""
     try:
-        known = _known(folder, kind)
+        known = _listed_files(folder, kind)
         ours = [path for path in known if _found(folder, path) == known[path]]
         _remove(folder, [*ours, *([LIST] if known else [])])
         if folder.is_dir() and not any(folder.iterdir()):
@@ -74,8 +74,8 @@ def remove(folder: Path, kind: str) -> WriteSummary:
     return WriteSummary(folder, removed=len(ours))
 
 
-def _known(folder: Path, kind: str) -> _Hashes:
-    """What was written there before; nothing where there is nothing at all. Raises ClientError where it is not ours."""
+def _listed_files(folder: Path, kind: str) -> _Hashes:
+    """Return what was written there before; nothing if there is nothing at all. Raise ClientError if it is not ours."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return {}
     try:
@@ -89,12 +89,12 @@ def _known(folder: Path, kind: str) -> _Hashes:
 
 
 def _is_inside(path: str) -> bool:
-    """The list came with the folder, and somebody may have written it: nothing that it names leads out."""
+    """Return the list came with the folder, and somebody may have written it: nothing that it names leads out."""
     return not PurePosixPath(path).is_absolute() and ".." not in PurePosixPath(path).parts
 
 
 def _found(folder: Path, path: str) -> str | None:
-    """The hash of what is there; one that nothing has for what is no regular file, or is reached by a link."""
+    """Return the hash of what is there; one that nothing has for what is no regular file, or is reached by a link."""
     file = folder / path
     if not file.exists() and not file.is_symlink():
         return None

@@ -38,26 +38,29 @@ class JsonText:
     implicit = False  # an object that holds nothing is there nevertheless
 
     def parse(self, text: str) -> Any:
-        """Raises ValueError for what could not be written again without loss, and RecursionError."""
+        """Raise ValueError for what could not be written again without loss, and RecursionError."""
         strict = self._strict(text)
         return json.loads(strict, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)
 
     def text(self, document: _Object) -> str:
-        """Two spaces, plain characters; halves of surrogate pairs, which no file can hold, stay escapes."""
-        return _dumped(document, "  ")
+        """Return two spaces, plain characters; halves of surrogate pairs, which no file can hold, stay escapes."""
+        return _dump(document, "  ")
 
     def put(self, text: str, keys: Sequence[str], value: _Object) -> str:
-        """The text with this value under these keys."""
+        """Return the text with this value under these keys."""
         strict, path = self._strict(text), self._path(text, keys)
         if len(path) == len(keys):
             found = path[-1]
-            return text[: found.value] + _rendered(strict, value, _indent(strict, found.start)) + text[found.end :]
+            return text[: found.value] + _render(strict, value, _indent(strict, found.start)) + text[found.end :]
         for key in reversed(keys[len(path) + 1 :]):
             value = {key: value}
         return self._inserted(text, path[-1].value if path else _skip(strict, 0), keys[len(path)], value)
 
     def cut(self, text: str, keys: Sequence[str]) -> str:
-        """The text without the member under these keys: what `put` added to a text is taken off again, to the byte."""
+        """Return the text without the member under these keys.
+
+        What `put` added to a text is taken off again, to the byte.
+        """
         *above, member = self._path(text, keys)
         bare, opened = self._uncommented(text), above[-1].value if above else _skip(self._strict(text), 0)
         start, after = _gap(text, member.start), _skip(bare, member.end)
@@ -78,23 +81,23 @@ class JsonText:
         if not members:
             outer = _indent(text, opened)
             inner = outer + _unit(bare)
-            new = f"{newline}{inner}{_dumped(key)}: {_rendered(strict, value, inner)}{newline}{outer}"
+            new = f"{newline}{inner}{_dump(key)}: {_render(strict, value, inner)}{newline}{outer}"
             return text[: opened + 1] + new + text[opened + 1 :]
         last, after = members[-1], _skip(bare, members[-1].end)
         followed = bare[after] == ","  # a last comma: ours gets one, too
         here = after + 1 if followed else last.end
         if "\n" not in text[_gap(text, last.start) : last.start]:
-            new = f" {_dumped(key)}: {_dumped(value)}"
+            new = f" {_dump(key)}: {_dump(value)}"
         else:
             indent = _indent(text, last.start)
-            new = f"{newline}{indent}{_dumped(key)}: {_rendered(strict, value, indent)}"
+            new = f"{newline}{indent}{_dump(key)}: {_render(strict, value, indent)}"
         remark = _END_OF_LINE.match(text, here) if self.comments and new[0] != " " else None
         there = remark.end() if remark else here
         comma = "" if followed else ","
         return text[:here] + comma + text[here:there] + new + ("," if followed else "") + text[there:]
 
     def _path(self, text: str, keys: Sequence[str]) -> list[_Member]:
-        """The members that lead to a value, as many as there are."""
+        """Return the members that lead to a value, as many as there are."""
         strict, path = self._strict(text), list[_Member]()
         at = _skip(strict, 0)
         for key in keys:
@@ -106,7 +109,7 @@ class JsonText:
         return path
 
     def _remark_ends(self, text: str, here: int) -> bool:
-        """Whether a comment ends here that only its line's end can end."""
+        """Return whether a comment ends here that only its line's end can end."""
         return self.comments and any(
             found.end() == here and found[0].startswith("//") for found in _COMMENT.finditer(text, 0, here)
         )
@@ -141,7 +144,10 @@ def _blank(found: str) -> str:
 
 
 def _gap(text: str, start: int) -> int:
-    """Where the white space begins that belongs to what starts here: its line's end before it, if it has a line."""
+    """Return where the white space begins that belongs to what starts here.
+
+    Its line's end before it, if it has a line.
+    """
     bare = text[:start].rstrip(" \t\r\n")
     line = text.rfind("\n", len(bare), start)
     if line < 0:
@@ -163,12 +169,12 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _rendered(text: str, value: _Object, indent: str) -> str:
-    """On lines of their own; every one but the first begins with this indentation."""
-    return _dumped(value, _unit(text)).replace("\n", _newline(text) + indent)
+def _render(text: str, value: _Object, indent: str) -> str:
+    """Return the object on lines of its own, all but the first with this indentation."""
+    return _dump(value, _unit(text)).replace("\n", _newline(text) + indent)
 
 
-def _dumped(value: Any, unit: str | None = None) -> str:
+def _dump(value: Any, unit: str | None = None) -> str:
     written = json.dumps(value, indent=unit, ensure_ascii=False)
     return written.encode("utf-8", "backslashreplace").decode("utf-8")
 

@@ -1,7 +1,7 @@
 """Codex, Gemini CLI, VS Code and Cursor: in which file and under which keys each is told of this server.
 
 Those of Codex 0.169.0 and Gemini CLI 0.61.0 are what these programs were seen to write and read; those of the editors
-are what their documentation says. An editor starts a server in the folder that is open only where a project's file
+are what their documentation says. An editor starts a server in the folder that is open only if a project's file
 names it, and only there can it be asked for that folder.
 """
 
@@ -32,7 +32,7 @@ def _codex(scope: Scope, project: Path, name: str) -> DocumentPlace:
     return DocumentPlace((home / "config.toml").resolve(), keys, OWNER_ONLY, TomlText())
 
 
-def _codex_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+def _codex_command(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
     return ["codex", "mcp", "add", name, "--", entry["command"], *entry["args"]] if scope == "user" else ()
 
 
@@ -45,7 +45,7 @@ def _gemini_home() -> Path:
     return Path(os.environ.get("GEMINI_CLI_HOME") or Path.home())
 
 
-def _gemini_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+def _gemini_command(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
     options = ["--scope", scope, "--timeout", str(CALL_SECONDS * 1_000)]
     return ["gemini", "mcp", "add", *options, name, entry["command"], *entry["args"]]
 
@@ -58,7 +58,7 @@ def _vscode(scope: Scope, project: Path, name: str) -> DocumentPlace:
     return DocumentPlace(file.resolve(), keys, OWNER_ONLY, AS_EDITORS_READ)
 
 
-def _vscode_typed(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
+def _vscode_command(scope: Scope, name: str, entry: dict[str, Any]) -> Sequence[str]:
     server = {"name": name, "command": entry["command"], "args": entry["args"]}
     return ["code", "--add-mcp", json.dumps(server, ensure_ascii=False)] if scope == "user" else ()
 
@@ -68,7 +68,7 @@ def _cursor(scope: Scope, project: Path, name: str) -> DocumentPlace:
     return DocumentPlace((above / ".cursor" / "mcp.json").resolve(), ("mcpServers", name), mode, AS_EDITORS_READ)
 
 
-def _opened(scope: Scope) -> str | None:
+def _open_folder(scope: Scope) -> str | None:
     return OPEN_FOLDER if scope == "project" else None
 
 
@@ -77,7 +77,7 @@ CODEX = Client(
     scopes=("user", "project"),
     file=_codex,
     beside=lambda _: {"startup_timeout_sec": START_SECONDS, "tool_timeout_sec": CALL_SECONDS},
-    typed=_codex_typed,
+    typed=_codex_command,
     forgets=lambda scope, name: ["codex", "mcp", "remove", name] if scope == "user" else (),
     asks="Codex reads .codex/config.toml only in projects that each person has said to trust.",
 )
@@ -86,7 +86,7 @@ GEMINI = Client(
     scopes=("user", "project"),
     file=_gemini,
     beside=lambda _: {"timeout": CALL_SECONDS * 1_000},
-    typed=_gemini_typed,
+    typed=_gemini_command,
     forgets=lambda scope, name: ["gemini", "mcp", "remove", "--scope", scope, name],
     replaces="$",
     asks="Gemini CLI reads .gemini/settings.json only in folders that each person has said to trust.",
@@ -96,8 +96,8 @@ VSCODE = Client(
     scopes=("project", "user"),
     file=_vscode,
     beside=lambda _: {"type": "stdio"},
-    typed=_vscode_typed,
-    opened=_opened,
+    typed=_vscode_command,
+    opened=_open_folder,
     asks="VS Code asks each person once before it starts what .vscode/mcp.json names.",
 )
 CURSOR = Client(
@@ -105,6 +105,6 @@ CURSOR = Client(
     scopes=("project", "user"),
     file=_cursor,
     beside=lambda _: {"type": "stdio"},
-    opened=_opened,
+    opened=_open_folder,
     asks="Cursor starts what .cursor/mcp.json names once each person has switched it on.",
 )

@@ -33,7 +33,7 @@ def write(
 ) -> WriteSummary:
     """Write the plugin for what is served everywhere on this machine, from this `registry` first.
 
-    Raises ClientError, RegistryError or UsageError.
+    Raise ClientError, RegistryError or UsageError.
     """
     entries = [listed.entry for listed in Registry(registry).entries()]
     command = CLAUDE_CODE.command("user", Path(), workspace, registry)
@@ -41,12 +41,12 @@ def write(
 
 
 def remove(folder: Path) -> WriteSummary:
-    """Take away what `write` wrote. Raises ClientError."""
+    """Take away what `write` wrote. Raise ClientError."""
     return generated.remove(folder.expanduser(), KIND)
 
 
 def files(entries: Sequence[RegistryEntry], command: Sequence[str]) -> Mapping[str, bytes]:
-    """Every file of the plugin by its path; the command is how Claude Code starts our server."""
+    """Return every file of the plugin by its path; the command is how Claude Code starts our server."""
     server = CLAUDE_CODE.entry(command, always_load=len(entries) <= FEW)
     texts = {
         ".mcp.json": as_json({"mcpServers": {SERVER: server}}),
@@ -54,14 +54,14 @@ def files(entries: Sequence[RegistryEntry], command: Sequence[str]) -> Mapping[s
         **{f"agents/{entry.name}.md": _agent(entry) for entry in entries},
         "README.md": _readme(entries),
     }
-    manifest = {**_about(), "version": f"{version('skillstill')}+{_stamp(texts)}"}
+    manifest = {**_about(), "version": f"{version('skillstill')}+{_version_of(texts)}"}
     texts[".claude-plugin/plugin.json"] = as_json(manifest)
     texts[".claude-plugin/marketplace.json"] = as_json(_marketplace())
     return {path: text.encode() for path, text in texts.items()}
 
 
 def tool(entry: RegistryEntry) -> str:
-    """What Claude Code calls a subagent's tool within this plugin."""
+    """Return what Claude Code calls a subagent's tool within this plugin."""
     return f"mcp__plugin_{SERVER}_{SERVER}__{entry.name}"
 
 
@@ -88,7 +88,7 @@ def _agent(entry: RegistryEntry) -> str:
         "tools": tool(entry),
         "model": HELPER_MODEL,
     }
-    return f"""{_front(front)}
+    return f"""{_front_matter(front)}
 You pass one task on to a small model on this machine, by the tool `{tool(entry)}`, and its report back.
 
 1. Write one self-contained prompt that holds everything the task says, and call the tool once.
@@ -103,12 +103,12 @@ def _skill(entries: Sequence[RegistryEntry]) -> str:
     names = ", ".join(one_line(entry.title, 80) for entry in entries)
     when = "Use before reading or searching files yourself, when a question fits one of the local subagents"
     front = {"name": DELEGATE, "description": one_line(f"{when}: {names}. Their reading costs no context.", 1_000)}
-    return f"""{_front(front)}
+    return f"""{_front_matter(front)}
 # Delegate to local subagents
 
 Each is a small model on this machine that does one narrow job in the project's folder, read-only. Call its tool:
 
-{_listed(entries)}
+{_tool_list(entries)}
 
 {RULES}"""
 
@@ -119,21 +119,21 @@ def _readme(entries: Sequence[RegistryEntry]) -> str:
 Written by `skillstill install claude-code --plugin`; the same command brings it up to date. In Claude Code, type
 `/plugin marketplace add` and this folder, then `/plugin install {SERVER}@{SERVER}`.
 
-{_listed(entries)}
+{_tool_list(entries)}
 """
 
 
-def _listed(entries: Sequence[RegistryEntry]) -> str:
+def _tool_list(entries: Sequence[RegistryEntry]) -> str:
     told = ((tool(entry), one_line(entry.description, 1_000), entry.expectation) for entry in entries)
     return "\n".join(f"- `{name}`: {description} {expectation}" for name, description, expectation in told)
 
 
-def _front(fields: Mapping[str, str]) -> str:
-    """YAML reads a JSON string as it is, whatever stands in it."""
+def _front_matter(fields: Mapping[str, str]) -> str:
+    """Return front matter. YAML reads a JSON string as it is, whatever it contains."""
     lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items())
     return "\n".join(["---", *lines, "---"])
 
 
-def _stamp(texts: Mapping[str, str]) -> str:
-    """Changes with what the plugin says: Claude Code takes a plugin of the same version for the same plugin."""
+def _version_of(texts: Mapping[str, str]) -> str:
+    """Return a version that changes with the content: Claude Code does not read a plugin of the same version again."""
     return sha256(as_json(dict(sorted(texts.items()))).encode()).hexdigest()[:8]

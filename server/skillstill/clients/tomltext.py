@@ -21,11 +21,11 @@ class TomlText:
     implicit = True  # a table is there only as long as it holds something
 
     def parse(self, text: str) -> dict[str, Any]:
-        """Raises ValueError and RecursionError."""
+        """Raise ValueError and RecursionError."""
         return tomllib.loads(text)
 
     def text(self, document: dict[str, Any]) -> str:
-        """For a document of one table, however deep it lies."""
+        """Return the text of a document of one table, however deep it lies."""
         keys = list[str]()
         while all(isinstance(value, dict) for value in document.values()):
             key, document = next(iter(document.items()))
@@ -34,12 +34,12 @@ class TomlText:
         return "\n".join([f"[{'.'.join(keys)}]", *lines])
 
     def put(self, text: str, keys: Sequence[str], value: dict[str, Any]) -> str:
-        """The text with this table: where it was, else at the end. Raises ValueError where it cannot be found."""
+        """Return the text with this table: where it was, else at the end. Raise ValueError if it cannot be found."""
         newline = "\r\n" if "\r\n" in text else "\n"
         for key in reversed(keys):
             value = {key: value}
         block = self.text(value).replace("\n", newline)
-        if _known(self.parse(text), keys):
+        if _unwrap(self.parse(text), keys):
             start, end = _lines(text, keys)
             return text[:start] + block + (newline if text[:end].endswith("\n") else "") + text[end:]
         if not text:
@@ -47,7 +47,7 @@ class TomlText:
         return text + newline + (block + newline if text.endswith("\n") else newline + block)
 
     def cut(self, text: str, keys: Sequence[str]) -> str:
-        """The text without this table. What `put` added to a text, this takes off again, to the byte."""
+        """Return the text without this table. What `put` added to a text, this takes off again, to the byte."""
         newline = "\r\n" if "\r\n" in text else "\n"
         start, end = _lines(text, keys)
         before = text[:start]
@@ -58,7 +58,7 @@ class TomlText:
         return before + text[end:]
 
 
-def _known(document: Any, keys: Sequence[str]) -> bool:
+def _unwrap(document: Any, keys: Sequence[str]) -> bool:
     for key in keys:
         if not isinstance(document, dict) or key not in document:
             return False
@@ -67,7 +67,7 @@ def _known(document: Any, keys: Sequence[str]) -> bool:
 
 
 def _lines(text: str, keys: Sequence[str]) -> tuple[int, int]:
-    """From a table's header to the end of its last line, the tables inside it too. Raises ValueError."""
+    """Return the first line of a table and the one after its last, tables inside it included. Raise ValueError."""
     name = r"\s*\.\s*".join(rf"(?:{key}|\"{key}\"|'{key}')" for key in map(re.escape, keys))
     header = re.compile(rf"[ \t]*\[\s*{name}\s*(?:\]|\.)")
     lines = text.splitlines(keepends=True)

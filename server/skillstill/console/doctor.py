@@ -29,7 +29,7 @@ REINSTALL = "pip install --force-reinstall .  # in the checkout of skillstill"
 
 
 class Check(Frozen):
-    """One thing that a run needs. `remedy` is a command to type, where `found` does not name it."""
+    """One thing that a run needs. `remedy` is a command to type, if `found` does not name it."""
 
     name: str
     ok: bool
@@ -38,11 +38,11 @@ class Check(Frozen):
 
 
 def examine(registry: Registry) -> Sequence[Check]:
-    """All checks, in the order in which a run would meet them."""
+    """Return all checks, in the order in which a run would meet them."""
     return [
         *_environment(),
         *(check for listed in registry.entries() for check in _entry(listed)),
-        *_ignored(registry),
+        *_check_ignored(registry),
     ]
 
 
@@ -63,8 +63,8 @@ def _environment() -> Iterator[Check]:
     yield Check(name="system", ok=sys.version_info >= (3, 11), found=system, remedy="use Python 3.11 or newer")
     yield _try("ripgrep", REINSTALL, _ripgrep)
     yield _try("tree-sitter", REINSTALL, _tree_sitter)
-    yield _try("llguidance", REINSTALL, lambda: f"llguidance {_imported('llguidance')}")
-    yield _try("mcp", REINSTALL, lambda: f"mcp {_imported('mcp')}")
+    yield _try("llguidance", REINSTALL, lambda: f"llguidance {_check_import('llguidance')}")
+    yield _try("mcp", REINSTALL, lambda: f"mcp {_check_import('mcp')}")
     yield _try("traces", f"mkdir -p {state_folder()} && chmod u+w {state_folder()}", _state)
 
 
@@ -78,10 +78,10 @@ def _entry(listed: ListedEntry) -> Iterator[Check]:
     if reason := reason_to_remeasure(listed):  # no failure: what is served is what was measured
         yield Check(name=f"{name}: measured", ok=True, found=reason)
     if base.ok:
-        yield _try(f"{name}: llama.cpp", REBUILD, lambda: _probed(base.found))
+        yield _try(f"{name}: llama.cpp", REBUILD, lambda: _check_probe(base.found))
 
 
-def _ignored(registry: Registry) -> Iterator[Check]:
+def _check_ignored(registry: Registry) -> Iterator[Check]:
     for path, reason in registry.ignored.items():
         yield Check(name=str(path), ok=False, found=f"ignored: {reason}")
     if reason := registry.untrusted():
@@ -106,7 +106,7 @@ def _tree_sitter() -> str:
     return ", ".join(language for language, source in samples.items() if symbols(source, language))
 
 
-def _imported(module: str) -> str:
+def _check_import(module: str) -> str:
     importlib.import_module(module)
     return version(module)
 
@@ -124,7 +124,7 @@ def _skill(listed: ListedEntry) -> str:
     return f"{listed.entry.state}, {len(skill.tools)} tools"
 
 
-def _probed(path: str) -> str:
+def _check_probe(path: str) -> str:
     command = [
         sys.executable,
         "-P",  # the current folder may be somebody else's code, which must not be imported

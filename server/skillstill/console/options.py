@@ -10,7 +10,7 @@ from skillstill.console.settings import MAX_THREADS
 
 
 def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
-    """Names and titles, for a shell that completes what was typed so far."""
+    """Return names and titles, for a shell that completes what was typed so far."""
     from skillstill.skills.registry import Registry
 
     entries = [listed.entry for listed in Registry(None, Path()).entries()]
@@ -18,7 +18,7 @@ def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
 
 
 def run_ids(incomplete: str) -> Sequence[str]:
-    """The ids of stored runs, the latest first, for a shell that completes what was typed so far."""
+    """Return the ids of stored runs, the latest first, for a shell that completes what was typed so far."""
     from skillstill.run.store import ids
 
     return [run for run in ("last", *ids()) if run.startswith(incomplete)]

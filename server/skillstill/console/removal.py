@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.errors import RemovalError
-from skillstill.models.sources import fetched
+from skillstill.models.sources import fetched_files
 from skillstill.util.storage import cache_folder, config_folder, data_folder, library_folder, state_folder
 
 
@@ -24,13 +24,13 @@ class StoredItem:
     size: int
 
 
-def stored() -> Sequence[StoredItem]:
+def stored_items() -> Sequence[StoredItem]:
     """Return what there is, models first: the data folder holds the list of them. Raise RemovalError if unsure."""
     found: dict[Path, StoredItem] = {}
     for what, path in _places():
         if path not in found and (path.exists() or path.is_symlink()):
             inside = sum(one.size for one in found.values() if one.path.is_relative_to(path))
-            found[path] = StoredItem(what, path, _measured(path) - inside)
+            found[path] = StoredItem(what, path, _measure(path) - inside)
     return list(found.values())
 
 
@@ -47,22 +47,22 @@ MODEL = "a model file that was fetched"
 
 
 def _places() -> Iterator[tuple[str, Path]]:
-    yield from ((MODEL, path) for path in fetched())
+    yield from ((MODEL, path) for path in fetched_files())
     yield "imported skills", library_folder()
-    yield "traces", _own(state_folder())
-    yield "caches", _own(cache_folder())
-    yield "settings", _own(config_folder())
-    yield "subagents, packs and trust", _own(data_folder())
+    yield "traces", _own_folder(state_folder())
+    yield "caches", _own_folder(cache_folder())
+    yield "settings", _own_folder(config_folder())
+    yield "subagents, packs and trust", _own_folder(data_folder())
 
 
-def _own(folder: Path) -> Path:
-    """Raise RemovalError if this is somebody's project, which happens where the folder around it was chosen badly."""
+def _own_folder(folder: Path) -> Path:
+    """Raise RemovalError if this is somebody's project, which happens if the folder around it was chosen badly."""
     if (folder / ".git").exists():
         raise RemovalError(f"{folder} is a git repository, and stays: look at XDG_DATA_HOME and the like")
     return folder
 
 
-def _measured(path: Path) -> int:
+def _measure(path: Path) -> int:
     try:
         return _size(path)
     except OSError as error:
@@ -70,7 +70,7 @@ def _measured(path: Path) -> int:
 
 
 def _size(path: Path) -> int:
-    """Of a folder, of all in it; links count as such, but for a model file, which is one into the cache."""
+    """Return the bytes of a file, or of all files in a folder. Only a model file's link counts as what it leads to."""
     if path.is_dir() and not path.is_symlink():
         return sum(_size(one) for one in path.iterdir())
     return path.stat().st_size if path.is_file() else path.lstat().st_size
@@ -84,7 +84,7 @@ def _remove(path: Path) -> None:
 
 
 def _remove_model(path: Path) -> None:
-    """A file of the hub's cache and the content that it links to, if no other link does, and folders left empty."""
+    """Remove a file of the hub's cache, the content that it links to, if no other link does, and folders left empty."""
     repository = next(above for above in path.parents if above.name == "snapshots").parent
     content = path.resolve()
     path.unlink()

@@ -1,4 +1,4 @@
-"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON where asked for."""
+"""What a person or a program sees: live steps on a terminal, plain text in a pipe, JSON if asked for."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 @contextmanager
 def steps_on_terminal() -> Iterator[OnStep | None]:
-    """A callback that shows each step on standard error while a person is watching; None in a pipe."""
+    """Return a callback that shows each step on standard error while a person is watching; None in a pipe."""
     if not _err.is_terminal:
         yield None
         return
@@ -39,8 +39,8 @@ def steps_on_terminal() -> Iterator[OnStep | None]:
         yield on_step
 
 
-def report(trace: Trace, *, as_json: bool) -> None:
-    """The answer on standard output; what it cost on standard error, where a person is watching."""
+def print_report(trace: Trace, *, as_json: bool) -> None:
+    """Print the answer on standard output, and what it cost on standard error, if that is a terminal."""
     if as_json:
         return _json(_summary(trace))
     _out.print(Text(trace.report.text))
@@ -51,8 +51,8 @@ def report(trace: Trace, *, as_json: bool) -> None:
     return None
 
 
-def transcript(trace: Trace, *, as_json: bool) -> None:
-    """The whole run, message by message."""
+def print_transcript(trace: Trace, *, as_json: bool) -> None:
+    """Print the whole run, message by message."""
     if as_json:
         print(trace.model_dump_json())
         return
@@ -70,8 +70,8 @@ def transcript(trace: Trace, *, as_json: bool) -> None:
     _out.print(Text(_cost(trace)))
 
 
-def stored_runs(*, as_json: bool) -> None:
-    """One line for each stored trace, oldest first."""
+def print_runs(*, as_json: bool) -> None:
+    """Print one line for each stored trace, oldest first."""
     traces = list(store.readable())
     if as_json:
         return _json([_summary(trace) for trace in traces])
@@ -82,8 +82,8 @@ def stored_runs(*, as_json: bool) -> None:
     return None
 
 
-def entries(registry: Registry, *, as_json: bool) -> None:
-    """Each entry with its origin; what was ignored, and why, on standard error."""
+def print_entries(registry: Registry, *, as_json: bool) -> None:
+    """Print each entry with its origin, and on standard error what was ignored and why."""
     listed = registry.entries()
     if as_json:
         _json([_entry(one) for one in listed])
@@ -100,7 +100,7 @@ def entries(registry: Registry, *, as_json: bool) -> None:
     for one in listed:
         if reason := reason_to_remeasure(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
-    untrusted(registry)
+    warn_untrusted(registry)
 
 
 def _entry(listed: ListedEntry) -> dict[str, object]:
@@ -110,14 +110,14 @@ def _entry(listed: ListedEntry) -> dict[str, object]:
     return {"origin": str(listed.origin), **told}
 
 
-def untrusted(registry: Registry) -> None:
-    """On standard error: that the project has subagents of its own which do not count."""
+def warn_untrusted(registry: Registry) -> None:
+    """Print on standard error that the project has subagents of its own which do not count."""
     if reason := registry.untrusted():
         _err.print(Text(f"ignored {reason}", style="yellow"))
 
 
-def checks(found: Sequence[Check], *, as_json: bool) -> None:
-    """What works here, and what to type where something does not."""
+def print_checks(found: Sequence[Check], *, as_json: bool) -> None:
+    """Print what works here, and what to type if something does not."""
     if as_json:
         return _json([check.model_dump() for check in found])
     for check in found:
@@ -128,8 +128,8 @@ def checks(found: Sequence[Check], *, as_json: bool) -> None:
     return None
 
 
-def stored(found: Sequence[StoredItem]) -> None:
-    """What lies where, and how large it is."""
+def print_stored(found: Sequence[StoredItem]) -> None:
+    """Print what is stored where, and how large it is."""
     for one in found:
         _out.print(Text(f"{_size(one.size):>9}  {one.what}: {one.path}"))
     _out.print(Text(f"{_size(sum(one.size for one in found)):>9}  in all" if found else "nothing is stored"))
@@ -139,12 +139,12 @@ def _size(size: int) -> str:
     return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1_000:.1f} kB"
 
 
-def trusted(folder: Path, fingerprint: str) -> None:
+def print_trusted(folder: Path, fingerprint: str) -> None:
     _out.print(Text(f"trusted {folder.resolve()} as it is now ({fingerprint[:12]}); any change takes that back"))
 
 
-def rolled_back(entry: RegistryEntry, left: RegistryEntry) -> None:
-    """What stands now, and what does not any more."""
+def print_rollback(entry: RegistryEntry, left: RegistryEntry) -> None:
+    """Print which release counts now, and which does not any more."""
     _out.print(Text(f"{entry.name} is again {_release(entry)}; before this it was {_release(left)}"))
 
 

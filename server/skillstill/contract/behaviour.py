@@ -76,7 +76,7 @@ class ReplayedModel:
         self.shown.append("".join(f"{'+' if one.learned else '-'}{one.text}" for one in segments))
         grammar = turn_grammar(tools, chat.LINES, messages)
         self.grammars.append(hashlib.sha256(grammar.encode()).hexdigest())
-        message = chat.parse(turn.text, chat.LINES, messages, truncated=turn.truncated)
+        message = chat.parse(turn.text, chat.LINES, messages, tools, truncated=turn.truncated)
         self.read.append(message.model_dump(mode="json", exclude_defaults=True) | {"max_tokens": max_tokens})
         return message
 
@@ -107,19 +107,19 @@ async def _observe(skill: Skill, conversation: Conversation) -> Observed:
     model = ReplayedModel(conversation)
     brief = loop.Brief(skill=skill, prompt=conversation.prompt, system=skill.subagent.system, run="0" * 32)
     calls = goldens(skill)
-    tools = [_replayed(tool, calls[tool.name]) for tool in skill.tools]
+    tools = [_replay_tool(tool, calls[tool.name]) for tool in skill.tools]
     trace = await loop.run(brief, nullcontext(model), Workspace(NOWHERE), tools=tools)
     ended = finish(_timeless(trace), NEVER_SURE).report
     return Observed(
         name=conversation.name,
-        shown=tuple(_news(model.shown)),
+        shown=tuple(_additions(model.shown)),
         grammars=tuple(model.grammars),
         turns=tuple(model.read),
         report=ended.model_dump(mode="json") | {"text": ended.text},
     )
 
 
-def _replayed(tool: Tool, calls: Sequence[GoldenCall]) -> Tool:
+def _replay_tool(tool: Tool, calls: Sequence[GoldenCall]) -> Tool:
     """Return the tool with its golden outputs in place of its function."""
 
     async def answer(workspace: Workspace, **arguments: Any) -> Result:
@@ -132,7 +132,7 @@ def _timeless(trace: Trace) -> Trace:
     return trace.model_copy(update={"created": datetime(2000, 1, 1, tzinfo=UTC)})
 
 
-def _news(prompts: Sequence[str]) -> Iterator[str]:
+def _additions(prompts: Sequence[str]) -> Iterator[str]:
     """Yield of each prompt what the one before did not hold. A prompt that does not go on from it is yielded whole."""
     before = ""
     for prompt in prompts:

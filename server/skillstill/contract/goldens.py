@@ -1,6 +1,7 @@
 """What each tool answers to its golden calls. Tests ask the bundled tools again, on the fixture workspaces."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from skillstill.errors import Refusal, SkillError
@@ -29,15 +30,18 @@ def golden_result(tool: Tool, calls: Sequence[GoldenCall], arguments: Mapping[st
     asked = tool.with_defaults(arguments)
     for call in calls:
         if tool.with_defaults(call.arguments) == asked:
-            return _recorded(call)
+            return _recorded_result(call)
     raise Refusal(f"{tool.name}: no golden output for {dict(asked)}")
 
 
-def _recorded(call: GoldenCall) -> Result:
+def _recorded_result(call: GoldenCall) -> Result:
     if call.result is None:
         raise Refusal(call.refusal or "")
-    text, *others = call.result.split("\n")
     spans = tuple(Span(path=path, first=first, last=last) for path, first, last in call.spans)
-    return Result(
-        (Line(text, spans, call.omitted), *map(Line, others)), call.missed, empty=call.empty, overview=call.overview
-    )
+    places = {index: Span(path=path, first=line, last=line) for index, path, line in call.places}
+    lines = [
+        Line(text, place=places.get(index), is_row=text in call.rows)
+        for index, text in enumerate(call.result.split("\n"))
+    ]
+    lines[0] = replace(lines[0], spans=spans, omits=call.omitted)
+    return Result(tuple(lines), call.missed, empty=call.empty, overview=call.overview, terms=call.terms)

@@ -10,7 +10,8 @@ from pathlib import Path
 from skillstill.chat.likelihood import ARGUMENT, READ, SAID, SHOWN
 from skillstill.contract.behaviour import observe
 from skillstill.contract.goldens import goldens
-from skillstill.models.decoding import DECODING, SECOND_THOUGHTS
+from skillstill.models.decoding import DECODING
+from skillstill.run.loop import SECOND_THOUGHTS
 from skillstill.skills.skill import Skill
 from skillstill.tools.kit.tool import LEAST, LIKELY
 from skillstill.tools.kit.toolset import GOLDENS

@@ -30,7 +30,7 @@ class Origin(Frozen):
 
 
 class Licence(Frozen):
-    """`name` as it is declared or recognised, an SPDX identifier where it is one; `where` it was found."""
+    """`name` as it is declared or recognised, an SPDX identifier if it is one; `where` it was found."""
 
     name: str = ""
     where: str = ""
@@ -58,14 +58,14 @@ class Finding(Frozen):
 
     kind: Literal["repaired", "lint", "hidden", "injection"]
     text: str
-    line: int = Field(default=0, ge=0)  # 1-based; 0 where it has none
+    line: int = Field(default=0, ge=0)  # 1-based; 0 if it has none
 
 
 class Definition(Frozen):
     """One definition, understood. `text` is the file as it was, so that it can be written again unchanged.
 
     name         a slug: a-z, 0-9 and single hyphens; `title` is the name as its author wrote it
-    tools        as Claude Code spells them (`Read`, `Grep`, `Bash(git *)`), none where it declares none
+    tools        as Claude Code spells them (`Read`, `Grep`, `Bash(git *)`), none if it declares none
     fields       the whole front matter, every scalar a text
     examples     what stood in `<example>` blocks of its description: one text each
     """
@@ -86,15 +86,15 @@ class Definition(Frozen):
 
     @property
     def key(self) -> str:
-        """What two definitions share that are the same: their bytes."""
+        """Return what two definitions share that are the same: their bytes."""
         return self.origin.sha256
 
     @property
     def suspicions(self) -> tuple[Finding, ...]:
-        """What a person must have seen before it is kept."""
+        """Return what a person must have seen before it is kept."""
         return tuple(finding for finding in self.findings if finding.kind in UNSAFE)
 
     @property
     def folder(self) -> PurePosixPath:
-        """Where its bundle lies, relative to its source."""
+        """Return where its bundle lies, relative to its source."""
         return PurePosixPath(self.origin.path).parent

@@ -11,11 +11,11 @@ from skillstill.library.definition import Definition
 
 
 def export(definition: Definition, folder: Path, blobs: Blobs) -> Path:
-    """A skill's folder, or the one file of an agent or a command, in `folder`; where it stands then.
+    """Return a skill's folder, or the one file of an agent or a command, in `folder`; where it stands then.
 
-    All or nothing. Raises LibraryError: something stands there, cannot be written, or the library lost a content.
+    All or nothing. Raise LibraryError: something stands there, cannot be written, or the library lost a content.
     """
-    place = folder / _called(definition)
+    place = folder / _file_name(definition)
     if place.exists() or place.is_symlink():
         raise LibraryError(f"{place} is there already: name another folder, or remove it")
     try:
@@ -28,8 +28,8 @@ def export(definition: Definition, folder: Path, blobs: Blobs) -> Path:
     return place
 
 
-def _called(definition: Definition) -> str:
-    """The name that its author gave it, which a skill at the very top of its source has none of."""
+def _file_name(definition: Definition) -> str:
+    """Return the name that its author gave it, which a skill at the very top of its source has none of."""
     path = PurePosixPath(definition.origin.path)
     return (path.parent.name or definition.name) if definition.kind == "skill" else path.name
 
@@ -43,7 +43,7 @@ def _write(definition: Definition, place: Path, blobs: Blobs) -> None:
 
 
 def _files(definition: Definition) -> Iterator[tuple[str, str, int]]:
-    """Path in the folder (none for a lone file), content and mode."""
+    """Yield path in the folder (none for a lone file), content and mode."""
     origin = definition.origin
     yield PurePosixPath(origin.path).name if definition.kind == "skill" else "", origin.sha256, origin.mode
     for file in definition.bundle:

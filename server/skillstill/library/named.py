@@ -10,8 +10,9 @@ from skillstill.library.scanning import scan
 
 
 def definitions_of(skill: str) -> Sequence[Definition]:
-    """At least one. Raises LibraryError where there is neither such a path with one in it nor such a name, UsageError
-    where nothing is named.
+    """Return at least one definition. Raise LibraryError if there is none of this path or name.
+
+    Raise UsageError if neither is given.
     """
     if not skill.strip():  # as a path, it would be the current folder
         raise UsageError("expected a folder with a SKILL.md, an agent file or an imported name, got nothing")

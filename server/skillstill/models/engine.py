@@ -32,7 +32,7 @@ _silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only th
 class EngineOptions:
     """`context` tokens for each of `slots` sequences.
 
-    threads None: the cores free at each turn. gpu_layers None: all where a graphics processor is usable.
+    threads None: the cores free at each turn. gpu_layers None: all if a graphics processor is usable.
     """
 
     context: int = 4_096
@@ -43,7 +43,7 @@ class EngineOptions:
 
 class Engine:
     def __init__(self, path: Path, options: EngineOptions) -> None:
-        """Raises ModelError where llama.cpp cannot load the file."""
+        """Raise ModelError if llama.cpp cannot load the file."""
         llama.llama_log_set(_silent, ctypes.c_void_p(0))
         self.options = options
         on_gpu = llama.llama_supports_gpu_offload() and options.gpu_layers != 0
@@ -61,14 +61,14 @@ class Engine:
         self.close.atexit = False
 
     def tokenize(self, text: str) -> list[int]:
-        """Tokens without BOS; `<|im_start|>` and its like become special tokens wherever they stand."""
+        """Return tokens without BOS; `<|im_start|>` and its like become special tokens wherever they stand."""
         raw = text.encode()
         buffer = (llama.llama_token * (len(raw) + 8))()
         count = llama.llama_tokenize(self.vocabulary, raw, len(raw), buffer, len(buffer), False, True)
         return list(buffer[:count])
 
     def piece(self, token: int) -> bytes:
-        """The bytes of a token, special ones by their name; a character may be split over several."""
+        """Return the bytes of a token, special ones by their name; a character may be split over several."""
         buffer = ctypes.create_string_buffer(256)
         size = llama.llama_token_to_piece(self.vocabulary, token, buffer, len(buffer), 0, True)
         return buffer.raw[: max(size, 0)]
@@ -89,7 +89,7 @@ class Engine:
         return self._logits(-1)
 
     def likelihood(self, read: Sequence[int], said: Sequence[int], position: int, sequence: int) -> float:
-        """Natural-log probability of the tokens `said` after those `read`, which both are appended to a sequence."""
+        """Append the tokens `read` and `said` to a sequence. Return the natural-log probability of `said`."""
         tokens, total = [*read, *said], 0.0
         for first in range(0, len(tokens), self._capacity):
             part = tokens[first : first + self._capacity]
@@ -112,7 +112,7 @@ class Engine:
         llama.llama_memory_seq_rm(self._memory, sequence, position, -1)
 
     def use(self, adapter: Adapter | None) -> None:
-        """Decode with this LoRA adapter from now on, or with the bare base. Raises ModelError.
+        """Decode with this LoRA adapter from now on, or with the bare base. Raise ModelError.
 
         Keys and values computed under one adapter are wrong under another: a sequence is emptied in between.
         """
@@ -150,7 +150,7 @@ class Engine:
             raise ModelError(f"llama.cpp could not decode {self._batch.n_tokens} tokens (code {code})")
 
     def _logits(self, index: int) -> NDArray[np.float32]:
-        """Of a token of the last batch that they were wanted of; -1 is the last of these."""
+        """Return the logits of a token of the last batch; -1 is the last one that logits were wanted of."""
         return np.ctypeslib.as_array(llama.llama_get_logits_ith(self._context, index), shape=(self.vocabulary_size,))
 
     def _fill(self, tokens: Sequence[int], position: int, sequence: int, *, wanted: Collection[int]) -> None:
@@ -177,19 +177,19 @@ def _free(batch: Any, context: Any, model: Any) -> None:
 
 
 def log_sum_exp(logits: NDArray[np.float32]) -> float:
-    """The logarithm of what the exponentials of logits sum to: a logit less it is a log-probability."""
+    """Return the logarithm of what the exponentials of logits sum to: a logit less it is a log-probability."""
     top = logits.max()
     return float(top + np.log(np.exp(logits - top).sum()))
 
 
 def free_cores() -> int:
-    """Cores that nothing else keeps busy now, at least one: a thread too many costs more than it brings."""
+    """Return how many cores are free now, at least one: a thread too many costs more than it brings."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, usable - _busy())
 
 
 def _busy() -> int:
-    """Other threads that want to run: the least of three looks on Linux, else the load of the last minute."""
+    """Return how many other threads want to run: the least of three looks on Linux, else the minute's load."""
     table = Path("/proc/loadavg")
     if not table.exists():
         return round(os.getloadavg()[0]) if hasattr(os, "getloadavg") else 0

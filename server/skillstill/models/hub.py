@@ -4,7 +4,7 @@ import os
 
 
 def hub_endpoint() -> str:
-    """Its address, read now; from here on the library sends no telemetry."""
+    """Return the hub's address, read now; from here on the library sends no telemetry."""
     from huggingface_hub import constants  # 0.2 s
 
     # Else each call, an offline one too, fetches a list of coding agents and tells the hub which one runs.
@@ -12,8 +12,8 @@ def hub_endpoint() -> str:
     return (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
 
 
-def broken(error: BaseException) -> str:
-    """`TypeName (detail)`, of the first line, and without the addresses that the library's own texts contain."""
+def plain_error(error: BaseException) -> str:
+    """Return `TypeName (detail)`, from the first line, without the addresses that the library's own texts contain."""
     line = next(iter(str(error).splitlines()), "")
     detail = "" if "://" in line or not line else f" ({line.rstrip('.')})"
     return f"{type(error).__name__}{detail}"

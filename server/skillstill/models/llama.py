@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -14,9 +15,8 @@ from llguidance.llamacpp import lltokenizer_from_vocab
 from skillstill import chat
 from skillstill.chat import Dialect
 from skillstill.chat.grammar import turn_grammar
-from skillstill.chat.likelihood import SHOWN, meaning
+from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
-from skillstill.models.decoding import SECOND_THOUGHTS
 from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
@@ -30,7 +30,7 @@ class LlamaBase:
     """A loaded base. One completion decodes at a time; runs take turns, each keeping its own slot."""
 
     def __init__(self, path: Path, options: EngineOptions) -> None:
-        """Raises ModelError: not loadable, or not a ChatML model."""
+        """Raise ModelError: not loadable, or not a ChatML model."""
         self.engine = Engine(path, options)
         self.turn = anyio.Lock()
         self._free = [Slot(self.engine, sequence) for sequence in range(options.slots)]
@@ -52,7 +52,10 @@ class LlamaBase:
                 self._free.append(slot)
 
     def _take(self, adapter: Adapter | None) -> Slot:
-        """The slot that this adapter used last, whose system turn it may find again; else the one longest unused."""
+        """Return the slot that this adapter used last, whose system turn it may find again.
+
+        Else the one longest unused.
+        """
         slot = next((slot for slot in reversed(self._free) if slot.adapter == adapter), self._free[0])
         self._free.remove(slot)
         slot.begin(adapter)
@@ -60,13 +63,26 @@ class LlamaBase:
 
     @cached_property
     def vocabulary(self) -> llguidance.LLTokenizer:
-        """The vocabulary as the grammar's masks need it; takes a part of a second, once."""
+        """Return the vocabulary as the grammar's masks need it; takes a part of a second, once."""
         return lltokenizer_from_vocab(self.engine.vocabulary, eos_token=self.end)
 
     def marker(self, tag: str) -> str:
-        """A tag as a terminal of a grammar: one token where the vocabulary has it as one."""
+        """Return a tag as a terminal of a grammar: one token if the vocabulary has it as one."""
         tokens = self.engine.tokenize(tag)
         return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(tag)
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn of at most `room` tokens, and how far it is written. `reused` tokens of the prompt were in the cache."""
+
+    prompt: Prompt
+    messages: Sequence[Message]
+    tools: Sequence[ToolSchema]
+    matchers: Matchers
+    room: int
+    writing: Writing | None = None
+    reused: int = 0
 
 
 class LlamaModel:
@@ -74,13 +90,10 @@ class LlamaModel:
 
     def __init__(self, base: LlamaBase, slot: Slot, dialect: Dialect) -> None:
         self.base, self.slot, self.dialect = base, slot, dialect
+        self.turn: Turn | None = None  # the last one, for second thoughts
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        """The next turn, greedily, within the grammar. Raises ContextFull and ModelError.
-
-        A small model that is at a loss makes the same call again, whatever it is told. Then the turn goes back to where
-        it was least sure, and on from its second choice there.
-        """
+        """Return the next turn, greedily, within the grammar. Raise ContextFull and ModelError."""
         prompt = self.prompt(messages, tools)
         room = self.base.engine.options.context - len(prompt.tokens)
         if room < LEAST_ROOM:
@@ -88,22 +101,32 @@ class LlamaModel:
         matchers = self._matchers(messages, tools)
         async with self.base.turn:
             # Not abandoned on cancel: the thread itself looks for it before each batch, so the engine stays sound.
-            return await to_thread.run_sync(self._write, prompt, matchers, messages, min(max_tokens, room))
+            return await to_thread.run_sync(self._write, Turn(prompt, messages, tools, matchers, min(max_tokens, room)))
+
+    async def reconsider(self) -> Message | None:
+        """Return the last turn written otherwise: back to where it was least sure, and on from its second choice there.
+
+        None if it was sure of all, or was the first turn with calls. Raise ModelError.
+        """
+        async with self.base.turn:
+            return await to_thread.run_sync(self._rewrite) if self.turn else None
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
-        """How probable the text is as what each passage means, without the adapter, which has forgotten words.
+        """Return how probable the text is as the meaning of each passage. Raise ModelError.
 
-        Raises ModelError.
+        The adapter is off: it has forgotten words.
         """
         tokenize = self.base.engine.tokenize
         shown = tokenize(SHOWN)
-        pairs = [(tokenize(read), tokenize(said)) for read, said in (meaning(passage, text) for passage in passages)]
+        pairs = [
+            (tokenize(read), tokenize(said)) for read, said in (ranking_prompt(passage, text) for passage in passages)
+        ]
         async with self.base.turn:
             after = await to_thread.run_sync(self._weigh, shown, pairs)
         return Likelihoods(tuple(after), len(shown) + sum(len(read) + len(said) for read, said in pairs))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
-        """The tokens of what has been said; each segment is tokenized by itself, as in training."""
+        """Return the tokens of what has been said; each segment is tokenized by itself, as in training."""
         segments = chat.render(messages, self.dialect, tools)
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
@@ -113,28 +136,35 @@ class LlamaModel:
         self.base.engine.use(None)
         return self.slot.weigh(shown, pairs)
 
-    def _write(self, prompt: Prompt, matchers: Matchers, messages: Sequence[Message], room: int) -> Message:
-        made = [message.calls for message in messages if message.calls]
-        written = Writing(self.base.engine, matchers(), self.base.end, watched=bool(made))
+    def _write(self, turn: "Turn") -> Message:
+        watched = any(message.calls for message in turn.messages)
+        turn.writing = Writing(self.base.engine, turn.matchers(), self.base.end, watched=watched)
+        self._use_engine()
+        turn.reused = self.slot.rewind(turn.prompt)
+        self.slot.read_system(turn.prompt)
+        self.turn = turn
+        return self._finish(turn, turn.writing)
+
+    def _rewrite(self) -> Message | None:
+        turn = self.turn
+        if turn is None or turn.writing is None or not turn.writing.reconsider(turn.matchers()):
+            return None
+        self._use_engine()
+        return self._finish(turn, turn.writing)
+
+    def _use_engine(self) -> None:
         self.base.engine.settle_threads()
         self.base.engine.use(self.slot.adapter)
-        reused = self.slot.rewind(prompt)
-        self.slot.read_system(prompt)
-        message = self._said(written, prompt, messages, room)
-        for _ in range(SECOND_THOUGHTS):
-            if message.calls not in made or not written.reconsider(matchers()):
-                break
-            message = self._said(written, prompt, messages, room)
-        completion = len(written.tokens) + written.discarded
-        usage = Usage(prompt=len(prompt.tokens), reused=reused, completion=completion)
-        return message.model_copy(update={"usage": usage, "decisions": tuple(written.decisions)})
 
-    def _said(self, written: Writing, prompt: Prompt, messages: Sequence[Message], room: int) -> Message:
-        """The turn, written to its end from where it is."""
-        begun = Prompt([*prompt.tokens, *written.tokens], prompt.system)
+    def _finish(self, turn: "Turn", writing: Writing) -> Message:
+        """Return the turn, written to its end from where it is."""
+        begun = Prompt([*turn.prompt.tokens, *writing.tokens], turn.prompt.system)
         self.slot.rewind(begun)
-        written.run(begun.tokens[len(self.slot.tokens) :], room, self.slot.decode)
-        return chat.parse(written.text, self.dialect, messages, truncated=written.truncated)
+        writing.run(begun.tokens[len(self.slot.tokens) :], turn.room, self.slot.decode)
+        message = chat.parse(writing.text, self.dialect, turn.messages, turn.tools, truncated=writing.truncated)
+        completion = len(writing.tokens) + writing.discarded
+        usage = Usage(prompt=len(turn.prompt.tokens), reused=turn.reused, completion=completion)
+        return message.model_copy(update={"usage": usage, "decisions": tuple(writing.decisions)})
 
     def _matchers(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Matchers:
         grammar = turn_grammar(tools, self.dialect, messages, marker=self.base.marker)

@@ -39,21 +39,21 @@ class LocalModels:
 
     @asynccontextmanager
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
-        """Raises BaseError and ModelError."""
+        """Raise BaseError and ModelError."""
         adapter = Adapter(path=await self._located(spec.adapter), sha256=spec.adapter.sha256) if spec.adapter else None
         base = await self._base(spec.base, spec.context)
         async with base.lease(adapter=adapter, dialect=dialect_named(spec.dialect)) as model:
             yield model
 
     def label(self, spec: ModelSpec) -> str:
-        """The base, by its source."""
+        """Return the base, by its source."""
         return spec.base.source
 
     async def _located(self, file: ModelFile) -> Path:
         return await to_thread.run_sync(lambda: locate(file, offline=self.options.offline))
 
     async def _base(self, file: ModelFile, context: int) -> "LlamaBase":
-        """By hash: another file under the same path is another base."""
+        """Return the base by its hash: another file under the same path is another base."""
         path, key = await self._located(file), (file.sha256, context)
         async with self._loading:
             if key not in self._bases:
@@ -79,7 +79,7 @@ class RemoteModels:
     key: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        """Raises UsageError where the address or key cannot be one."""
+        """Raise UsageError if the address or key cannot be one."""
         self._endpoint()
 
     @asynccontextmanager
@@ -96,5 +96,5 @@ class RemoteModels:
         return Endpoint.parse(self.address, self.key)
 
     def label(self, spec: ModelSpec) -> str:
-        """The server's address: which model answers there is the server's business."""
+        """Return the server's address: which model answers there is the server's business."""
         return f"endpoint:{self.address}"

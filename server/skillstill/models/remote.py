@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -37,7 +37,7 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`url` with or without a final `/v1`; the key, where there is one, is sent as a bearer token and never shown."""
+    """`url` with or without a final `/v1`; the key, if there is one, is sent as a bearer token and never shown."""
 
     url: str
     model: str = "default"
@@ -45,12 +45,12 @@ class Endpoint:
 
     @classmethod
     def parse(cls, address: str, key: str = "") -> Self:
-        """That of `URL` or `URL#MODEL`. Raises UsageError."""
+        """Return the endpoint of `URL` or `URL#MODEL`. Raise UsageError."""
         url, _, name = address.partition("#")
         return cls(url, name or "default", key)
 
     def __post_init__(self) -> None:
-        """Raises UsageError, which does not repeat what might be a secret."""
+        """Raise UsageError, which does not repeat what might be a secret."""
         if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#@]*)?", self.url):
             raise UsageError(
                 "the endpoint must be an address like http://localhost:8080#MODEL, without user, password or query: "
@@ -73,12 +73,25 @@ class Sampling:
 
 
 GREEDY = Sampling()
+OTHERWISE = 0.8  # temperature of second thoughts, llama.cpp's default: far from greedy, and still on the subject
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A turn that was asked for so many times, how to read it, and what it cost."""
+
+    path: str
+    body: Body
+    read: Callable[[Body], Message]
+    usage: Usage
+    times: int = 1
 
 
 class _Remote:
     def __init__(self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, seconds: float = SECONDS) -> None:
-        """`seconds`: how long one request may take. Raises UsageError."""
+        """Set up a client. `seconds`: how long one request may take. Raise UsageError."""
         self.endpoint, self.sampling = endpoint, sampling
+        self._last: Request | None = None
         self.url = endpoint.url.rstrip("/").removesuffix("/v1")
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         try:
@@ -95,15 +108,30 @@ class _Remote:
     ) -> None:
         await self._client.aclose()
 
+    async def reconsider(self) -> Message | None:
+        """Return another turn, sampled: asked the same way, the model would write the same. None if it fails."""
+        if self._last is None:
+            return None
+        last = self._last
+        again = {**last.body, "temperature": OTHERWISE, "seed": last.times}
+        with suppress(ModelError):
+            turn = await self._turn(last.path, again, last.read)
+            usage = _sum(last.usage, turn.usage or Usage())
+            self._last = replace(last, usage=usage, times=last.times + 1)
+            return turn.model_copy(update={"usage": usage})
+        return None
+
     async def _turn(self, path: str, body: Body, read: Callable[[Body], Message]) -> Message:
-        """What `read` makes of the answer's first choice, with its usage. Raises ModelError, its children too."""
+        """Return what `read` makes of the answer's first choice, with its usage. Raise ModelError, its children too."""
         text = await self._post(path, body)
         try:
             answer = _loads(text)
             usage = _usage(answer.get("usage") or {})
-            return read(answer["choices"][0]).model_copy(update={"usage": usage})
+            turn = read(answer["choices"][0]).model_copy(update={"usage": usage})
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ModelError(f"{self.url} answered {self._shown(text, 100)!r}: no completion") from error
+        self._last = Request(path, body, read, usage)
+        return turn
 
     async def _post(self, path: str, body: Body) -> str:
         try:
@@ -124,7 +152,7 @@ class _Remote:
         raise ModelError(what)
 
     def _shown(self, text: str, width: int) -> str:
-        """A line of what the server said, without the key, which some repeat when they refuse it."""
+        """Return a line of what the server said, without the key, which some repeat when they refuse it."""
         return one_line(text.replace(self.endpoint.key, "[key]") if self.endpoint.key else text, width)
 
 
@@ -145,10 +173,10 @@ class RemoteCompletions(_Remote):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         prompt = "".join(segment.text for segment in chat.render(messages, self.dialect, tools))
         body = {"prompt": prompt, "max_tokens": max_tokens, "stop": [chat.END], "logprobs": 1}
-        return await self._turn("/v1/completions", body, partial(self._read, messages))
+        return await self._turn("/v1/completions", body, partial(self._read, messages, tools))
 
-    def _read(self, said: Sequence[Message], choice: Body) -> Message:
-        message = chat.parse(choice["text"], self.dialect, said, truncated=_truncated(choice))
+    def _read(self, said: Sequence[Message], tools: Sequence[ToolSchema], choice: Body) -> Message:
+        message = chat.parse(choice["text"], self.dialect, said, tools, truncated=_truncated(choice))
         return message.model_copy(update={"decisions": _decisions(choice.get("logprobs") or {})})
 
 
@@ -164,20 +192,20 @@ class RemoteChat(_Remote):
 
 
 def _wire_tools(tools: Sequence[ToolSchema]) -> Body:
-    """Nothing without tools: OpenAI refuses an empty list."""
-    listed = [{"type": "function", "function": tool.told()} for tool in tools]
+    """Return no field without tools: OpenAI refuses an empty list."""
+    listed = [{"type": "function", "function": tool.prompt_fields()} for tool in tools]
     return {"tools": listed, "parallel_tool_calls": False} if listed else {}
 
 
 def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """OpenAI's form. Calls are numbered through the conversation; each tool message answers the next open one.
+    """Return messages in OpenAI's form. Calls are numbered; each tool message answers the next open one.
 
     Texts are escaped as `chat` does it: servers render them into one text, markers and all.
     """
     wire: list[dict[str, Any]] = []
     open_calls: list[str] = []
     for index, message in enumerate(messages):
-        item: dict[str, Any] = {"role": message.role, "content": _escaped(message)}
+        item: dict[str, Any] = {"role": message.role, "content": _without_tags(message)}
         if message.calls:
             ids = [f"call_{index}_{place}" for place in range(len(message.calls))]
             item["tool_calls"] = [_wire_call(*pair) for pair in zip(ids, message.calls, strict=True)]
@@ -193,9 +221,9 @@ def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return wire
 
 
-def _escaped(message: Message) -> str:
-    """Results without the tags that many templates put around them."""
-    return chat.escape(chat.untagged(message.content) if message.role == "tool" else message.content)
+def _without_tags(message: Message) -> str:
+    """Return the result without the tags that many templates put around one."""
+    return chat.escape(chat.without_tags(message.content) if message.role == "tool" else message.content)
 
 
 def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:
@@ -204,7 +232,7 @@ def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:
 
 
 def _read_turn(choice: Body) -> Message:
-    """Servers that cannot read their model's calls print them as text, in the dialect that stock models know."""
+    """Return the turn. A server that cannot read its model's calls prints them, in the dialect of stock models."""
     text = chat.without_thoughts(choice["message"].get("content") or "")
     wire = choice["message"].get("tool_calls") or ()
     if not wire:
@@ -223,7 +251,7 @@ def _read_call(function: Body) -> ToolCall:
 
 
 def _loads(text: str) -> Any:
-    """The value, in which each half of a surrogate pair became a `?`: no trace and no prompt can hold one."""
+    """Return the value, in which each half of a surrogate pair became a `?`: no trace and no prompt can hold one."""
     return json.loads(json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace"))
 
 
@@ -245,7 +273,7 @@ def _usage(usage: Body) -> Usage:
 
 
 def _decisions(logprobs: Body) -> tuple[Decision, ...]:
-    """Without a grammar every token is a decision; servers without log-probabilities give none.
+    """Return the decisions: without a grammar, every token is one. Servers without log-probabilities give none.
 
     llama-server lists one object for each token, OpenAI and vLLM two lists side by side.
     """
@@ -255,14 +283,14 @@ def _decisions(logprobs: Body) -> tuple[Decision, ...]:
 
 
 def _complaint(text: str) -> str:
-    """What a refusal says: its `error.message`, where it has one."""
+    """Return what a refusal says: its `error.message`, if it has one."""
     with suppress(ValueError, LookupError, TypeError):
         return str(json.loads(text)["error"]["message"])
     return text or "nothing"
 
 
 def _retry_after(text: str) -> float | None:
-    """Seconds from now, of a number of them or of a date; None where it is neither."""
+    """Return the seconds from now, given as a number or as a date; None if it is neither."""
     with suppress(ValueError):
         return max(0.0, float(text))
     with suppress(ValueError):
@@ -273,3 +301,9 @@ def _retry_after(text: str) -> float | None:
 
 def _is_full(response: httpx2.Response) -> bool:
     return response.status_code in {400, 413} and FULL.search(response.text) is not None
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        prompt=one.prompt + other.prompt, reused=one.reused + other.reused, completion=one.completion + other.completion
+    )

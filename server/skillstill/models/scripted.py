@@ -22,5 +22,5 @@ class ScriptedModel:
 
 
 def call(tool: str, **arguments: object) -> Message:
-    """An assistant turn that calls one tool."""
+    """Return an assistant turn that calls one tool."""
     return Message(role="assistant", calls=(ToolCall(name=tool, arguments=arguments),))

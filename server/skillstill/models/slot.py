@@ -62,7 +62,7 @@ class Slot:
         return logits
 
     def weigh(self, shown: Sequence[int], pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[float]:
-        """After what is shown, the log-probability of what is said after what is read; nothing of it is of the run.
+        """Return the log-probability of each text `said` after what is shown and `read`. None of it belongs to the run.
 
         What the slot held of the run is dropped, and read anew by the next turn: a taught model's run is short, and a
         sequence kept for this would cost every other run a part of the context.

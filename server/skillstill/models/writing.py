@@ -1,4 +1,4 @@
-"""One turn being written: the arg-max is checked against the grammar alone, and masked only where it is refused.
+"""One turn being written: the arg-max is checked against the grammar alone, and masked only if it is refused.
 
 Cheap, because a check costs microseconds and a mask of the whole vocabulary is made only for a refused token; tokens
 that the grammar forces are appended to the pending batch, so that a run of them costs one decode.
@@ -64,7 +64,7 @@ class Writing:
             pending = [token]
 
     def reconsider(self, matcher: llguidance.LLMatcher) -> bool:
-        """Go back to the least sure choice and make the other one, under a fresh matcher; False where there is none."""
+        """Go back to the least sure choice and make the other one, under a fresh matcher; False if there is none."""
         if not self.forks:
             return False
         fork = min(self.forks, key=lambda one: one.margin)
@@ -104,7 +104,7 @@ class Writing:
         return Decision(token=text, logprob=round(logprob, 4), overruled=overruled)
 
     def _allowed(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The logits, minus infinity for what the grammar refuses."""
+        """Return the logits, minus infinity for what the grammar refuses."""
         mask = masks.allocate_token_bitmask(1, len(logits))
         masks.fill_next_token_bitmask(self.matcher, mask)
         allowed = logits.copy()

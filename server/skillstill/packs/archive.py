@@ -24,7 +24,7 @@ from skillstill.util.storage import open_regular
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of a zip's calendar
 REGULAR = stat.S_IFREG | 0o644
-END = struct.Struct("<4s4H2IH")  # a zip's last record, where it has no comment
+END = struct.Struct("<4s4H2IH")  # a zip's last record, if it has no comment
 LARGE = b"PK\x06\x07"  # stands before that record in a zip of the 64-bit extension, 20 bytes of it
 DIRECTORY = MOST_MEMBERS * 400  # bytes: what names of 200 characters need
 # What Python's reader raises over bytes that are no zip, or are one no more.
@@ -34,19 +34,19 @@ Content = bytes | Path
 
 
 def write_archive(file: IO[bytes], manifest: Manifest, contents: Mapping[str, Content]) -> None:
-    """Manifest first, then its members in its order. Raises PackError where one is not what the manifest says."""
+    """Write the manifest, then its members in its order. Raise PackError if one is not what the manifest says."""
     with ZipFile(file, "w", ZIP_STORED) as archive:
         archive.writestr(_info(MANIFEST), manifest.model_dump_json(indent=1, exclude_none=True) + "\n")
         for member in manifest.members:
             info = _info(member.path)
             info.file_size = member.size
-            with archive.open(info, "w") as target, _opened(contents[member.path]) as source:
+            with archive.open(info, "w") as target, _open(contents[member.path]) as source:
                 _copy(source, target, member)
 
 
 @contextmanager
 def read_archive(file: Path) -> Iterator[tuple[Manifest, "Archive"]]:
-    """The manifest and what it lists, judged before any member is read. Raises PackError."""
+    """Return the manifest and what it lists, judged before any member is read. Raise PackError."""
     try:
         content = open(file, "rb", opener=open_regular)  # noqa: SIM115 - Path.open takes no opener
     except OSError as error:
@@ -55,7 +55,7 @@ def read_archive(file: Path) -> Iterator[tuple[Manifest, "Archive"]]:
         _check_end(file, content)
         try:
             archive = ZipFile(content)
-            judged = _judged(file, archive)
+            judged = _validate(file, archive)
         except DAMAGED as error:
             raise PackError(f"{file} is damaged: fetch it again") from error
         with archive:
@@ -69,13 +69,13 @@ class Archive:
         self._file, self._archive = file, archive
 
     def read(self, path: str) -> bytes:
-        """A member in memory; nothing where there is none."""
+        """Return a member in memory; nothing if there is none."""
         return self._archive.read(path) if path in self._archive.namelist() else b""
 
     def extract(self, member: Member, target: Path) -> None:
-        """Written and verified. Raises PackError where it is not what the manifest says, OSError for want of room."""
+        """Write and verify a member. Raise PackError if it differs from the manifest, OSError if there is no room."""
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with target.open("xb") as place, self._opened(member) as source:
+        with target.open("xb") as place, self._open(member) as source:
             try:
                 _copy(source, place, member)
             except (BadZipFile, EOFError) as error:
@@ -83,7 +83,7 @@ class Archive:
             except PackError as error:
                 raise PackError(f"{self._file}: {error}: fetch the pack again") from error
 
-    def _opened(self, member: Member) -> IO[bytes]:
+    def _open(self, member: Member) -> IO[bytes]:
         try:
             return self._archive.open(member.path)
         except DAMAGED as error:
@@ -93,7 +93,7 @@ class Archive:
         return PackError(f"{self._file}: {member.path} is damaged: fetch the pack again")
 
 
-def _judged(file: Path, archive: ZipFile) -> tuple[Manifest, Archive]:
+def _validate(file: Path, archive: ZipFile) -> tuple[Manifest, Archive]:
     infos = archive.infolist()
     if not infos or infos[0].filename != MANIFEST:
         raise PackError(f"{file} is no pack: expected {MANIFEST} as its first member")
@@ -107,7 +107,7 @@ def _judged(file: Path, archive: ZipFile) -> tuple[Manifest, Archive]:
 
 
 def _check_end(file: Path, content: IO[bytes]) -> None:
-    """Before Python's reader, which would take a directory of any size into memory."""
+    """Check the end before Python's reader does, which would take a directory of any size into memory."""
     size = content.seek(0, 2)
     if size > MOST_BYTES:
         raise PackError(f"{file} has {size:,} bytes: a pack has at most {MOST_BYTES:,}")
@@ -160,7 +160,7 @@ def _check_listed(file: Path, manifest: Manifest, infos: list[ZipInfo]) -> None:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], member: Member) -> None:
-    """Raises PackError where size or hash are not those of the manifest."""
+    """Raise PackError if size or hash are not those of the manifest."""
     digest, size = hashlib.sha256(), 0
     while chunk := source.read(CHUNK):
         digest.update(chunk)
@@ -172,7 +172,7 @@ def _copy(source: IO[bytes], target: IO[bytes], member: Member) -> None:
 
 
 @contextmanager
-def _opened(content: Content) -> Iterator[IO[bytes]]:
+def _open(content: Content) -> Iterator[IO[bytes]]:
     with BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
         yield source
 

@@ -63,7 +63,7 @@ class Figures(_Seen):
 
 
 def model_card(pack: Path, repository: str) -> str:
-    """The README.md of a repository that holds this pack, which a person and the hub read. Raises PackError."""
+    """Return the README.md of a repository that holds this pack, which a person and the hub read. Raise PackError."""
     with read_archive(pack) as (manifest, archive):
         scorecard = archive.read(SCORECARD)
     entry = manifest.entry
@@ -132,15 +132,15 @@ def _made_of(manifest: Manifest) -> str:
     tools = ", ".join(contract.tools)
     return "\n".join([
         "| | | licence |\n|---|---|---|",
-        f"| skill | `{entry.skill.rpartition('/')[2]}`, tools {tools} | {_stated(licences, 'skill')} |",
-        f"| base | `{entry.base.source}`, sha256 `{entry.base.sha256}` | {_stated(licences, 'base')} |",
-        f"| adapter | sha256 `{adapter}` | {_stated(licences, 'adapter')} |",
+        f"| skill | `{entry.skill.rpartition('/')[2]}`, tools {tools} | {_read_claims(licences, 'skill')} |",
+        f"| base | `{entry.base.source}`, sha256 `{entry.base.sha256}` | {_read_claims(licences, 'base')} |",
+        f"| adapter | sha256 `{adapter}` | {_read_claims(licences, 'adapter')} |",
         f"| serving hash | `{entry.serving_hash}`, dialect {contract.dialect}, skillstill {contract.skillstill} | |",
         f"| provenance hash | `{entry.provenance_hash or 'none'}` | |",
     ])  # fmt: skip
 
 
-def _stated(licences: Licences, part: str) -> str:
+def _read_claims(licences: Licences, part: str) -> str:
     return _plain(str(getattr(licences, part))) or "not stated"
 
 
@@ -152,5 +152,5 @@ def _read(scorecard: bytes) -> Figures:
 
 
 def _plain(text: str) -> str:
-    """On one line, where no character begins a table, a tag or a link."""
+    """Return the text on one line, with no character that begins a table, a tag or a link."""
     return one_line(text, 1_000).translate(ESCAPES)

@@ -68,7 +68,7 @@ def unpack(
     if remove:
         folder = removing.remove(str(file))
         return _json({"folder": str(folder)}) if json else _say(f"removed {file}: {folder}")
-    return _unpacked(unpacking.unpack(file.expanduser(), as_, _consent(accept_suspicious, json)), str(file), json)
+    return _print_unpacked(unpacking.unpack(file.expanduser(), as_, _consent(accept_suspicious, json)), str(file), json)
 
 
 def push(
@@ -100,7 +100,7 @@ def pull(repository: Repository, as_: As = "", accept_suspicious: Suspicious = F
     from skillstill.packs import hub
 
     found, address = hub.pull(hub.Address.parse(repository), as_, _consent(accept_suspicious, json))
-    return _unpacked(found, str(address), json)
+    return _print_unpacked(found, str(address), json)
 
 
 def _consent(accept: bool, json: bool) -> "Accept":
@@ -122,7 +122,7 @@ def _release(name: str, registry: Path | None) -> "ListedEntry":
     return Registry(registry).entry(name)
 
 
-def _unpacked(found: "Unpacked", source: str, json: bool) -> int:
+def _print_unpacked(found: "Unpacked", source: str, json: bool) -> int:
     entry, licences = found.entry, found.manifest.licences
     if json:
         return _json({"source": source, "folder": str(found.folder), "python": found.python,

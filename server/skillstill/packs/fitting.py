@@ -14,7 +14,7 @@ SIDES = (".lora_a", ".lora_b")
 
 
 def check_lora(adapter: Path, base: Path | None) -> None:
-    """Raises PackError; `base` is None where it is not on this machine, and then only half of this is known."""
+    """Raise PackError; `base` is None if it is not on this machine, and then only half of this is known."""
     head = read_head(adapter)
     if (head.fields.get("general.type"), head.fields.get("adapter.type")) != ("adapter", "lora"):
         kind = head.fields.get("general.type") or "GGUF file of no stated type"
@@ -28,7 +28,7 @@ def check_lora(adapter: Path, base: Path | None) -> None:
 
 
 def licence_of(model: Path) -> str:
-    """As the file itself states it; else empty."""
+    """Return the licence that the file itself states, else ""."""
     return str(read_head(model).fields.get(LICENCE) or "")
 
 

@@ -27,7 +27,7 @@ class Head:
 
 
 def read_head(file: Path) -> Head:
-    """Raises PackError where that is no GGUF."""
+    """Raise PackError if that is no GGUF."""
     try:
         with file.open("rb") as content:
             return _head(_Reader(content))
@@ -65,7 +65,7 @@ class _Reader:
         return self.bytes(self.count("Q", MOST_HEAD)).decode("utf-8", "replace")
 
     def value(self, kind: int) -> Value:
-        """A number or a text; an array is passed over."""
+        """Return a number or a text; an array is passed over."""
         if kind == STRING:
             return self.text()[:KEPT]
         if kind != ARRAY:

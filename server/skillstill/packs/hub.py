@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from skillstill.errors import PackError, UsageError
-from skillstill.models.hub import broken, hub_endpoint
+from skillstill.models.hub import hub_endpoint, plain_error
 from skillstill.packs.card import model_card
 from skillstill.packs.manifest import MOST_BYTES
 from skillstill.packs.packing import SUFFIX, pack
@@ -37,7 +37,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Raises UsageError."""
+        """Raise UsageError."""
         if not (match := ADDRESS.fullmatch(text)):
             raise UsageError(f"{text!r} is no address of a hub: type hub:OWNER/NAME, or hub:OWNER/NAME@REVISION")
         return cls(match["repository"], match["revision"] or "")
@@ -47,9 +47,9 @@ class Address:
 
 
 def push(listed: ListedEntry, address: Address, *, adapter_licence: str = "", public: bool = False) -> Address:
-    """Its pack and card in one commit, whose address comes back. A repository that is not there yet is made.
+    """Return its pack and card in one commit, whose address comes back. A repository that is not there yet is made.
 
-    Raises PackError, UsageError without a token.
+    Raise PackError, UsageError without a token.
     """
     token = os.environ.get(TOKEN)
     if not token:
@@ -61,18 +61,21 @@ def push(listed: ListedEntry, address: Address, *, adapter_licence: str = "", pu
         pack(listed, file, adapter_licence=adapter_licence)
         readme = model_card(file, address.repository)
         with _asking(address) as api:
-            return Address(address.repository, _committed(api, address, file, readme, public=public))
+            return Address(address.repository, _commit(api, address, file, readme, public=public))
 
 
 def pull(address: Address, name: str = "", accept: Accept = refuse) -> tuple[Unpacked, Address]:
-    """What `unpack` makes of the pack that lies there, and the commit it came from. Raises PackError, UsageError."""
+    """Return what `unpack` makes of the pack that lies there, and the commit it came from.
+
+    Raise PackError, UsageError.
+    """
     with TemporaryDirectory() as folder:
         with _asking(address) as api:
-            file, commit = _fetched(api, address, Path(folder))
+            file, commit = _fetch(api, address, Path(folder))
         return unpack(file, name, accept), Address(address.repository, commit)
 
 
-def _committed(api: "HfApi", address: Address, file: Path, readme: str, *, public: bool) -> str:
+def _commit(api: "HfApi", address: Address, file: Path, readme: str, *, public: bool) -> str:
     from huggingface_hub import CommitOperationAdd
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
@@ -82,8 +85,8 @@ def _committed(api: "HfApi", address: Address, file: Path, readme: str, *, publi
     return str(api.create_commit(address.repository, operations, commit_message="A release of skillstill").oid)
 
 
-def _fetched(api: "HfApi", address: Address, folder: Path) -> tuple[Path, str]:
-    """The pack at the commit that the revision stands for now. Its size is known before it is fetched."""
+def _fetch(api: "HfApi", address: Address, folder: Path) -> tuple[Path, str]:
+    """Return the pack at the commit that the revision stands for now. Its size is known before it is fetched."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
@@ -98,7 +101,7 @@ def _fetched(api: "HfApi", address: Address, folder: Path) -> tuple[Path, str]:
 
 @contextmanager
 def _asking(address: Address) -> Iterator["HfApi"]:
-    """The hub, asked with our token; whatever goes wrong is told in a sentence. Raises PackError."""
+    """Return the hub, asked with our token; whatever goes wrong is told in a sentence. Raise PackError."""
     from huggingface_hub import HfApi  # 0.2 s
 
     endpoint = hub_endpoint()
@@ -112,7 +115,7 @@ def _asking(address: Address) -> Iterator["HfApi"]:
 
 
 def _reason(address: Address, error: Exception) -> str:
-    """Without the addresses that the library's own texts contain."""
+    """Return the reason without the addresses that the library's own texts contain."""
     from huggingface_hub import errors
 
     if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
@@ -134,4 +137,4 @@ def _reason(address: Address, error: Exception) -> str:
             return f"it answers {error.response.status_code}; try again later"
         case errors.OfflineModeIsEnabled():
             return "HF_HUB_OFFLINE is set; unset it"
-    return f"{broken(error)}; check the network and HF_ENDPOINT; a hub of one's own may need HF_HUB_DISABLE_XET=1"
+    return f"{plain_error(error)}; check the network and HF_ENDPOINT; a hub of one's own may need HF_HUB_DISABLE_XET=1"

@@ -39,7 +39,7 @@ class Member(Frozen):
 
 
 class Licences(Frozen):
-    """As they are declared, SPDX identifiers where they are such; empty where nobody says."""
+    """As they are declared, SPDX identifiers if they are such; empty if nobody says."""
 
     skill: str = ""
     base: str = ""
@@ -76,7 +76,7 @@ class Manifest(Frozen):
 
     @model_validator(mode="after")
     def whole(self) -> Self:
-        """Only what belongs to a pack, and all of it."""
+        """Check that there is all of a pack and nothing else."""
         sizes = {member.path: member for member in self.members}
         for member in self.members:
             if member.path not in {ADAPTER, SCORECARD} and not member.path.startswith(f"{self.entry.skill}/"):
@@ -90,7 +90,7 @@ class Manifest(Frozen):
     @field_validator("entry")
     @classmethod
     def releasable(cls, entry: RegistryEntry) -> RegistryEntry:
-        """Nothing that only its packer can know or find."""
+        """Check that nothing is there that only its packer can know or find."""
         if entry.state != "released" or entry.measured or entry.before or entry.accepted:
             raise ValueError("expected a released entry whose figures are claims, and nothing before it")
         if not re.fullmatch(rf"{SKILLS}/[a-z0-9-]+", entry.skill):
@@ -103,14 +103,14 @@ class Manifest(Frozen):
 
 
 def portable(path: str) -> bool:
-    """Whether every system can have this file: relative, plain, in composed characters, nothing hidden."""
+    """Return whether every system can have this file: relative, plain, in composed characters, nothing hidden."""
     parts = path.split("/")
     plain = all(PART.fullmatch(part) and not part.endswith((" ", ".")) for part in parts)
     return plain and len(path) <= 200 and unicodedata.is_normalized("NFC", path)
 
 
 def collision(paths: list[str]) -> str:
-    """The first path that a system which does not tell A from a would write over another; else empty.
+    """Return the first path that a system which does not tell A from a would write over another; else empty.
 
     A file in the place of another's folder is one too.
     """

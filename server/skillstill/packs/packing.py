@@ -14,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 from skillstill.chat import LINES
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError
-from skillstill.library.reading.licences import declared, recognised
+from skillstill.library.reading.licences import declared_licence, recognise_licence
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Content, write_archive
 from skillstill.packs.fitting import check_lora, licence_of
@@ -30,14 +30,13 @@ from skillstill.packs.manifest import (
     Member,
     portable,
 )
-from skillstill.skills.registry import ListedEntry, RegistryEntry
-from skillstill.skills.releases import DIGITS, FOLDER
+from skillstill.skills.registry import DIGITS, RELEASES, ListedEntry, RegistryEntry
 from skillstill.skills.skill import Skill, mistake
 from skillstill.types import ModelFile
 
 SUFFIX = ".skillstill"
 # Of a skill's folder, what never leaves: releases of its own, runs and traces, caches, weights; hidden files neither.
-KEPT_FOLDERS = {FOLDER, "runs", "traces", "__pycache__"}
+KEPT_FOLDERS = {RELEASES, "runs", "traces", "__pycache__"}
 KEPT_SUFFIXES = {".jsonl", ".pyc", ".part", ".gguf", ".safetensors", ".log"}
 PATH = re.compile(r"(?:file:)?(?<![\w.@/-])/(?:[^/\s]+/)+")  # an absolute path up to its last name
 
@@ -45,13 +44,13 @@ PATH = re.compile(r"(?:file:)?(?<![\w.@/-])/(?:[^/\s]+/)+")  # an absolute path 
 def pack(listed: ListedEntry, file: Path, *, adapter_licence: str = "") -> Manifest:
     """Write the release as one file, the same bytes whenever and wherever it is done.
 
-    Raises PackError where it cannot be shared as it is: untrained, changed since it was measured, on a base that only
-    this machine has; BaseError where its adapter is not what it was; SkillError.
+    Raise PackError if it cannot be shared as it is: untrained, changed since it was measured, on a base that only
+    this machine has; BaseError if its adapter is not what it was; SkillError.
     """
     skill, contents = listed.skill(), _contents(listed)
     _check(listed, skill)
     manifest = _manifest(listed, skill, contents, adapter_licence)
-    _written(file, manifest, contents)
+    _write(file, manifest, contents)
     return manifest
 
 
@@ -70,10 +69,10 @@ def _check(listed: ListedEntry, skill: Skill) -> None:
 
 
 def _check_terms(listed: ListedEntry, skill: Skill) -> None:
-    """Raises PackError where the skill's licence forbids what a release is: a derived work."""
+    """Raise PackError if the skill's licence forbids what a release is: a derived work."""
     files = [file for file in sorted(listed.skill_folder.glob("LICEN[CS]E*")) if file.is_file()]
-    terms = [declared(skill.licence, "SKILL.md")]
-    terms += [recognised(file.read_text("utf-8", "replace"), file.name) for file in files]
+    terms = [declared_licence(skill.licence, "SKILL.md")]
+    terms += [recognise_licence(file.read_text("utf-8", "replace"), file.name) for file in files]
     for licence in terms:
         if licence.derived_works == "forbidden":
             raise PackError(f"{listed.entry.name} cannot be shared: the licence of its skill, {licence.name} in "
@@ -81,14 +80,14 @@ def _check_terms(listed: ListedEntry, skill: Skill) -> None:
 
 
 def _contents(listed: ListedEntry) -> Mapping[str, Content]:
-    """By member, sorted. Raises PackError and BaseError."""
+    """Return the contents by member, sorted. Raise PackError and BaseError."""
     entry = listed.entry
     if entry.state != "released" or entry.adapter is None:
         raise PackError(f"{entry.name} is {entry.state} and has no adapter: there is nothing to share yet, train it")
     adapter = locate(entry.adapter)
     check_lora(adapter, _base(entry))
     found: dict[str, Content] = {ADAPTER: adapter}
-    scorecard = listed.skill_folder / FOLDER / f"{entry.adapter.sha256[:DIGITS]}.json"
+    scorecard = listed.skill_folder / RELEASES / f"{entry.adapter.sha256[:DIGITS]}.json"
     if not scorecard.is_file():  # a pack that is packed again keeps it beside its adapter
         scorecard = adapter.parent / SCORECARD
     if scorecard.is_file():
@@ -99,11 +98,11 @@ def _contents(listed: ListedEntry) -> Mapping[str, Content]:
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """The files of a skill that are shared. Raises PackError where one cannot be."""
+    """Yield the files of a skill that are shared. Raise PackError if one cannot be."""
     private = [f"{path}/".encode() for path in (folder.parent.absolute(), Path.home()) if path != Path("/")]
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder)
-        if not _shared(name) or (file.is_dir() and not file.is_symlink()):
+        if not _shared_files(name) or (file.is_dir() and not file.is_symlink()):
             continue
         if file.is_symlink() or not file.is_file() or not portable(name.as_posix()):
             raise PackError(f"{file} cannot be shared: it is a link or a device, or its name is not plain")
@@ -115,13 +114,13 @@ def _texts(folder: Path) -> Iterator[tuple[str, bytes]]:
         yield name.as_posix(), content
 
 
-def _shared(name: Path) -> bool:
+def _shared_files(name: Path) -> bool:
     hidden = any(part.startswith(".") for part in name.parts)
     return not hidden and KEPT_FOLDERS.isdisjoint(name.parts) and name.suffix not in KEPT_SUFFIXES
 
 
 def _portable_scorecard(file: Path, entry: RegistryEntry) -> bytes:
-    """Without the folders of the machine that it was measured on. Raises PackError."""
+    """Return the scorecard without the folders of the machine that it was measured on. Raise PackError."""
     try:
         card = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
@@ -178,7 +177,7 @@ def _adapter(entry: RegistryEntry) -> ModelFile:
 
 
 def _base(entry: RegistryEntry) -> Path | None:
-    """On this machine, or not; nothing is fetched for it."""
+    """Return the base's file, or None if it is not on this machine; nothing is fetched for it."""
     try:
         return locate(entry.base, offline=True)
     except BaseError:
@@ -190,8 +189,8 @@ def _base_licence(entry: RegistryEntry) -> str:
     return licence_of(base) if base else ""
 
 
-def _written(file: Path, manifest: Manifest, contents: Mapping[str, Content]) -> None:
-    """All or nothing. Raises PackError."""
+def _write(file: Path, manifest: Manifest, contents: Mapping[str, Content]) -> None:
+    """Write all or nothing. Raise PackError."""
     draft = None
     try:
         with tempfile.NamedTemporaryFile(dir=file.absolute().parent, prefix=file.name, delete=False) as part:

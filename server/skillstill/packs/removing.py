@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from skillstill.errors import PackError, UsageError
-from skillstill.packs.unpacking import ASIDE, alone
+from skillstill.packs.unpacking import ASIDE, locked
 from skillstill.skills.registry import remove_entry, skill_paths, user_registry
 from skillstill.skills.trust import distrust, pack_around
 
@@ -14,7 +14,7 @@ def remove(name: str) -> Path:
 
     Raise UsageError if no pack brought such a subagent, PackError or RegistryError if it cannot be taken away.
     """
-    with alone() as packs:
+    with locked() as packs:
         folder = _pack_of(name)
         remove_entry(user_registry(), name)
         distrust(folder)

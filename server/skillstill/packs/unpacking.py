@@ -46,7 +46,7 @@ class Unpacked:
 
     @property
     def python(self) -> tuple[str, ...]:
-        """Members that would run if the folder were trusted."""
+        """Return the members that would run if the folder were trusted."""
         return tuple(member.path for member in self.manifest.members if member.path.endswith(".py"))
 
     @property
@@ -66,7 +66,7 @@ def unpack(file: Path, name: str = "", accept: Accept = refuse) -> Unpacked:
     `accept` is asked if its texts hold hidden characters or speak to a model. Raise PackError, which says which member
     or what does not fit, UsageError if the name is taken or is none.
     """
-    with read_archive(file) as (manifest, archive), alone() as packs:
+    with read_archive(file) as (manifest, archive), locked() as packs:
         chosen = _free_name(manifest, name, file)
         aside = Path(tempfile.mkdtemp(dir=packs, prefix=ASIDE))
         try:
@@ -76,7 +76,7 @@ def unpack(file: Path, name: str = "", accept: Accept = refuse) -> Unpacked:
             if suspicious and not accept(suspicious):
                 raise PackError(f"{file} was not unpacked, for it holds what is suspicious: {suspicious[0].text}; look "
                                 "at it, then add --accept-suspicious if you want it all the same")  # fmt: skip
-            return _placed(manifest, aside, packs / chosen, missing, accepted=bool(suspicious))
+            return _place(manifest, aside, packs / chosen, missing, accepted=bool(suspicious))
         except OSError as error:
             raise PackError(f"{packs} cannot be written: {error.strerror}; nothing was registered") from error
         finally:
@@ -93,8 +93,8 @@ def find_suspicions(manifest: Manifest, folder: Path) -> tuple[Finding, ...]:
 
 
 @contextmanager
-def alone() -> Iterator[Path]:
-    """The folder of all packs, which nobody else changes meanwhile. Raises PackError."""
+def locked() -> Iterator[Path]:
+    """Return the folder of all packs, which nobody else changes meanwhile. Raise PackError."""
     packs = data_folder() / PACKS
     try:
         packs.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -108,7 +108,7 @@ def alone() -> Iterator[Path]:
 
 
 def _free_name(manifest: Manifest, name: str, file: Path) -> str:
-    """Among all subagents, for a pack takes no bundled one's place either. Raises UsageError, RegistryError."""
+    """Return a name that no subagent has, no bundled one either. Raise UsageError and RegistryError."""
     chosen = name or manifest.entry.name
     if not re.fullmatch(NAME, chosen) or len(chosen) > 64:
         raise UsageError(f"a subagent's name is 1 to 64 of a-z, 0-9 and single hyphens, not {chosen[:80]!r}")
@@ -132,7 +132,7 @@ def _extract(manifest: Manifest, archive: Archive, aside: Path) -> None:
 
 
 def _check(file: Path, manifest: Manifest, aside: Path) -> str:
-    """What the base still needs; empty where it is here. Raises PackError."""
+    """Return what the base still needs; empty if it is here. Raise PackError."""
     entry = manifest.entry
     try:
         if brings_tools(aside / entry.skill):  # they have to run for its contract: the first run after trust checks it
@@ -176,11 +176,11 @@ def _base(base: ModelFile) -> tuple[Path | None, str]:
         return None, str(error)
 
 
-def _placed(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> Unpacked:
-    """Registered last. Raises OSError and RegistryError, and nothing counts."""
+def _place(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> Unpacked:
+    """Move the files to their place and register them last. Raise OSError and RegistryError, and nothing counts."""
     if folder.exists():  # no entry has this name: it was left by somebody who was killed, or taken out by hand
         shutil.rmtree(folder)
-    _synced(aside)
+    _sync(aside)
     aside.rename(folder)
     inside = f"{PACKS}/{folder.name}"
     entry = manifest.entry.model_copy(
@@ -199,8 +199,8 @@ def _adapter_hash(manifest: Manifest) -> str:
     return manifest.entry.adapter.sha256
 
 
-def _synced(folder: Path) -> None:
-    """On the disk before the registry names it."""
+def _sync(folder: Path) -> None:
+    """Flush the folder to the disk before the registry names it."""
     for file in folder.rglob("*"):
         descriptor = os.open(file, os.O_RDONLY)
         try:

@@ -20,7 +20,7 @@ CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
 
 
 def _behind(found: re.Match[str]) -> str:
-    """`lines 3 to 5 of src/app.py` with the path first."""
+    """Return `lines 3 to 5 of src/app.py` with the path first."""
     return f"{found[3]}:{found[1]}" + (f"-{found[2]}" if found[2] else "")
 
 
@@ -46,7 +46,7 @@ class Verdict:
 
 
 def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> Verdict:
-    """What in the answer is vouched for. `shown` are the results of tools, `root` is the workspace's path.
+    """Return what in the answer is vouched for. `shown` are the results of tools, `root` is the workspace's path.
 
     Evidence is each quoted `path:line` that a receipt covers, and each receipt that is named; without either, the
     receipt of each quoted path. A quoted location that no receipt covers, and that stands in no result either (as
@@ -58,11 +58,13 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
         return Verdict(problem="it was given without a successful tool call")
     if any(not _stands_as_word(one, shown) for one in REFERENCE.findall(answer)):
         return Verdict(problem="it refers to lines that no result has")
-    if wrong := invented(answer, good, shown, root):
+    if wrong := invented_place(answer, good, shown, root):
         return Verdict(problem=f"it names {wrong}, which no tool has shown", subject=wrong)
-    if wrong := _uncited(answer, receipts, shown):
+    if wrong := _unknown_receipt(answer, receipts, shown):
         return Verdict(problem=f"it names {wrong}, which is no result", subject=wrong)
-    places = [f"{place.path}:{place.first}" for place in _known(answer, good, root)[0] if _covered(place, good)]
+    places = [
+        f"{place.path}:{place.first}" for place in _known_places(answer, good, root)[0] if _is_covered(place, good)
+    ]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
     if DENIES.match(answer) and not places and (wrong := _why_not_absent(answer, good, found, shown)):
@@ -93,9 +95,9 @@ def _names_something_new(answer: str, shown: Sequence[str]) -> bool:
     return any(word.casefold() not in known for word in WORD.findall(denied))
 
 
-def incomplete(answer: str, receipts: Sequence[Receipt]) -> tuple[str, ...]:
+def incomplete_notes(answer: str, receipts: Sequence[Receipt]) -> tuple[str, ...]:
     """Return a note for each result of which the answer tells several places as if they were all."""
-    told = {(place.path, place.first) for place in _known(answer, receipts, "")[0]}
+    told = {(place.path, place.first) for place in _known_places(answer, receipts, "")[0]}
     notes = (_note(receipt, told) for receipt in receipts if receipt.omitted)
     return tuple(note for note in notes if note)
 
@@ -106,39 +108,42 @@ def _note(receipt: Receipt, told: Collection[tuple[str, int]]) -> str:
     return f"({some} of {every} that {receipt.id} found.)" if some > 1 else ""
 
 
-def invented(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> str:
-    """The first location in the text that nothing bears out, as it is quoted there; empty where there is none."""
-    places, rest = _known(text, receipts, root)
-    claimed = [*(place for place in places if not _covered(place, receipts)), *quoted(rest)[0]]
+def invented_place(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> str:
+    """Return the first location in the text that nothing bears out, as it is quoted there; empty if there is none."""
+    places, rest = _known_places(text, receipts, root)
+    claimed = [*(place for place in places if not _is_covered(place, receipts)), *quoted_places(rest)[0]]
     return next((_quote(place) for place in claimed if not _stands_in(_quote(place), shown)), "")
 
 
-def quoted(text: str) -> tuple[list[Span], str]:
-    """The places that a text names as `path:line`, whether a tool has shown them or not, and the text without them."""
-    spelled = _spelled(text)
+def quoted_places(text: str) -> tuple[list[Span], str]:
+    """Return the places that a text names as `path:line`, shown by a tool or not, and the text without them."""
+    spelled = _normalised(text)
     found = [match for match in LOCATION.finditer(spelled) if _looks_like_path(match[1])]
     for match in reversed(found):
         spelled = f"{spelled[: match.start()]} {spelled[match.end() :]}"
     return [_span(*match.groups()) for match in found], spelled
 
 
-def partial(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
-    """The first place that each of the last receipts showed: what a hand-off can pass on."""
+def last_places(receipts: Sequence[Receipt], limit: int = 5) -> tuple[str, ...]:
+    """Return the first place that each of the last receipts showed: what a hand-off can pass on."""
     firsts = (next((span for span in receipt.spans if span.first), None) for receipt in reversed(receipts))
     return tuple(dict.fromkeys(f"{span.path}:{span.first}" for span in firsts if span))[:limit]
 
 
-def _uncited(answer: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> str:
-    """The first named receipt that does not exist, unless it is a name of theirs: `def join_by(key, r1, r2)`."""
+def _unknown_receipt(answer: str, receipts: Sequence[Receipt], shown: Sequence[str]) -> str:
+    """Return the first named receipt that does not exist, unless it is a name of theirs: `def join_by(key, r1, r2)`."""
     known = {receipt.id for receipt in receipts}
     cited = (name for name in CITED.findall(answer) if name not in known)
     return next((name for name in cited if not any(re.search(rf"\b{name}\b", one) for one in shown)), "")
 
 
-def _known(text: str, receipts: Sequence[Receipt], root: str) -> tuple[list[Span], str]:
-    """The quoted places in files that a tool has named, whatever characters their paths have; the text without them."""
+def _known_places(text: str, receipts: Sequence[Receipt], root: str) -> tuple[list[Span], str]:
+    """Return the quoted places in files that a tool has named, whatever characters their paths have.
+
+    The text without them.
+    """
     places: list[Span] = []
-    rest = _spelled(text)
+    rest = _normalised(text)
     paths = {span.path for receipt in receipts for span in receipt.spans}
     for path in sorted(paths, key=lambda path: (-len(path), path)):  # in one order in every process
         prefix = f"(?:\\./|{re.escape(root)}/)?" if root else r"(?:\./)?"
@@ -152,14 +157,14 @@ def _span(path: str, first: str, last: str | None) -> Span:
     return Span(path=path, first=int(first), last=int(last or first))
 
 
-def _spelled(text: str) -> str:
+def _normalised(text: str) -> str:
     for pattern, plain in SPELLINGS:
         text = pattern.sub(plain, text)
     return text
 
 
-def _covered(place: Span, receipts: Sequence[Receipt]) -> bool:
-    """Whether both ends of the quoted lines were shown."""
+def _is_covered(place: Span, receipts: Sequence[Receipt]) -> bool:
+    """Return whether both ends of the quoted lines were shown."""
     spans = [span for receipt in receipts for span in receipt.spans if span.path == place.path and span.first]
     return all(any(span.first <= line <= span.last for span in spans) for line in (place.first, place.last))
 
@@ -181,7 +186,10 @@ def _stands_in(text: str, shown: Iterable[str]) -> bool:
 
 
 def _receipts_of_paths(answer: str, receipts: Sequence[Receipt]) -> list[str]:
-    """The receipts that showed a path which the answer quotes: one with a folder or suffix, or any in backticks."""
+    """Return the receipts that showed a path which the answer quotes.
+
+    One with a folder or suffix, or any in backticks.
+    """
     return [receipt.id for receipt in receipts if any(_names(answer, span.path) for span in receipt.spans)]
 
 

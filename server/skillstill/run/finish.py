@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete
-from skillstill.run.neutral import neutral
+from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete_notes
 from skillstill.skills.calibration import Calibration, features
 from skillstill.types import Receipt, Report, Trace
+from skillstill.util.neutral import neutral
 from skillstill.util.text import call_text
 
 UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
@@ -36,7 +36,7 @@ def neutralized(report: Report) -> Report:
 
 def with_notes(report: Report, receipts: Sequence[Receipt]) -> Report:
     """Return the report with a note if the answer tells only a part of what a result found."""
-    notes = incomplete(report.answer, receipts) if report.status == "answered" else ()
+    notes = incomplete_notes(report.answer, receipts) if report.status == "answered" else ()
     return report.model_copy(update={"notes": (*report.notes, *notes)})
 
 

@@ -29,6 +29,7 @@ from skillstill.types import (
     Receipt,
     Report,
     Scorer,
+    SecondThoughts,
     Step,
     ToolCall,
     Trace,
@@ -36,6 +37,7 @@ from skillstill.types import (
 from skillstill.util.text import call_text, clean, one_line, shorten, whole_lines
 from skillstill.workspace import Workspace
 
+SECOND_THOUGHTS = 3  # times that a model takes a turn otherwise because it makes calls that it made before
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
 ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)
 GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
@@ -88,7 +90,7 @@ class _Run:
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
-        self.scorer: Scorer | None = None  # the model, where it can tell which line a text means
+        self.scorer: Scorer | None = None  # the model, if it can tell which line a text means
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)
@@ -144,7 +146,21 @@ class _Run:
         if room <= 0:
             raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.tokens} tokens is used up")
         turn = await model.complete(self.record.messages, self.schemas, max_tokens=min(room, self.limits.turn_tokens))
+        if isinstance(model, SecondThoughts):
+            turn = await self.reconsidered(turn, model)
         self.record.say(turn)
+        return turn
+
+    async def reconsidered(self, turn: Message, model: SecondThoughts) -> Message:
+        """Return the turn, or another one if it makes calls that were made before.
+
+        A small model that is at a loss makes the same call again, whatever it is told.
+        """
+        made = [message.calls for message in self.record.messages if message.calls]
+        for _ in range(SECOND_THOUGHTS):
+            if turn.calls not in made or not (other := await model.reconsider()):
+                break
+            turn = other
         return turn
 
     async def act(self, turn: Message) -> None:
@@ -152,7 +168,7 @@ class _Run:
             raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.steps} steps is used up")
         if turn.malformed:
             cut = " (it was cut off: make it shorter)" if turn.truncated else ""
-            self.record.tell(f"Not executed: {turn.malformed}{cut}.", event=Event.UNREADABLE_CALL)
+            self.record.advise(f"Not executed: {turn.malformed}{cut}.", Event.UNREADABLE_CALL)
             await self.report_step(note=Event.UNREADABLE_CALL)
         for call in turn.calls:
             if len(self.done) - bool(self.brief.skill.subagent.opening) >= self.limits.steps:  # many calls in one turn
@@ -171,7 +187,7 @@ class _Run:
         return await self.report_step(call=call, receipt=receipt)
 
     async def result(self, call: ToolCall) -> tuple[Result, bool]:
-        """What the tool answers, and whether that is a refusal."""
+        """Return what the tool answers, and whether that is a refusal."""
         try:
             if call.name not in self.tools:
                 raise Refusal(f"no tool called {call.name!r}; the tools are {', '.join(self.tools)}")
@@ -180,7 +196,7 @@ class _Run:
             return Result.of_text(str(refusal)), True
 
     def fingerprint(self, call: ToolCall) -> str:
-        """Equal for equal calls, whether a default was written out or not."""
+        """Return a text that is equal for equal calls, whether a default was written out or not."""
         tool = self.tools.get(call.name)
         arguments = tool.with_defaults(call.arguments) if tool else call.arguments
         return json.dumps([call.name, arguments], sort_keys=True)
@@ -191,7 +207,7 @@ class _Run:
             told = call_text(call.name, call.arguments)
             raise Stop(ReasonKind.REPEATED_CALL, f"the call {told} was repeated", told)
         advice = f"You made this call already: its result is {receipt}. Make another call, or answer."
-        self.record.tell(advice, event=Event.REPEATED_CALL)
+        self.record.advise(advice, Event.REPEATED_CALL)
         await self.report_step(call=call, note=Event.REPEATED_CALL)
 
     async def report_step(
@@ -218,7 +234,7 @@ class _Run:
 
     def own_words(self, text: str) -> str:
         """Return the model's own words on giving up, unless they make a claim that nothing bears out."""
-        if wrong := evidence.invented(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
+        if wrong := evidence.invented_place(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
             return f"the model gave up on account of {wrong}, which no tool has shown"
         return text or "the model gave no reason"
 
@@ -229,7 +245,9 @@ class _Run:
         why = f"the model's answer is withheld: {reason.text}" if reason.kind is ReasonKind.WITHHELD else reason.text
         why = evidence.REFERENCE.sub("…", why)
         text = f"escalate: {shorten(why, 300)}. Tried: {tried}. Run {self.brief.run}."
-        return Report(status="escalate", answer=text, evidence=evidence.partial(self.record.receipts), reason=reason)
+        return Report(
+            status="escalate", answer=text, evidence=evidence.last_places(self.record.receipts), reason=reason
+        )
 
     def failure(self, reason: Reason) -> Report:
         text = f"failed: {one_line(reason.text, 500)} (run {self.brief.run})"
@@ -237,6 +255,8 @@ class _Run:
 
 
 def _places_once(answer: str) -> str:
-    """Without lines that name a place and have been told: a small model likes to point at the same line again."""
+    """Return the answer without repeated lines that name a place: a small model likes to name the same line again."""
     lines = answer.split("\n")
-    return "\n".join(line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted(line)[0])
+    return "\n".join(
+        line for at, line in enumerate(lines) if line not in lines[:at] or not evidence.quoted_places(line)[0]
+    )

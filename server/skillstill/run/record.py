@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillstill.run.evidence import quoted
+from skillstill.run.evidence import quoted_places
 from skillstill.tools import Result
 from skillstill.types import Event, Message, Receipt, Tally, Usage
 from skillstill.util.text import shorten
@@ -22,19 +22,32 @@ class Record:
         self._started = time.monotonic()
 
     def say(self, turn: Message) -> None:
-        """The model's turn."""
+        """Append the model's turn."""
         self.messages.append(turn)
 
-    def tell(self, text: str, result: Result | None = None, event: Event | None = None) -> None:
-        """Append what the model is told in answer to a call, and what it took to choose that."""
-        decisions = (result.decision,) if result and result.decision else ()
-        usage = Usage(prompt=result.tokens) if result and result.tokens else None
-        self.messages.append(Message(role="tool", content=text, decisions=decisions, usage=usage, event=event))
+    def advise(self, text: str, event: Event) -> None:
+        """Append what the model is told in place of a result."""
+        self.messages.append(Message(role="tool", content=text, event=event))
+
+    def show(self, receipt: str, result: Result) -> None:
+        """Append a result under its receipt's id, and what it took to choose it."""
+        self.messages.append(
+            Message(
+                role="tool",
+                content=f"{receipt}: {result.text}",
+                receipt=receipt,
+                places=result.places,
+                rows=result.rows,
+                terms=result.terms,
+                decisions=(result.decision,) if result.decision else (),
+                usage=Usage(prompt=result.tokens) if result.tokens else None,
+            )
+        )
 
     def file(
         self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float
     ) -> Receipt:
-        """The receipt of an executed call, whose result the model is told under the receipt's id."""
+        """Return the receipt of an executed call, whose result the model is told under the receipt's id."""
         receipt = Receipt(
             id=f"r{len(self.receipts) + 1}",
             tool=tool,
@@ -50,7 +63,7 @@ class Record:
             seconds=round(seconds, 4),
         )
         self.receipts.append(receipt)
-        self.tell(f"{receipt.id}: {result.text}", result)
+        self.show(receipt.id, result)
         if not refused:
             self.shown.append(_without_echo(result.text, arguments))
         return receipt
@@ -61,7 +74,7 @@ class Record:
 
     @property
     def spent(self) -> int:
-        """Tokens that were read anew or written."""
+        """Return tokens that were read anew or written."""
         return sum(usage.prompt - usage.reused + usage.completion for usage in self._usages)
 
     def tally(self) -> Tally:
@@ -74,7 +87,7 @@ class Record:
         )
 
     def confidence(self) -> float | None:
-        """Geometric mean probability of the decision tokens, in 0..1; not calibrated."""
+        """Return the geometric mean probability of the decision tokens, in 0..1; not calibrated."""
         logprobs = [one.logprob for message in self.messages for one in message.decisions]
         return round(math.exp(sum(logprobs) / len(logprobs)), 4) if logprobs else None
 
@@ -84,7 +97,7 @@ class Record:
 
 
 def _without_echo(text: str, arguments: Mapping[str, Any]) -> str:
-    """A result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
-    for place in quoted(" ".join(map(str, arguments.values())))[0]:
+    """Return a result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
+    for place in quoted_places(" ".join(map(str, arguments.values())))[0]:
         text = text.replace(f"{place.path}:{place.first}", " ")
     return text

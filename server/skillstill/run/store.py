@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 def store(trace: Trace) -> Path:
-    """Write the trace and drop what is older than KEEP_DAYS. Raises TraceError, and then leaves no half of a file."""
+    """Write the trace and drop what is older than KEEP_DAYS. Raise TraceError, and then leaves no half of a file."""
     stamp = trace.created.strftime("%Y%m%dT%H%M%S%f")
     file = folder() / f"{stamp}-{trace.run}.jsonl"
     try:
@@ -28,10 +28,10 @@ def store(trace: Trace) -> Path:
 
 
 def load(run: str) -> Trace:
-    """A trace by its run id, the beginning of one, or `last`. Raises UnknownName and TraceError."""
-    found = stored()[-1:] if run == "last" else [file for file in stored() if _id(file).startswith(run)]
+    """Return a trace by its run id, the beginning of one, or `last`. Raise UnknownName and TraceError."""
+    found = trace_files()[-1:] if run == "last" else [file for file in trace_files() if _id(file).startswith(run)]
     if len(found) != 1:
-        if not stored():
+        if not trace_files():
             raise UnknownName("no run is stored yet: `skillstill run` makes one")
         what = f"{len(found)} runs begin with {run!r}" if found else f"no run {run!r} is stored"
         raise UnknownName(f"{what}: `skillstill show --list` names them")
@@ -39,7 +39,7 @@ def load(run: str) -> Trace:
 
 
 def read(file: Path) -> Trace:
-    """Raises TraceError."""
+    """Raise TraceError."""
     try:
         return Trace.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -47,23 +47,23 @@ def read(file: Path) -> Trace:
 
 
 def readable() -> Iterator[Trace]:
-    """All traces that can be read, oldest first; the others are logged."""
-    for file in stored():
+    """Yield all traces that can be read, oldest first; the others are logged."""
+    for file in trace_files():
         try:
             yield read(file)
         except TraceError as error:
             log.warning("%s", error)
 
 
-def stored() -> Sequence[Path]:
-    """The files of all traces, oldest first; what is older than KEEP_DAYS is gone by then."""
+def trace_files() -> Sequence[Path]:
+    """Return the files of all traces, oldest first; what is older than KEEP_DAYS is gone by then."""
     _forget_old()
     return sorted(folder().glob("*.jsonl"))
 
 
 def ids() -> Sequence[str]:
-    """The ids of stored runs, the latest first, as short as `show --list` has them."""
-    return [_id(file)[:12] for file in reversed(stored())]
+    """Return the ids of stored runs, the latest first, as short as `show --list` has them."""
+    return [_id(file)[:12] for file in reversed(trace_files())]
 
 
 def folder() -> Path:
@@ -75,7 +75,7 @@ def _id(file: Path) -> str:
 
 
 def _forget_old() -> None:
-    """What a killed process left half written goes too. A file that cannot go is told, and keeps no run from ending."""
+    """Remove old traces and what a killed process left half written. A failure is logged, and ends no run."""
     oldest = time.time() - KEEP_DAYS * 86_400
     for file in folder().glob("*.jsonl*"):
         try:

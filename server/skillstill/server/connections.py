@@ -17,7 +17,7 @@ STRANGERS = 100  # connections beside them that have not, or not yet
 
 
 def is_authenticated(scope: Scope | None) -> bool:
-    """Whether the SDK's authentication has accepted the token of this request."""
+    """Return whether the SDK's authentication has accepted the token of this request."""
     return scope is not None and isinstance(scope.get("user"), AuthenticatedUser)
 
 

@@ -64,18 +64,18 @@ class Finder:
 
     @property
     def has_library(self) -> bool:
-        """Whether anything was ever imported. Cheap: asked for again and again."""
+        """Return whether anything was ever imported. Cheap: asked for again and again."""
         return (library_folder() / LIBRARY_FILE).is_file()
 
     def offered(self) -> bool:
-        """Where it tells a client what the list of tools does not: what is in a library, or which of many to load.
+        """Return whether it tells a client more than the list of tools: what a library has, or which of many to load.
 
         A few subagents are always loaded with their descriptions; asking for one of them would only cost a call.
         """
         return self.has_library or len(self.registry.entries()) > FEW
 
     async def call(self, arguments: dict[str, Any]) -> CallToolResult:
-        """Raises UsageError and LibraryError."""
+        """Raise UsageError and LibraryError."""
         from skillstill.library.catalogue import Catalogue
         from skillstill.library.searching.found import find
 

@@ -68,9 +68,9 @@ class _Server(Server[TaskGroup]):
 
 
 def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float = GRACE) -> Server[TaskGroup]:
-    """A server whose tools are the registry's entries, as they stand at each request.
+    """Return a server whose tools are the registry's entries, as they stand at each request.
 
-    `places` runs work at once; a call that takes more than `grace` seconds goes to the background, where a client can.
+    `places` runs work at once; a call that takes more than `grace` seconds goes to the background, if a client can.
     """
     finder = finding.Finder(runtime.registry)
     announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.has_library))
@@ -106,7 +106,7 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
 
 
 def serve_stdio(server: Server[TaskGroup]) -> None:
-    """Serve one client over standard input and output until it hangs up. Raises UsageError where one is closed."""
+    """Serve one client over standard input and output until it hangs up. Raise UsageError if one is closed."""
     if sys.stdin is None or sys.stdout is None:
         raise UsageError("serve speaks over standard input and output, and one of them is closed")
     # A thread waits in read() and cannot be woken: an orderly end would wait for the client's next line.
@@ -154,21 +154,21 @@ class Calls:
         except UnknownName as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         except (SkillstillError, Refusal) as error:
-            return wire.failure(str(error))
+            return wire.tool_failure(str(error))
         self.transcripts.keep(trace, context)
-        return wire.result(trace)
+        return wire.tool_result(trace)
 
     async def _run(self, context: Context, name: str, request: wire.Request) -> Trace:
         Workspace(self.workspace).resolve(request.path)
         progress = ProgressNotifier(context)
         async with self.queue.place(progress.position):
             trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
-        log.info("run over", extra=_logged(trace))
+        log.info("run over", extra=_log_answers(trace))
         return trace
 
 
-def _logged(trace: Trace) -> dict[str, object]:
-    """What a log may hold of a run: neither prompt nor answer."""
+def _log_answers(trace: Trace) -> dict[str, object]:
+    """Return what a log may hold of a run: neither prompt nor answer."""
     return {
         "run": trace.run,
         "release": trace.release,

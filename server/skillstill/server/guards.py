@@ -21,13 +21,13 @@ Clock = Callable[[], float]
 
 
 def is_host(text: str) -> bool:
-    """Whether this is a host name or address, with a port that exists or none."""
+    """Return whether this is a host name or address, with a port that exists or none."""
     found = HOST.fullmatch(text)
     return found is not None and int(found["port"] or 1) in range(1, 65_536)
 
 
 def is_origin(text: str) -> bool:
-    """Whether this is what a browser sends as an Origin: a scheme and a host, nothing behind them."""
+    """Return whether this is what a browser sends as an Origin: a scheme and a host, nothing behind them."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -80,7 +80,7 @@ class RateLimit:
         return scope["type"] == "http" and scope["method"] == "POST" and is_authenticated(scope)
 
     def wait(self, address: str) -> float:
-        """Seconds until this address may call; 0 or less: now, and the call is counted."""
+        """Return seconds until this address may call; 0 or less: now, and the call is counted."""
         now = self.clock()
         due = max(now, self.due.pop(address, now))
         wait = due + self.pace - now - 60
@@ -136,14 +136,14 @@ class Sessions:
             return await self.app(scope, receive, send)
         session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER, "")
 
-        async def watched(message: Message) -> None:
+        async def watch(message: Message) -> None:
             if message["type"] == "http.response.start":
                 await self.note(scope, session, message)
             await send(message)
 
         self.requests[session] += 1
         try:
-            return await self.app(scope, receive, watched)
+            return await self.app(scope, receive, watch)
         finally:
             self.release(session)
 

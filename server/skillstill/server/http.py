@@ -64,12 +64,12 @@ class HttpOptions:
 
     @property
     def tokens(self) -> Mapping[str, str]:
-        """All tokens, by the names of their clients."""
+        """Return all tokens, by the names of their clients."""
         return {**({SINGLE: self.token} if self.token else {}), **self.clients}
 
 
 def check(options: HttpOptions) -> None:
-    """Raises UsageError where the options would let strangers in."""
+    """Raise UsageError if the options would let strangers in."""
     if not options.loopback and not (options.tokens and options.allowed_hosts):
         raise UsageError(
             f"other machines can reach {options.host}, so it needs a token and the names that clients call it by: type "
@@ -85,7 +85,7 @@ def check(options: HttpOptions) -> None:
 
 
 def application(server: Server[Any], options: HttpOptions, clock: Clock = time.monotonic) -> Starlette:
-    """The guarded ASGI application. Raises UsageError, also where there is no token."""
+    """Return the guarded ASGI application. Raise UsageError, also if there is no token."""
     check(options)
     tokens = TokenTable(options.tokens)
     app = server.streamable_http_app(
@@ -104,7 +104,7 @@ def application(server: Server[Any], options: HttpOptions, clock: Clock = time.m
 
 
 def say(text: str) -> None:
-    """Not through the log, which never holds a token."""
+    """Print a line, not through the log, which never holds a token."""
     sys.stderr.write(f"{text}\n")
 
 
@@ -113,7 +113,7 @@ async def serve_http(
 ) -> None:
     """Serve until SIGINT, SIGTERM or cancellation. Once it listens, announces its address and how to add it.
 
-    Raises UsageError where the options are unsafe or the address cannot be had.
+    Raise UsageError if the options are unsafe or the address cannot be had.
     """
     made_up = secrets.token_urlsafe(32) if options.loopback and not options.tokens else ""
     app = application(server, replace(options, token=options.token or made_up), clock)
@@ -123,7 +123,7 @@ async def serve_http(
 
 
 async def _serve(listener: "_Listener", listening: socket.socket) -> None:
-    """Cancelled, it still stops as it does on a signal: uvicorn alone would leave everything open."""
+    """Serve until cancelled, and stop then as on a signal: uvicorn alone would leave everything open."""
     stopped = anyio.Event()
 
     async def serve() -> None:
@@ -162,7 +162,7 @@ class _Listener(uvicorn.Server):
         self.on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Streams on which clients listen for changes never end by themselves: after GRACE they are hung up."""
+        """Stop. Streams on which clients listen for changes never end by themselves: they are closed after GRACE."""
         timer = asyncio.get_running_loop().call_later(GRACE, self._hang_up)
         try:
             await super().shutdown(sockets)
@@ -186,13 +186,13 @@ def _bound(options: HttpOptions) -> socket.socket:
 
 
 def _url(options: HttpOptions, port: int) -> str:
-    """Off loopback under the first name that clients may use; its port, where it has one, is that of a proxy."""
-    name = _bracketed(options.host) if options.loopback else options.allowed_hosts[0]
+    """Return the address. Off loopback it has the first name that clients may use; a port in that is a proxy's."""
+    name = _in_brackets(options.host) if options.loopback else options.allowed_hosts[0]
     return f"http://{name if re.search(r':[0-9]+$', name) else f'{name}:{port}'}{PATH}"
 
 
 def _welcome(url: str, made_up: str) -> str:
-    """A token that the user gave is not repeated; one that was made up is shown here and nowhere else."""
+    """Return a token that the user gave is not repeated; one that was made up is shown here and nowhere else."""
     shown = made_up or "$SKILLSTILL_TOKEN"
     return (
         f"skillstill: serving on {url}\n"
@@ -201,8 +201,8 @@ def _welcome(url: str, made_up: str) -> str:
 
 
 def _security(options: HttpOptions) -> TransportSecuritySettings:
-    """Which Host and Origin headers are answered; a name without a port stands for all of its ports."""
-    own = (*LOOPBACK, _bracketed(options.host)) if options.loopback else ()
+    """Return which Host and Origin headers are answered; a name without a port stands for all of its ports."""
+    own = (*LOOPBACK, _in_brackets(options.host)) if options.loopback else ()
     hosts = [*own, *(name.lower() for name in options.allowed_hosts)]
     return TransportSecuritySettings(
         allowed_hosts=[*hosts, *(f"{name}:*" for name in hosts)],
@@ -210,5 +210,5 @@ def _security(options: HttpOptions) -> TransportSecuritySettings:
     )
 
 
-def _bracketed(host: str) -> str:
+def _in_brackets(host: str) -> str:
     return f"[{host}]" if ":" in host else host

@@ -21,20 +21,20 @@ class Announcer:
     """Clients of 2026-07-28 listen on the bus; those of 2025-11-25 are remembered when they shake hands."""
 
     def __init__(self, look: Callable[[], Sequence[object]]) -> None:
-        """`look` gives what clients are shown, as it stands now; it is called every SECONDS, in a thread."""
+        """Set up. `look` returns what clients are shown now; it is called every SECONDS, in a thread."""
         self.bus = InMemorySubscriptionBus()
         self._look = look
         self._connections: WeakSet[Connection] = WeakSet()
 
     async def remember(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Middleware that keeps the connections of handshakes, as long as they live."""
+        """Keep the connections of handshakes, as long as they live, as a middleware."""
         result = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self._connections.add(ctx.session._connection)
         return result
 
     async def watch(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Look again and again; tell every change. A look that fails is a look at nothing new.
+        """Look again and again, and announce every change. A look that fails is a look at nothing new.
 
         Started once it has looked first: what changes after a client's first answer must be a change here too.
         """

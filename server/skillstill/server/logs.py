@@ -21,7 +21,7 @@ FULL = 20_000  # characters of an exception in full
 
 
 def configure(*, as_json: bool = False, level: int = logging.WARNING) -> None:
-    """One handler on stderr, in place of all others; `level` is that of our own loggers."""
+    """Install one handler on stderr, in place of all others; `level` is that of our own loggers."""
     full = level <= logging.DEBUG
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(full) if as_json else PlainLines(full))
@@ -47,7 +47,7 @@ class PlainLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, exception and EXTRAS where there are any."""
+    """One JSON object a line: time, level, logger, message, exception and EXTRAS if there are any."""
 
     def __init__(self, full: bool) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ def _exception(record: logging.LogRecord, full: bool) -> str | None:
 
 
 def _type_and_place(error: BaseException) -> str:
-    """The innermost frame comes first, as in `ValueError at agent.py:88 solve < agent.py:70 report`."""
+    """Return the innermost frame comes first, as in `ValueError at agent.py:88 solve < agent.py:70 report`."""
     if isinstance(error, BaseExceptionGroup):
         return "; ".join(map(_type_and_place, error.exceptions))
     frames = reversed(traceback.extract_tb(error.__traceback__)[-8:])

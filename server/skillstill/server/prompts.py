@@ -55,7 +55,7 @@ class Prompts:
         return GetPromptResult(messages=[PromptMessage(role="user", content=content)])
 
     async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
-        """Names of subagents for the prompt, ids of the caller's own runs for the transcript."""
+        """Return names of subagents for the prompt, ids of the caller's own runs for the transcript."""
         if isinstance(params.ref, ResourceTemplateReference):
             known = self.transcripts.runs(context)
         elif params.argument.name == "subagent":

@@ -21,7 +21,7 @@ class Queue:
 
     @asynccontextmanager
     async def place(self, on_position: OnPosition) -> AsyncIterator[None]:
-        """Wait for a place, telling the caller how many wait before it. Raises UsageError where the line is full."""
+        """Wait for a place, telling the caller how many wait before it. Raise UsageError if the line is full."""
         if self._inside >= self.places and len(self._line) >= self.waiting:
             raise UsageError(f"{self.waiting} runs are waiting already: try again later")
         await self._wait(on_position)

@@ -1,5 +1,6 @@
 """Transcripts of this server's runs, `run://{id}`: for who asked for the run, and nobody else."""
 
+import json
 from collections import OrderedDict
 from typing import Any
 
@@ -15,8 +16,10 @@ from mcp.types import (
     ResourceTemplate,
     TextResourceContents,
 )
+from pydantic import JsonValue
 
 from skillstill.types import Trace
+from skillstill.util.neutral import neutral
 
 KEPT = 200  # runs; a trace is some 10 kB
 Context = ServerRequestContext[Any, Any]
@@ -41,26 +44,38 @@ class TranscriptResources:
             self._traces.popitem(last=False)
 
     async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """The same refusal for what does not exist and for what is another's."""
+        """Return the same refusal for what does not exist and for what is another's."""
         scheme, _, run = str(params.uri).partition("://")
         trace = self._traces.get((owner(context), run.rstrip("/"))) if scheme == "run" else None
         if trace is None:
             raise MCPError(INVALID_PARAMS, f"no such resource: {params.uri}", {"uri": str(params.uri)})
-        text = trace.model_dump_json()
+        text = json.dumps(_neutral(trace.model_dump(mode="json")), ensure_ascii=False, separators=(",", ":"))
         return ReadResourceResult(
             contents=[TextResourceContents(uri=params.uri, mime_type="application/json", text=text)]
         )
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-        """None: a list must be the same for every connection, and transcripts are not."""
+        """Return no resources: a list must be the same for every connection, and transcripts are not."""
         return ListResourcesResult(resources=[])
 
     async def templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
 
     def runs(self, context: Context) -> list[str]:
-        """Ids for completion, the latest first."""
+        """Return ids for completion, the latest first."""
         return [run for whose, run in reversed(self._traces) if whose == owner(context)]
+
+
+def _neutral(value: JsonValue) -> JsonValue:
+    """Return the value with texts that do nothing if they are read: a transcript quotes whole results."""
+    match value:
+        case str():
+            return neutral(value)
+        case list():
+            return [_neutral(one) for one in value]
+        case dict():
+            return {name: _neutral(one) for name, one in value.items()}
+    return value
 
 
 def owner(context: Context) -> str:

@@ -65,7 +65,7 @@ class Task:
     done: anyio.Event = field(default_factory=anyio.Event)
 
     def end(self, status: Literal["completed", "failed", "cancelled"], **outcome: Any) -> None:
-        """The first end counts."""
+        """Record how it ended. The first end counts."""
         if self.status == "working":
             self.status, self.outcome, self.updated, self.ended = status, outcome, _now(), time.monotonic()
         self.done.set()
@@ -118,7 +118,7 @@ class Tasks:
         return {"resultType": "complete", **self._find(context, params.task_id).wire()}
 
     async def update(self, context: Context, params: UpdateParams) -> HandlerResult:
-        """Nothing to do: our runs ask their caller nothing."""
+        """Return nothing: our runs ask their caller nothing."""
         self._find(context, params.task_id)
         return {"resultType": "complete"}
 
@@ -140,7 +140,7 @@ class Tasks:
             task.end("cancelled")  # the first end counts
 
     def _answer(self, task: Task) -> dict[str, Any]:
-        """What was over within the grace is no task."""
+        """Return what was over within the grace is no task."""
         del self._tasks[task.id]
         if "result" in task.outcome:
             return dict(task.outcome["result"])
@@ -148,7 +148,7 @@ class Tasks:
         raise MCPError(error["code"], error["message"])
 
     def _find(self, context: Context, task_id: str) -> Task:
-        """The same refusal for what does not exist and for what is another's."""
+        """Return the same refusal for what does not exist and for what is another's."""
         _require(context)
         self._expire()
         headers = getattr(context.request, "headers", None)

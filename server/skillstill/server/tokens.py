@@ -27,10 +27,10 @@ def read_tokens(file: Path) -> Mapping[str, str]:
         raise UsageError(f"{file} cannot be read as a file of tokens: {error}") from error
     if stat.S_ISREG(mode) and mode & 0o077:
         raise UsageError(f"others may read the tokens in {file}: type `chmod 600 {file}`")
-    return _parsed(file, lines)
+    return _parse_line(file, lines)
 
 
-def _parsed(file: Path, lines: list[str]) -> Mapping[str, str]:
+def _parse_line(file: Path, lines: list[str]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -10,6 +10,7 @@ from skillstill.errors import UsageError
 from skillstill.skills.registry import ListedEntry, RegistryEntry
 from skillstill.skills.trust import pack_around
 from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace, lean_schema
+from skillstill.util.neutral import neutral
 from skillstill.util.text import one_line
 
 
@@ -29,7 +30,7 @@ class Request(Frozen):
 
 
 def request(arguments: dict[str, Any]) -> Request:
-    """Raises UsageError in one sentence."""
+    """Raise UsageError in one sentence."""
     try:
         return Request.model_validate(arguments)
     except ValidationError as error:
@@ -49,7 +50,7 @@ def is_servable(listed: ListedEntry) -> bool:
 
 
 def tool(entry: RegistryEntry, *, always: bool) -> McpTool:
-    """One subagent as a client lists it."""
+    """Return one subagent as a client lists it."""
     meta: dict[str, Any] = {"anthropic/searchHint": entry.search_hint or f"{entry.title} {entry.name}"}
     if always:
         meta["anthropic/alwaysLoad"] = True
@@ -68,8 +69,8 @@ def tool(entry: RegistryEntry, *, always: bool) -> McpTool:
     )
 
 
-def result(trace: Trace) -> CallToolResult:
-    """Lean for the caller's context; what only a program wants travels in `_meta`."""
+def tool_result(trace: Trace) -> CallToolResult:
+    """Return a result that costs the caller's context little; what only programs read is in `_meta`."""
     report, tally = trace.report, trace.tally
     reply = Reply(answer=report.text, status=report.status, evidence=report.evidence)
     return CallToolResult(
@@ -87,6 +88,6 @@ def result(trace: Trace) -> CallToolResult:
     )
 
 
-def failure(sentence: str) -> CallToolResult:
-    """An error that the caller's model can read and act on."""
-    return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
+def tool_failure(sentence: str) -> CallToolResult:
+    """Return an error that the caller's model can read and act on."""
+    return CallToolResult(content=[TextContent(type="text", text=neutral(sentence))], is_error=True)

@@ -20,7 +20,7 @@ FEATURES = (
     "misused",
     "repeated",
     "length",  # of the answer, as a logarithm: 20 characters more matter to a short one only
-    "intent",  # log-probability of what the first turn takes the question for; 0 where it does not say
+    "intent",  # log-probability of what the first turn takes the question for; 0 if it does not say
     "placed",  # whether any evidence is a place: that something is not there is borne out by none
 )
 STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that floats round to 1
@@ -29,7 +29,7 @@ STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that flo
 class Calibration(Frozen):
     """A logistic regression on standardised features: the probability that an answered run is right.
 
-    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, where none is. `goals` is how many
+    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. `goals` is how many
     validation goals it was fitted on.
     """
 
@@ -49,7 +49,10 @@ class Calibration(Frozen):
         return self
 
     def confidence(self, features: Sequence[float]) -> float:
-        """In 0..1, both ends excluded; 0.0 where nothing is known that it was fitted to, as behind some endpoints."""
+        """Return the probability, 0 and 1 excluded.
+
+        It is 0.0 if a feature that it was fitted to is unknown, as behind some endpoints.
+        """
         if len(features) != len(self.weights):
             return 0.0
         parts = zip(features, self.means, self.scales, self.weights, strict=True)
@@ -58,7 +61,7 @@ class Calibration(Frozen):
 
 
 def features(trace: Trace) -> tuple[float, ...]:
-    """What a confidence is made of, by FEATURES; nothing where the model told no log-probabilities.
+    """Return what a confidence is made of, by FEATURES; nothing if the model told no log-probabilities.
 
     They depend on what was said alone, on no clock: the same run is as sure on every machine.
     """
@@ -82,18 +85,18 @@ def features(trace: Trace) -> tuple[float, ...]:
 
 
 def misuses(trace: Trace) -> int:
-    """Calls that a tool refused, or that could not be read."""
+    """Return how many calls were refused by a tool or could not be read."""
     refused = sum(receipt.refused for receipt in trace.receipts)
     return refused + sum(message.malformed is not None for message in trace.messages)
 
 
 def repeats(trace: Trace) -> int:
-    """Calls that were made before. The one that ends a run is not among them, but is never the first."""
+    """Return how many calls were made before. The one that ends a run is not among them, but is never the first."""
     return sum(message.event is Event.REPEATED_CALL for message in trace.messages)
 
 
 def _intent(turn: Message) -> float:
-    """A line of its own, at the beginning of the turn."""
+    """Return a line of its own, at the beginning of the turn."""
     if not turn.intent:
         return 0.0
     end = next((at for at, one in enumerate(turn.decisions) if "\n" in one.token), 0)
@@ -101,6 +104,6 @@ def _intent(turn: Message) -> float:
 
 
 def _sureness(messages: Sequence[Message]) -> tuple[float, float]:
-    """Mean and least log-probability of what the grammar did not force; not a number where there is none."""
+    """Return the mean and least log-probability of what the grammar did not force; NaN if there is none."""
     found = [one.logprob for message in messages for one in message.decisions]
     return (sum(found) / len(found), min(found)) if found else (math.nan, math.nan)

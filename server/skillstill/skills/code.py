@@ -62,11 +62,11 @@ def load_toolset(skill: Path) -> Toolset | None:
     if not brings_tools(skill):
         return None
     allow(skill)
-    return _imported(skill.absolute(), _version(skill))
+    return _import_module(skill.absolute(), _version(skill))
 
 
 @lru_cache(KEPT)
-def _imported(skill: Path, version: str) -> Toolset:
+def _import_module(skill: Path, version: str) -> Toolset:
     try:
         module = import_from(skill, Path(PYTHON).stem)
     except UntrustedError:  # it was not even begun

@@ -1,5 +1,6 @@
 """registry.json: which subagents there are. Several registries merge; each entry remembers where it came from."""
 
+import hashlib
 import json
 import logging
 import os
@@ -7,19 +8,21 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import NAME, Skill, load_skill, mistake
-from skillstill.skills.trust import OWN, PINS, pack_around, trusted
+from skillstill.skills.trust import OWN, PINS, is_trusted, pack_around
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_atomically
 from skillstill.util.text import one_line
 
 FILE = "registry.json"
+RELEASES = "releases"  # a skill's folder for adapters, scorecards and earlier entries
+DIGITS = 12  # of a hash in a file's name
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = OWN
 SHA256 = r"^[0-9a-f]{64}$"
@@ -47,7 +50,7 @@ class Measured(Frozen):
 
     @property
     def figures(self) -> str:
-        """All of it, in one clause."""
+        """Return all of it, in one clause."""
         known = self.sure is not None and self.right is not None
         sure = f"; sure of {self.sure:.0%}, {self.right:.0%} of them right" if known else ""
         return f"{self.verified}, {self.seconds:.1f} s each{sure}"
@@ -98,24 +101,28 @@ class RegistryEntry(Frozen):
 
     @property
     def expectation(self) -> str:
-        """What may be expected of it, in one sentence, so that an orchestrator can tell when to delegate."""
+        """Return what may be expected of it, in one sentence, so that an orchestrator can tell when to delegate."""
         if self.measured:
             return f"Measured: {self.measured.figures}."
         if self.claimed:
             return f"Claimed by its pack, not measured here: {self.claimed.figures}."
         return "Not trained yet: expect `escalate`." if self.state == "untrained" else "Not measured here."
 
-    def placed(self, folder: Path) -> "RegistryEntry":
-        """With model files that are found from anywhere; `folder` is that of its registry."""
-        adapter = self.adapter.placed(folder) if self.adapter else None
-        return self.model_copy(update={"base": self.base.placed(folder), "adapter": adapter})
+    def resolved_from(self, folder: Path) -> "RegistryEntry":
+        """Return the entry with model files that are found from any folder; `folder` is that of its registry."""
+        adapter = self.adapter.resolved_from(folder) if self.adapter else None
+        return self.model_copy(update={"base": self.base.resolved_from(folder), "adapter": adapter})
 
 
 class Document(Frozen):
-    """The whole file."""
+    """The whole file.
+
+    pinned   in the user's registry: names of bundled entries, each with the hash of the earlier one that counts instead
+    """
 
     version: Literal[1] = 1
     entries: tuple[RegistryEntry, ...] = ()
+    pinned: dict[str, Annotated[str, Field(pattern=SHA256)]] = Field(default_factory=dict)
 
     @field_validator("entries")
     @classmethod
@@ -131,6 +138,7 @@ class _RawDocument(Frozen):
 
     version: Literal[1] = 1
     entries: tuple[Any, ...] = ()
+    pinned: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +161,7 @@ class ListedEntry:
         return (self.origin.parent / self.entry.skill).resolve()
 
     def skill(self) -> Skill:
-        """Raises SkillError."""
+        """Raise SkillError."""
         return load_skill(self.skill_folder)
 
 
@@ -161,7 +169,7 @@ class Registry:
     """The merged registries of a process: by flag, environment, trusted project, user, bundled; first wins by name."""
 
     def __init__(self, flag: Path | None = None, project: Path | None = None) -> None:
-        """Raises RegistryError where a registry that was named by flag or environment cannot be read."""
+        """Raise RegistryError if a registry that was named by flag or environment cannot be read."""
         given = (Path(path).expanduser() for path in (flag, os.environ.get(ENVIRONMENT)) if path)
         self.named = tuple(dict.fromkeys(given))
         self.project = project
@@ -171,15 +179,31 @@ class Registry:
             self._read(path)
 
     def entries(self) -> Sequence[ListedEntry]:
-        """All entries by name, as the files stand now. A file that became unreadable keeps its last good state."""
+        """Return all entries by name, as the files stand now.
+
+        A file that became unreadable keeps its last good state.
+        """
         found: dict[str, ListedEntry] = {}
         for path in self._paths():
             for entry in self._current(path).entries:
-                found.setdefault(entry.name, ListedEntry(entry.placed(path.parent), path))
+                counting = self._unpinned(entry) if is_bundled(path) else entry
+                found.setdefault(entry.name, ListedEntry(counting.resolved_from(path.parent), path))
         return [found[name] for name in sorted(found)]
 
+    def _unpinned(self, entry: RegistryEntry) -> RegistryEntry:
+        """Return the earlier entry that the user has gone back to, if there is one, else the bundled one."""
+        pin = self._current(user_registry()).pinned.get(entry.name)
+        if pin is None:
+            return entry
+        try:
+            earlier = kept_entry(bundled() / FILE, entry, pin)
+        except RegistryError as error:
+            self._ignore(bundled() / FILE, str(error), f"the bundled {entry.name} counts")
+            return entry
+        return earlier
+
     def entry(self, name: str) -> ListedEntry:
-        """Raises UnknownName."""
+        """Raise UnknownName."""
         entries = self.entries()
         for listed in entries:
             if listed.entry.name == name:
@@ -188,7 +212,7 @@ class Registry:
         raise UnknownName(f"no subagent called {name[:64]!r}; there are: {known}")
 
     def stamp(self) -> tuple[object, ...]:
-        """Changes whenever entries may have changed; looks at times and sizes only, so it is cheap to ask for often."""
+        """Return a value that changes if entries may have changed. It needs times and sizes alone, so it is cheap."""
         folder = self._own_folder()
         own = [Path(top) / name for top, _, names in os.walk(folder or "") for name in names]
         files = [*self.named, *sorted(own[:WATCHED]), data_folder() / PINS, user_registry(), bundled() / FILE]
@@ -201,19 +225,19 @@ class Registry:
         yield bundled() / FILE
 
     def untrusted(self) -> str:
-        """Why the project's own registry does not count; empty where it does, or where there is none.
+        """Return why the project's own registry does not count; empty if it does, or if there is none.
 
         It came with the repository, not from the user, so it counts only as its owner has pinned it.
         """
         folder = self._own_folder()
-        if folder is None or trusted(folder):
+        if folder is None or is_trusted(folder):
             return ""
         command = f"skillstill trust {shlex.quote(str(self.project))}"
         return f"{folder}: not trusted; look at it, then type `{command}`"
 
     def _project_paths(self) -> Iterable[Path]:
         folder = self._own_folder()
-        if folder is not None and trusted(folder):
+        if folder is not None and is_trusted(folder):
             yield folder / FILE
 
     def _own_folder(self) -> Path | None:
@@ -254,7 +278,8 @@ def read_entries(path: Path) -> tuple[Document, tuple[BrokenEntry, ...]]:
     """Return the entries that can be read, and why the others cannot. Raise RegistryError if the file cannot."""
     found: dict[str, RegistryEntry] = {}
     broken: list[BrokenEntry] = []
-    for number, raw in enumerate(_parse(path, _RawDocument).entries):
+    raw_document = _parse(path, _RawDocument)
+    for number, raw in enumerate(raw_document.entries):
         try:
             entry = RegistryEntry.model_validate(raw)
         except ValidationError as error:
@@ -262,13 +287,15 @@ def read_entries(path: Path) -> tuple[Document, tuple[BrokenEntry, ...]]:
             continue
         if found.setdefault(entry.name, entry) is not entry:
             broken.append(BrokenEntry(entry.name, "expected each name once, the first one counts"))
-    return Document(entries=tuple(found.values())), tuple(broken)
+    return Document(entries=tuple(found.values()), pinned=raw_document.pinned), tuple(broken)
 
 
 def remove_entry(path: Path, name: str) -> None:
     """Take the entry of this name out of a registry, readable or not; the others stay. Raise RegistryError."""
-    left = [raw for raw in _parse(path, _RawDocument).entries if _name_of(raw) != name]
-    _write(path, json.dumps({"version": 1, "entries": left}, indent=2, ensure_ascii=False))
+    document = _parse(path, _RawDocument)
+    left = tuple(raw for raw in document.entries if _name_of(raw) != name)
+    changed = document.model_copy(update={"entries": left}).model_dump(exclude_defaults=True)
+    _write(path, json.dumps({"version": 1, "entries": left} | changed, indent=2, ensure_ascii=False))
 
 
 def skill_paths(path: Path, name: str) -> Sequence[Path]:
@@ -279,7 +306,7 @@ def skill_paths(path: Path, name: str) -> Sequence[Path]:
 
 def write_registry(path: Path, document: Document) -> None:
     """Write all or nothing, and only what can be read back. Raise RegistryError, the old file kept."""
-    text = document.model_dump_json(indent=2, exclude_none=True)
+    text = _text_of(document)
     try:
         Document.model_validate_json(text)
     except ValidationError as error:
@@ -287,6 +314,32 @@ def write_registry(path: Path, document: Document) -> None:
             f"{path} would not be readable: {': '.join(mistake(error))}; nothing was changed"
         ) from error
     _write(path, text)
+
+
+def kept_entry(registry: Path, entry: RegistryEntry, expected: str) -> RegistryEntry:
+    """Return the earlier entry of that hash. Raise RegistryError if it is gone or was altered."""
+    file = kept_file(registry, entry, expected)
+    try:
+        content = file.read_bytes()
+        found = hashlib.sha256(content).hexdigest()
+        if found != expected:
+            raise RegistryError(f"{file} is not the entry that was kept: expected sha256 {expected[:12]}…, "
+                                f"found {found[:12]}…; put the right file there")  # fmt: skip
+        return RegistryEntry.model_validate_json(content)
+    except FileNotFoundError as error:
+        raise RegistryError(f"{file} is gone, and with it the entry to go back to: put it there again") from error
+    except (OSError, ValidationError) as error:
+        raise RegistryError(f"{file} cannot be read as an entry: {error}") from error
+
+
+def kept_file(registry: Path, entry: RegistryEntry, sha256: str) -> Path:
+    """Return where an earlier entry is kept, by the hash of its text."""
+    return registry.parent / entry.skill / RELEASES / f"{sha256[:DIGITS]}.entry.json"
+
+
+def _text_of(document: Document) -> str:
+    without = None if document.pinned else {"pinned"}
+    return document.model_dump_json(indent=2, exclude_none=True, exclude=without)
 
 
 def _write(path: Path, text: str) -> None:
@@ -334,11 +387,16 @@ def _holds_registry(folder: Path) -> bool:
         return False
 
 
+def is_bundled(registry: Path) -> bool:
+    """Return whether this is the registry of the package itself, which belongs to all users."""
+    return registry == bundled() / FILE
+
+
 def user_registry() -> Path:
     return data_folder() / FILE
 
 
 def bundled() -> Path:
-    """The folder of the bundled registry.json and skills/: in an installed wheel, or the checkout itself."""
+    """Return the folder of the bundled registry.json and skills/: in an installed wheel, or the checkout itself."""
     packed = Path(__file__).parents[1] / "bundled"
     return packed if packed.is_dir() else Path(__file__).parents[3]

@@ -1,38 +1,47 @@
-"""What stood in a registry before: kept beside the skill, never deleted, and gone back to.
+"""Earlier releases: kept beside the skill, never deleted, and gone back to.
 
 skills/<skill>/releases/   <sha256, 12 digits>.gguf          an adapter
                            <sha256, 12 digits>.json          its scorecard
                            <sha256, 12 digits>.entry.json    an entry as it stood, by the hash of its own text
 
 An entry names the one before it by hash, so that the way back is a chain which nobody can bend unseen. The registry is
-written last: a process that is killed leaves files that nothing names, never half a release.
+written last: a process that is killed leaves files that nothing names, never half a release. The bundled registry
+belongs to all users and is not written: to go back there, the user's own registry pins the earlier entry.
 """
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.models.sources import locate
-from skillstill.skills.registry import Document, RegistryEntry, read_registry, write_registry
+from skillstill.skills.registry import (
+    RELEASES,
+    Document,
+    ListedEntry,
+    RegistryEntry,
+    is_bundled,
+    kept_entry,
+    kept_file,
+    read_registry,
+    user_registry,
+    write_registry,
+)
 from skillstill.util.storage import ALL_READ, write_atomically
-
-FOLDER = "releases"
-DIGITS = 12  # of a hash in a file's name
 
 
 def folder_of(registry: Path, entry: RegistryEntry) -> Path:
-    return registry.parent / entry.skill / FOLDER
+    """Return the folder of the skill's releases."""
+    return registry.parent / entry.skill / RELEASES
 
 
 def register(registry: Path, entry: RegistryEntry) -> RegistryEntry:
-    """The entry as it stands now, behind it the one that stood there. Raises RegistryError, the old one kept.
+    """Return the entry as it stands now, behind it the one that stood there. Raise RegistryError, the old one kept.
 
-    Registered once more, it stays as it is: a stage that is repeated lengthens no history.
+    An entry that is registered once more stays as it is: a stage that is repeated lengthens no history.
     """
     document = read_registry(registry) if registry.exists() else Document()
-    old = _named(document, entry.name)
+    old = _find_entry(document, entry.name)
     if old and old == entry.model_copy(update={"before": old.before}):
         return old
     entry = entry.model_copy(update={"before": _keep(registry, old) if old else None})
@@ -40,60 +49,122 @@ def register(registry: Path, entry: RegistryEntry) -> RegistryEntry:
     return entry
 
 
-def rollback(registry: Path, name: str, *, offline: bool = False) -> RegistryEntry:
-    """The entry that stood before, which now stands again. Raises RegistryError and BaseError, and changes nothing."""
-    document = read_registry(registry)
-    current = _named(document, name)
-    if current is None:
-        raise UnknownName(f"{registry} has no entry called {name[:64]!r}")
+def rollback(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
+    """Return the entry that stood before, which now stands again.
+
+    Raise RegistryError and BaseError, and change nothing.
+    """
+    current = listed.entry
     if current.before is None:
-        raise RegistryError(f"{name} has nothing to go back to: this {current.state} entry is the first of {registry}")
-    entry = _kept(folder_of(registry, current) / _entry_file(current.before), current.before)
-    if entry.adapter:
-        locate(entry.adapter.placed(registry.parent), offline=offline)
-    _keep(registry, current)
-    _write(registry, document, entry)
+        raise RegistryError(
+            f"{current.name} has nothing to go back to: this {current.state} entry is the first of {listed.origin}"
+        )
+    entry = kept_entry(listed.origin, current, current.before)
+    _check_adapter(listed.origin, entry, offline=offline)
+    if is_bundled(listed.origin):
+        _pin(current.name, current.before)
+    else:
+        document = read_registry(listed.origin)
+        _keep(listed.origin, _stored_entry(document, current.name, listed.origin))
+        _write(listed.origin, document, entry)
     return entry
 
 
-def _named(document: Document, name: str) -> RegistryEntry | None:
+def forward(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
+    """Return the entry that a rollback left, which now stands again. Raise as `rollback` does."""
+    if is_bundled(listed.origin):
+        return _unpin(listed, offline=offline)
+    document = read_registry(listed.origin)
+    current = _stored_entry(document, listed.entry.name, listed.origin)
+    entry = next(_followers(listed.origin, current), None)
+    if entry is None:
+        raise RegistryError(f"{current.name} has nothing to go forward to: it is the newest of {listed.origin}")
+    _check_adapter(listed.origin, entry, offline=offline)
+    _keep(listed.origin, current)
+    _write(listed.origin, document, entry)
+    return entry
+
+
+def _unpin(listed: ListedEntry, *, offline: bool) -> RegistryEntry:
+    """Pin the bundled entry that followed the pinned one, or none if that is the newest."""
+    name = listed.entry.name
+    pin = _user_document().pinned.get(name)
+    newest = entry = _stored_entry(read_registry(listed.origin), name, listed.origin)
+    if pin is None:
+        raise RegistryError(f"{name} has nothing to go forward to: it is the newest of {listed.origin}")
+    following = None
+    while entry.before and entry.before != pin:
+        following, entry = entry.before, kept_entry(listed.origin, entry, entry.before)
+    if entry.before is None:  # a pin of another version of this package
+        following, entry = None, newest
+    _check_adapter(listed.origin, entry, offline=offline)
+    _pin(name, following)
+    return entry
+
+
+def _pin(name: str, sha256: str | None) -> None:
+    """Write the hash of the entry that takes the place of the bundled one, or none, into the user's registry."""
+    document = _user_document()
+    others = {key: value for key, value in document.pinned.items() if key != name}
+    pinned = others | ({name: sha256} if sha256 else {})
+    write_registry(user_registry(), document.model_copy(update={"pinned": pinned}))
+
+
+def _user_document() -> Document:
+    return read_registry(user_registry()) if user_registry().exists() else Document()
+
+
+def _followers(registry: Path, current: RegistryEntry) -> Iterator[RegistryEntry]:
+    """Yield the kept entries that stood right after this one, the last one that was kept first."""
+    mark = _hash(current)
+    files = sorted(folder_of(registry, current).glob("*.entry.json"), key=lambda file: -file.stat().st_mtime_ns)
+    for file in files:
+        entry = kept_entry(registry, current, hashlib.sha256(file.read_bytes()).hexdigest())
+        if entry.name == current.name and entry.before == mark:
+            yield entry
+
+
+def _check_adapter(registry: Path, entry: RegistryEntry, *, offline: bool) -> None:
+    if entry.adapter:
+        locate(entry.adapter.resolved_from(registry.parent), offline=offline)
+
+
+def _find_entry(document: Document, name: str) -> RegistryEntry | None:
     return next((entry for entry in document.entries if entry.name == name), None)
 
 
+def _stored_entry(document: Document, name: str, registry: Path) -> RegistryEntry:
+    """Return the entry as the file has it. Raise UnknownName if it went away meanwhile."""
+    if entry := _find_entry(document, name):
+        return entry
+    raise UnknownName(f"{registry} has no entry called {name[:64]!r}")
+
+
 def _keep(registry: Path, entry: RegistryEntry) -> str:
-    """The hash that the entry is kept under."""
-    text = entry.model_dump_json(indent=2, exclude_none=True) + "\n"
-    found = hashlib.sha256(text.encode()).hexdigest()
-    file = folder_of(registry, entry) / _entry_file(found)
+    """Return the hash that the entry is kept under."""
+    sha256 = _hash(entry)
+    file = kept_file(registry, entry, sha256)
+    if file.exists():
+        return sha256
     try:
-        write_atomically(file, text, mode=ALL_READ)
+        write_atomically(file, _text(entry), mode=ALL_READ)
     except OSError as error:
         raise RegistryError(f"{file} cannot be written: {error.strerror}; nothing was changed") from error
-    return found
+    return sha256
 
 
-def _kept(file: Path, expected: str) -> RegistryEntry:
-    try:
-        content = file.read_bytes()
-        found = hashlib.sha256(content).hexdigest()
-        if found != expected:
-            raise RegistryError(f"{file} is not the entry that was kept: expected sha256 {expected[:12]}…, "
-                                f"found {found[:12]}…; put the right file there")  # fmt: skip
-        return RegistryEntry.model_validate_json(content)
-    except FileNotFoundError as error:
-        raise RegistryError(f"{file} is gone, and with it the entry to go back to: put it there again") from error
-    except (OSError, ValidationError) as error:
-        raise RegistryError(f"{file} cannot be read as an entry: {error}") from error
+def _hash(entry: RegistryEntry) -> str:
+    return hashlib.sha256(_text(entry).encode()).hexdigest()
+
+
+def _text(entry: RegistryEntry) -> str:
+    return entry.model_dump_json(indent=2, exclude_none=True) + "\n"
 
 
 def _write(registry: Path, document: Document, entry: RegistryEntry) -> None:
-    """The entry takes the place of that of its name, or the last one."""
-    if _named(document, entry.name):
+    """Write the entry in place of that of its name, or as the last one."""
+    if _find_entry(document, entry.name):
         entries = tuple(entry if one.name == entry.name else one for one in document.entries)
     else:
         entries = (*document.entries, entry)
-    write_registry(registry, Document(entries=entries))
-
-
-def _entry_file(found: str) -> str:
-    return f"{found[:DIGITS]}.entry.json"
+    write_registry(registry, document.model_copy(update={"entries": entries}))

@@ -148,14 +148,17 @@ def _frontmatter(file: Path) -> tuple[Frontmatter, str]:
     parts = re.match(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n(.*))?$", _text(file), re.DOTALL)
     if parts is None:
         raise SkillError(file, "frontmatter", "expected a first line '---', YAML fields, and a line '---'")
-    head, body = _validated(file, Frontmatter, _fields(file, parts[1])), (parts[2] or "").strip()
+    head, body = _validate(file, Frontmatter, _fields(file, parts[1])), (parts[2] or "").strip()
     if not body:
         raise SkillError(file, "body", "expected instructions after the frontmatter")
     return head, body
 
 
 def _fields(file: Path, text: str) -> dict[str, Any]:
-    """Every scalar as the text that it is, as the specification's own parser has it: a version 1.10 is not 1.1."""
+    """Return every scalar as the text that it is, as the specification's own parser has it.
+
+    A version 1.10 is not 1.1.
+    """
     _check_fields(file, "frontmatter", text)
     try:
         fields = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - knows texts, lists and maps and nothing else
@@ -177,7 +180,7 @@ def _subagent(file: Path) -> Subagent:
         raise SkillError(file, "file", "is nested too deeply") from error
     except ValueError as error:  # of tomllib, or of an int() with too many digits
         raise SkillError(file, "file", f"is not TOML: {error}") from error
-    return _validated(file, Subagent, fields)
+    return _validate(file, Subagent, fields)
 
 
 def _check_fields(file: Path, what: str, text: str) -> None:
@@ -188,7 +191,7 @@ def _check_fields(file: Path, what: str, text: str) -> None:
         raise SkillError(file, what, f"expected at most {MOST_BRACKETS} brackets, got {brackets:,}")
 
 
-def _validated(file: Path, kind: type[Value], fields: Any) -> Value:
+def _validate(file: Path, kind: type[Value], fields: Any) -> Value:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
@@ -196,7 +199,7 @@ def _validated(file: Path, kind: type[Value], fields: Any) -> Value:
 
 
 def mistake(error: ValidationError) -> tuple[str, str]:
-    """The first thing that is wrong: its field; what was expected, and what came."""
+    """Return the first thing that is wrong: its field; what was expected, and what came."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"])) or "file"
     came = "" if first["type"] == "missing" else f", got {_shown(first['input'])}"
@@ -204,7 +207,7 @@ def mistake(error: ValidationError) -> tuple[str, str]:
 
 
 def _shown(value: object) -> str:
-    """A few of its parts: a value whose YAML refers to itself again and again has billions."""
+    """Return a few of its parts: a value whose YAML refers to itself again and again has billions."""
     return one_line(reprlib.repr(value), 80)
 
 

@@ -23,8 +23,8 @@ PACKS = "packs"  # in the data folder: a folder for each pack that was unpacked
 OWN = ".skillstill"  # in a project: what it brings along
 
 
-def trusted(folder: Path) -> bool:
-    """Whether this folder holds exactly what was pinned."""
+def is_trusted(folder: Path) -> bool:
+    """Return whether this folder holds exactly what was pinned."""
     try:
         pin = _pins().get(str(folder.resolve()))
         return pin is not None and pin == fingerprint(folder)  # what nobody trusted is not even read
@@ -33,7 +33,7 @@ def trusted(folder: Path) -> bool:
 
 
 def trust(folder: Path) -> str:
-    """Pin what the folder holds now; its fingerprint. Raises RegistryError."""
+    """Pin what the folder holds now; its fingerprint. Raise RegistryError."""
     if not folder.is_dir():
         raise RegistryError(f"nothing to trust: there is no folder {folder}")
     pin = fingerprint(folder)
@@ -42,34 +42,37 @@ def trust(folder: Path) -> str:
 
 
 def distrust(folder: Path) -> None:
-    """Forget the pin of a folder. Raises RegistryError."""
+    """Forget the pin of a folder. Raise RegistryError."""
     _write({path: pin for path, pin in _pins().items() if path != str(folder.resolve())})
 
 
 def pack_around(path: Path) -> Path | None:
-    """The folder of the unpacked pack that this lies in; None where it is nobody else's."""
+    """Return the folder of the unpacked pack that this lies in; None if it is nobody else's."""
     packs, found = (data_folder() / PACKS).resolve(), path.resolve()
     return packs / found.relative_to(packs).parts[0] if packs in found.parents else None
 
 
 def trustable(given: Path) -> Path:
-    """What is pinned where a person names this folder: the pack it lies in, else the project's own `.skillstill/`."""
+    """Return what is pinned if a person names this folder.
+
+    The pack it lies in, else the project's own `.skillstill/`.
+    """
     return pack_around(given) or given / OWN
 
 
 def check_code(skill: Path) -> None:
     """Raise UntrustedError if the skill came in a pack that is not trusted. Call it before any of its Python runs."""
     pack = pack_around(skill)
-    if pack and not trusted(pack):
+    if pack and not is_trusted(pack):
         command = shlex.join(["skillstill", "trust", str(pack)])
         raise UntrustedError(f"{pack} came from somebody else, and its Python is not trusted: look at it, then type "
                              f"`{command}`")  # fmt: skip
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over the names, kinds and contents of everything in the folder.
+    """Return the SHA-256 of the names, kinds and contents of everything in the folder.
 
-    Raises RegistryError where it is or holds a link, for what a link leads to is not pinned, or cannot be read.
+    Raise RegistryError if it is or holds a link, for what a link leads to is not pinned, or cannot be read.
     """
     digest = hashlib.sha256()
     try:
@@ -82,7 +85,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """A digest of a file's content; zeros for a folder, which no content comes to."""
+    """Return a digest of a file's content; zeros for a folder, which no content comes to."""
     if path.is_symlink() or not (path.is_file() or path.is_dir()):
         raise RegistryError(f"{path} is a link or a device: such a folder cannot be trusted")
     if path.is_dir():

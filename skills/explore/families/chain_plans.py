@@ -2,9 +2,7 @@
 
 from collections.abc import Generator, Mapping
 
-from skillstill.types import ToolCall
-from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
+from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 from .names import as_identifier, format_names, outline_target
 from .plans import definition_line, fact_texts, last_name, look_up, raises_line

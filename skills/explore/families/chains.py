@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from skillstill_training.authoring.checks import Members, Value
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace, Draft, Members, Value
 
 from .choices import WINDOW
 from .code import Class, CodePlace, Constant, Function

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace, Draft
 
 from .code import CodePlace, Function
 from .draft_parts import COMMON, as_code, facts_of, is_distinct, place_check

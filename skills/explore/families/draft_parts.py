@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from random import Random
 
-from skillstill.types import Span
-from skillstill_training.authoring.checks import Absent, Locations
-from skillstill_training.authoring.goal import Draft
+from skillstill_training.authoring import Absent, Draft, Locations, Span
 
 from .code import Class, CodePlace, Function
 from .names import last_part, parts, recombine, shuffled

@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
-from skillstill_training.authoring.checks import Members, Value
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.authoring.numbers import same_number
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace, Draft, Members, Value, same_number
 
 from .code import Class, CodePlace, Function, Parameter
 from .draft_parts import (

@@ -8,10 +8,7 @@ from itertools import pairwise
 from random import Random
 
 from pydantic import JsonValue
-from skillstill.types import Span
-from skillstill_training.authoring.checks import Locations
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace, Draft, Locations, Span
 
 from .code import CodePlace
 from .descriptions import (

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from random import Random
 
-from skillstill_training.authoring.checks import Declined
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace, Declined, Draft
 
 from .draft_parts import askable_functions, is_distinct, unique_name
 from .names import parts, shuffled

@@ -4,9 +4,7 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
-from skillstill.types import ToolCall
-from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
+from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 from .names import last_part, outline_target
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
 
-from skillstill.symbols import language_of, symbols
+from skillstill_training.authoring.reading import language_of, symbols
 
 from .code import Class, CodePlace, Constant, Function, Import, Module, functions, is_test, parse_module
 

@@ -4,10 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from skillstill.types import Span
-from skillstill_training.authoring.checks import Absent, Locations
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import Absent, BuiltWorkspace, Draft, Locations, Span
 
 from .code import Class, CodePlace, Function
 from .draft_parts import askable_classes, askable_functions, facts_of, is_distinct, span_of, with_absent

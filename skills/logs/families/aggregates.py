@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Absent, Locations, Value
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import Absent, BuiltWorkspace, Draft, Locations, Value
 
 from .lookups import ABSENT, place, place_check, places_check, short_names
 from .record import LEVEL_NAMES, RecordEntry, record, single_most_common

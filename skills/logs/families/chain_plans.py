@@ -2,9 +2,7 @@
 
 from collections.abc import Generator
 
-from skillstill.types import ToolCall
-from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
+from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 from .result_rows import absence_answer, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
 

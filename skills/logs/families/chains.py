@@ -5,9 +5,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Value
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace, Draft, Value
 
 from ..generator.traces import OUTER
 from ..generator.vocabulary import vocabulary

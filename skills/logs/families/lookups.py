@@ -5,9 +5,7 @@ from random import Random
 from typing import Any
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Absent, Locations, Members, Value
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import Absent, BuiltWorkspace, Draft, Locations, Members, Value
 
 from .record import LEVEL_NAMES, LogRecord, RecordEntry, record
 

@@ -6,9 +6,7 @@ from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Absent, Declined, Value
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import Absent, BuiltWorkspace, Declined, Draft, Value
 
 from ..generator.vocabulary import HOLE, Needle, vocabulary
 from .lookups import ABSENT, place, places_check, short_names, shuffled

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from skillstill.types import ToolCall
-from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
+from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 from .result_rows import absence_answer, first_place, found_nothing, has_row, is_shown, row_at, row_of
 

@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skillstill.types import Span
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace, Span
 
 LEVEL_NAMES = {"ERROR": ("error", "errors"), "WARN": ("warning", "warnings"), "": ("entry", "entries")}
 

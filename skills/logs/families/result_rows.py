@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from skillstill_training.authoring.oracle import SeenResult
+from skillstill_training.authoring import SeenResult
 
 GROUP = re.compile(r"([\d,]+) × (.*), first (?:line )?(\S+)")
 

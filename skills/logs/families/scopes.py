@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from skillstill_training.authoring.goal import Split
+from skillstill_training.authoring import Split
 
 from .record import LogRecord, RecordEntry, clock
 

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Absent, Value
-from skillstill_training.authoring.goal import Draft
+from skillstill_training.authoring import Absent, Draft, Value
 
 from .draft_parts import ABSENT, hidden_words, missing_name, new_pair, value_check
 from .grammar import Literal, Sampler, Unsuitable, spell_out

@@ -8,9 +8,7 @@ from decimal import Decimal
 from random import Random
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Absent, Value
-from skillstill_training.authoring.goal import Draft
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import Absent, BuiltWorkspace, Draft, Value
 
 from .grammar import (
     Condition,

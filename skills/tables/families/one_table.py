@@ -4,8 +4,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from skillstill_training.authoring.checks import Absent, Declined, Members, Rows, Value
-from skillstill_training.authoring.goal import Draft
+from skillstill_training.authoring import Absent, Declined, Draft, Members, Rows, Value
 
 from .draft_parts import (
     ABSENT,

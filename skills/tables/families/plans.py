@@ -4,9 +4,7 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 
 from pydantic import TypeAdapter
-from skillstill.types import ToolCall
-from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, Plan, SeenResult, call
+from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 from .grammar import quote
 

@@ -4,8 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
-from skillstill_training.authoring.checks import Absent, Members, Value
-from skillstill_training.authoring.goal import Draft
+from skillstill_training.authoring import Absent, Draft, Members, Value
 
 from .draft_parts import (
     ABSENT,

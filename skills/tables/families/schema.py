@@ -13,9 +13,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skillstill.tools.tables.catalogue import name_in_query
-from skillstill.tools.tables.dates import add_dates
-from skillstill_training.workspaces import BuiltWorkspace
+from skillstill_training.authoring import BuiltWorkspace
+from skillstill_training.authoring.reading import add_dates, name_in_query
 
 Cell = Any  # of a row: a number, a text, or None
 Row = Mapping[str, Cell]

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from skillstill.chat import HERMES, LINES, Dialect
 from skillstill.chat.grammar import turn_grammar
-from skillstill.tools import TOOLS, Result, tool
-from skillstill.types import Grammar, Message, Rules, ToolCall, ToolSchema
+from skillstill.tools import TOOLS, Line, Result, tool
+from skillstill.types import Context, Grammar, Message, Rules, ToolCall, ToolSchema
 from skillstill.workspace import Workspace
+
+from tests.server.chat.shown import overview, shown
 
 both = pytest.mark.parametrize("dialect", [HERMES, LINES], ids=lambda dialect: dialect.name)
 
@@ -147,14 +149,17 @@ def test_a_taught_model_may_say_its_intent_before_anything(rest: str) -> None:
 
 SAID = (
     Message(role="user", content="What does Store.get_all return for `order 5184`?"),
-    Message(role="tool", content="r1: src/store.py:12: Store.get_all: def get_all(self) (to line 20)"),
+    shown("r1", Line.at("src/store.py", 12, "Store.get_all: def get_all(self) (to line 20)")),
 )
 
 
-@cache
 def after(said: tuple[Message, ...]) -> llguidance.LLMatcher:
     schemas = [tool.schema for tool in TOOLS.values()]
-    grammar = turn_grammar(schemas, LINES, (*said, Message(role="tool")))
+    return of_grammar(turn_grammar(schemas, LINES, (*said, Message(role="tool"))))
+
+
+@cache
+def of_grammar(grammar: str) -> llguidance.LLMatcher:
     return llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar)
 
 
@@ -198,14 +203,13 @@ def test_what_is_copied_or_pointed_at_was_said_or_shown(text: str, fits: bool) -
 
 TABLES = (
     Message(role="user", content="How many trips of drivers in Leeds or O'Brien's, frozen food, in April 2024?"),
-    Message(
-        role="tool",
-        content="""r1: 4 tables in 3 files
-data/drivers.csv: drivers, 45 rows: driver_id, driver_name, depot, mark
-data/trips.tsv: trips, 308 rows: trip_id, driver_id, truck_code, trip_date, distance_km, cargo
-fleet.db:
-  trucks, 35 rows: truck_code, layout, mark
-  "odd table", 3 rows: "Due Date", id, a1b""",
+    overview(
+        **{
+            "drivers": "driver_id, driver_name, depot, mark",
+            "trips": "trip_id, driver_id, truck_code, trip_date, distance_km, cargo",
+            "trucks": "truck_code, layout, mark",
+            '"odd table"': '"Due Date", id, a1b',
+        }
     ),
 )
 
@@ -245,32 +249,19 @@ def test_a_query_names_columns_only_of_its_table_and_of_those_that_it_refers_to(
 
 
 def test_where_not_all_columns_are_shown_a_query_may_hold_any_word_that_was_said() -> None:
-    for shown in ("r1: 30 tables in 2 files\nx.db:\n  trips, drivers", "r1: x.csv: trips, 3 rows: depot, mark, c…"):
-        fresh = after((TABLES[0], Message(role="tool", content=shown))).deep_copy()
+    for text in ("30 tables in 2 files\nx.db:\n  trips, drivers", "x.csv: trips, 3 rows: depot, mark, c…"):
+        fresh = after((TABLES[0], shown("r1", *text.split("\n")))).deep_copy()
         tokens = list(b">sql\nquery: select Leeds from trips")
         assert fresh.try_consume_tokens(tokens) == len(tokens)
 
 
-def held(overview: str, query: str, question: str = "How many are hidden?") -> bool:
-    said = (Message(role="user", content=question), Message(role="tool", content=f"r1: {overview}"))
-    return accepted(said, f">sql\nquery: {query}")
-
-
-@pytest.mark.parametrize(
-    "overview",
-    [
-        "3 tables in 3 files\na.csv: t, 3 rows: a\nb.csv: u, 3 rows: b\n… 1 more lines left out",
-        f"2 tables in 2 files\na.csv: t, 3 rows: a\n{'long/' * 30}hidden.csv: hid…",
-        "2 tables in 1 files\na.db:\n  t, 3 rows: a\n  hidden, ? rows",
-    ],
-)
-def test_where_not_all_tables_are_shown_those_that_are_hide_no_other(overview: str) -> None:
-    assert held(overview, "select a from hidden")
+def held(tables: Message, query: str, question: str = "How many are hidden?") -> bool:
+    return accepted((Message(role="user", content=question), tables), f">sql\nquery: {query}")
 
 
 @pytest.mark.parametrize("question", ["Why is it said: loans, 0 rows: ?", "  loans, 3 rows: -", '"", 1 rows: ""'])
 def test_a_question_that_looks_like_an_overview_breaks_nothing(question: str) -> None:
-    assert held("1 tables in 1 files\na.csv: t, 3 rows: loans", "select loans from t", question)
+    assert held(overview(t="loans"), "select loans from t", question)
 
 
 @pytest.mark.parametrize(
@@ -278,16 +269,15 @@ def test_a_question_that_looks_like_an_overview_breaks_nothing(question: str) ->
     [["écart", "Ünit", "naïve"], ["价格", "größe", "_x"], ['""', '"a""b"', '"😀\t\\"'], ['"a/b"', '"$^"', '"it\'s"']],
 )
 def test_a_column_of_any_name_can_be_written(names: list[str]) -> None:
-    overview = f"2 tables in 2 files\na.csv: été, 3 rows: {', '.join(names)}\nb.csv: u, 1 rows: a"
+    tables = overview(été=", ".join(names), u="a")
     for name in names:
-        assert held(overview, f"select max({name}) from été where {name} > 5 and été.{name} = ''")
+        assert held(tables, f"select max({name}) from été where {name} > 5 and été.{name} = ''")
 
 
 def test_many_tables_of_many_columns_are_no_more_than_the_parser_bears() -> None:
     columns = ", ".join(f"c{number}" for number in range(26))
-    shown = "\n".join(f"{number}.csv: t{number}, 3 rows: {columns}" for number in range(12))
-    overview = f"12 tables in 12 files\n{shown}"
-    assert held(overview, "select c1 from t11 where c25 in (select c0 from t3 where t3.c4 > 1) order by t11.c7")
+    tables = overview(**{f"t{number}": columns for number in range(12)})
+    assert held(tables, "select c1 from t11 where c25 in (select c0 from t3 where t3.c4 > 1) order by t11.c7")
 
 
 def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
@@ -329,7 +319,7 @@ def test_every_call_that_the_tools_accept_can_be_written(dialect: Dialect, call:
 def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
     said = (
         Message(role="user", content="errors on pg-7:5432 after 14:45 | sort"),
-        Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01 10:00:02 ERROR no route"),
+        shown("r1", "of 2 entries:", Line.at("a.log", 7, "2026-03-01 10:00:02 ERROR no route")),
     )
     assert accepted(said, f">entries\nsince: {since}") is fits
 
@@ -371,7 +361,7 @@ def test_a_time_is_one_that_was_said(since: str, fits: bool) -> None:
 def test_a_pattern_over_logs_repeats_whole_names_and_no_words_that_only_ask(pattern: str, fits: bool) -> None:
     asked = "Warnings: the last where travel.berths lost pg-7:5432 by an “error”? Lastly, 503s of a.shop, [tx-4]"
     asked += " at 10:02, please. Warnings, the last"
-    said = (Message(role="user", content=asked), Message(role="tool", content="r1: 503 entries\nlog-shipper"))
+    said = (Message(role="user", content=asked), shown("r1", "503 entries", "log-shipper"))
     assert accepted(said, f">entries\npattern: {pattern}") is fits
 
 
@@ -392,7 +382,7 @@ def test_a_path_that_is_read_was_said_and_reads_like_one(path: str, fits: bool) 
     asked = "Look from 02:18 on in (shop/cart.py), `Makefile` and café.log."
     said = (
         Message(role="user", content=asked),
-        Message(role="tool", content="r1: of 2 entries:\na.log:7: 2026-03-01T10:00:02 ERROR no route"),
+        shown("r1", "of 2 entries:", Line.at("a.log", 7, "2026-03-01T10:00:02 ERROR no route")),
     )
     assert accepted(said, f">read\npath: {path}") is fits
 
@@ -416,8 +406,8 @@ def test_where_no_time_was_said_none_is_asked_for() -> None:
         assert accepted(said, text) is fits, text
 
 
-def said_tickets(said: str) -> Rules:
-    tickets = sorted(set(re.findall("T-[0-9]+", said)))
+def said_tickets(context: Context) -> Rules:
+    tickets = sorted(set(re.findall("T-[0-9]+", context.text)))
     return {"ticket": " | ".join(map(json.dumps, tickets))}
 
 

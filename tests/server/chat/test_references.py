@@ -9,7 +9,10 @@ from skillstill import chat
 from skillstill.chat import LINES
 from skillstill.chat.grammar import turn_grammar
 from skillstill.chat.references import after_result
-from skillstill.types import Message, ToolCall
+from skillstill.tools import TOOLS, Line
+from skillstill.types import Message, Span, ToolCall
+
+from tests.server.chat.shown import rows, shown
 
 SHOWN = (
     "r1: 2 definitions of 'get'",
@@ -22,13 +25,21 @@ LOOKED = (
     Message(role="system", content="explore"),
     Message(role="user", content="Where is get?"),
     Message(role="assistant", calls=(ToolCall(name="outline", arguments={"target": "get"}),)),
-    Message(role="tool", content="\n".join(SHOWN)),
+    shown(
+        "r1",
+        "2 definitions of 'get'",
+        Line.at("src/a b.py", 3, "Store.get: def get(self, key) (to line 9)"),
+        Line.at("src/b.py", 44, "def get(name)"),
+        Line(SHOWN[3], place=Span(path="var/log/pricing.log", first=48, last=48)),
+        "  close:12 open:30",
+    ),
 )
+SCHEMAS = [tool.schema for tool in TOOLS.values()]
 
 
 def said(message: Message, before: Sequence[Message] = LOOKED) -> str:
     """How the model reads what it said."""
-    return chat.render([*before, message], LINES)[-1].text.removesuffix(chat.END)
+    return chat.render([*before, message], LINES, SCHEMAS)[-1].text.removesuffix(chat.END)
 
 
 def answer(text: str) -> Message:
@@ -65,12 +76,12 @@ def test_an_answer_points_at_lines_and_is_put_in_full(text: str, pointed: str) -
 QUERIED = (
     *LOOKED,
     Message(role="assistant", calls=(ToolCall(name="sql", arguments={"query": "select cargo, count(*) from trips"}),)),
-    Message(role="tool", content="r2: 2 rows: cargo | count(*)\nlive stock | 3\ntimber | 14"),
-    Message(role="tool", content="r3: 1 rows: min(fee)\n3.5"),
-    Message(role="tool", content="r4: 11 rows: fee\n3.5\n… 10 more rows"),
-    Message(role="tool", content="r5: 0 rows\nno 'wood'; near: cargo 'timber'"),
-    Message(role="tool", content="r6: 1 rows: remark\n "),
-    Message(role="tool", content="r7: 2 rows: remark\na very long remark\n… 1 more lines left out"),
+    rows("r2", "2 rows: cargo | count(*)", "live stock | 3", "timber | 14"),
+    rows("r3", "1 rows: min(fee)", "3.5"),
+    shown("r4", "11 rows: fee", "3.5", "… 10 more rows"),
+    shown("r5", "0 rows", "no 'wood'; near: cargo 'timber'"),
+    rows("r6", "1 rows: remark", " "),
+    rows("r7", "9 rows: remark", *[f"{number}: a very long remark{' and so on' * 30}" for number in range(9)]),
 )
 
 
@@ -86,7 +97,7 @@ QUERIED = (
         ("The lowest fee is 3.5 (r3).", "The lowest fee is =r3 (r3)."),
         ("It is 13.5, not 3.55 and no 3.5.1 (r3).", "It is 13.5, not 3.55 and no 3.5.1 (r3)."),
         ("There is no wood (r5).", "There is no wood (r5)."),
-        ("a very long remark\n… 1 more lines left out", "a very long remark\n… 1 more lines left out"),
+        ("0: a very long remark", "0: a very long remark"),
     ],
 )
 def test_an_answer_points_at_all_rows_of_a_query_and_is_put_in_full(text: str, pointed: str) -> None:
@@ -104,11 +115,11 @@ def test_an_answer_points_at_all_rows_of_a_query_and_is_put_in_full(text: str, p
 )
 def test_a_call_points_at_a_file_and_its_line(call: Message, pointed: str) -> None:
     assert said(call) == pointed
-    assert chat.parse(pointed, LINES, LOOKED).calls == call.calls
+    assert chat.parse(pointed, LINES, LOOKED, SCHEMAS).calls == call.calls
 
 
 def test_letters_go_on_from_result_to_result_and_the_last_line_about_a_place_counts() -> None:
-    again = [*LOOKED, reading("src/b.py", 44), Message(role="tool", content="r2: src/b.py:44: def get(name): # x")]
+    again = [*LOOKED, reading("src/b.py", 44), shown("r2", Line.at("src/b.py", 44, "def get(name): # x"))]
     assert "\n=D" not in chat.render(again, LINES)[-1].text
     assert "r2: =D src/b.py:44" in chat.render(again, LINES)[-1].text
     assert said(answer("At src/b.py:44."), again) == "At =D."
@@ -124,14 +135,16 @@ def test_a_time_is_pointed_at_by_the_entry_that_has_it() -> None:
     window = {"since": "src/b.py:44", "until": "10:00"}
     asked = Message(role="assistant", calls=(ToolCall(name="entries", arguments=window),))
     assert said(asked) == ">entries\nsince: =B\nuntil: 10:00"
-    assert chat.parse(said(asked), LINES, LOOKED).calls == asked.calls
+    assert chat.parse(said(asked), LINES, LOOKED, SCHEMAS).calls == asked.calls
     odd = Message(role="assistant", calls=(ToolCall(name="entries", arguments={"since": ["10:00"]}),))
     assert said(odd) == '>entries\nsince: ["10:00"]'
 
 
 def test_a_letter_that_no_line_has_stays_as_it_is() -> None:
     assert chat.parse("At =Q.", LINES, LOOKED).content == "At =Q."
-    assert chat.parse(">read\npath: =Q", LINES, LOOKED).calls == (ToolCall(name="read", arguments={"path": "=Q"}),)
+    assert chat.parse(">read\npath: =Q", LINES, LOOKED, SCHEMAS).calls == (
+        ToolCall(name="read", arguments={"path": "=Q"}),
+    )
 
 
 lines = some.sampled_from([*SHOWN, "src/b.py:44", "=A", "==B", "=B:7", "text", "(var/log/pricing.log:48)", "a.py:1: x"])
@@ -160,6 +173,6 @@ def test_a_result_is_read_once_for_prompt_grammar_and_parser() -> None:
 
 
 def test_a_conversation_goes_on_two_ways_from_what_both_have_said() -> None:
-    one, other = (Message(role="tool", content=f"r2: src/{name}.py:7: x = 1") for name in ("one", "other"))
+    one, other = (shown("r2", Line.at(f"src/{name}.py", 7, "x = 1")) for name in ("one", "other"))
     assert chat.parse("=D", LINES, [*LOOKED, one]) != chat.parse("=D", LINES, [*LOOKED, other])
     assert chat.parse("=A", LINES, [*LOOKED, one]) == chat.parse("=A", LINES, [*LOOKED, other])

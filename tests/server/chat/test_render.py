@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from skillstill import chat
 from skillstill.chat import HERMES, LINES, Dialect
-from skillstill.tools import TOOLS
+from skillstill.tools import TOOLS, Line
 from skillstill.types import Message, ToolCall
+
+from tests.server.chat.shown import shown
 
 both = pytest.mark.parametrize("dialect", [HERMES, LINES], ids=lambda dialect: dialect.name)
 
@@ -18,7 +20,7 @@ CONVERSATION = (
     Message(role="system", content="explore"),
     Message(role="user", content="Where is the retry?"),
     Message(role="assistant", calls=(CALL,)),
-    Message(role="tool", content="r1: src/a.py:3: def retry():"),
+    shown("r1", Line.at("src/a.py", 3, "def retry():")),
     Message(role="assistant", content="In src/a.py:3."),
 )
 TEXTS = {

@@ -30,7 +30,7 @@ MANIFEST_REQUIRED = {"manifest_version", "name", "version", "description", "auth
 
 @pytest.fixture
 def held() -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(bundle.packed(ENTRIES))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle.pack_bundle(ENTRIES))) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
@@ -76,7 +76,7 @@ def test_its_entry_point_is_the_command_that_serves(held: dict[str, bytes], tmp_
 
 
 def test_the_same_facts_make_the_same_bytes() -> None:
-    assert bundle.packed(ENTRIES) == bundle.packed(ENTRIES)
+    assert bundle.pack_bundle(ENTRIES) == bundle.pack_bundle(ENTRIES)
 
 
 def test_the_listing_is_of_the_registrys_revision() -> None:

@@ -76,8 +76,12 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
     "the repeats that end a run": ("explore", "skillstill.run.loop.MAX_REPEATS", 5),
     "the header of a turn": ("explore", "skillstill.chat.renderer.HEADER", "<|im_start|>helper\n"),
     "the letters of lines": ("explore", "skillstill.chat.references.ascii_uppercase", "ZYXWVUTSRQPONMLKJIHGFEDCBA"),
-    "lines that a letter stands for": ("explore", "skillstill.chat.references.MOST", 1),
-    "arguments that a letter can stand for": ("logs", "skillstill.chat.lines.AT", ()),
+    "lines that a letter stands for": ("explore", "skillstill.chat.references.MOST_LETTERS", 1),
+    "arguments that a letter can stand for": (
+        "logs",
+        "skillstill.skills.skill.TOOLS",
+        changed_tool("entries", references={}),
+    ),
     "what a turn may be": ("explore", "skillstill.chat.lines.Lines.rules", extra_grammar),
     "which words name a file": ("explore", "skillstill.tools.code.files.LIKE_A_FILE", re.compile("nothing")),
     "which functions a query may call": ("tables", "skillstill.tools.tables.query_grammar.FUNCTIONS", ("abs",)),
@@ -95,7 +99,7 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
     ),
     "what a tool answers": (
         "explore",
-        "skillstill.contract.goldens._recorded",
+        "skillstill.contract.goldens._recorded_result",
         lambda call: Result.of_text("otherwise"),
     ),
 }
@@ -126,7 +130,7 @@ COSMETICS: tuple[tuple[str, str, str], ...] = (
     ("run/record.py", "EXCERPT = 200  # characters", "EXCERPT = 100 + 100  # characters of a result"),
     ("chat/renderer.py", "_result(", "_tool_turn("),
     ("chat/lines.py", "_call_rule", "_rule_of_call"),
-    ("chat/references.py", '"""A to Z, then AA to ZZ."""', '"""Return A to Z, then AA to ZZ."""'),
+    ("chat/references.py", "_meaning", "_stands_for"),
     ("chat/grammar.py", "rules = [", "parts = ["),
     ("chat/grammar.py", "join(rules)", "join(parts)"),
     ("tools/logs/pattern_grammar.py", "stretch", "span_of_words"),

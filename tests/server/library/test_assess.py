@@ -233,7 +233,7 @@ def test_the_nearest_of_our_skills_and_the_tools_of_ours_that_do_it(
 def test_a_bundled_skill_is_lent_as_soon_as_its_folder_says_what_it_is_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, {"skills/gears/design.toml": "material = 'definition|call'\ntools = ['list']\n"})
+    write(tmp_path, {"skills/gears/design.toml": "topics = 'definition|call'\ntools = ['list']\n"})
     monkeypatch.setattr("skillstill.library.assessing.cover.bundled", lambda: tmp_path)
     lenders.cache_clear()
     try:

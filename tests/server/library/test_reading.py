@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillstill.errors import LibraryError
 from skillstill.library.definition import Definition, Licence
-from skillstill.library.reading import Surroundings, decoded, define
+from skillstill.library.reading import Surroundings, build_definition, decode
 from skillstill.library.scanning import scan
 
 
@@ -228,6 +228,6 @@ PIECES = st.sampled_from(("[", "{", "&a ", "*a", "'", '"', "\\", ": ", "- ", "? 
 @given(st.binary() | st.lists(PIECES).map(lambda parts: ("---\n" + "".join(parts) + "\n---\nB").encode()))
 def test_any_bytes_are_a_definition_or_one_reason(raw: bytes) -> None:
     with suppress(LibraryError):
-        found = define(decoded(raw), "skill", AROUND)
+        found = build_definition(decode(raw), "skill", AROUND)
         assert Definition.model_validate_json(found.model_dump_json()) == found
         assert 1 <= len(found.name) <= 64

@@ -146,8 +146,8 @@ def test_a_long_task_is_a_task(catalogue: Catalogue) -> None:
 
 
 def test_fusion_prefers_what_two_rankings_agree_on() -> None:
-    assert index.fused([1, 2, 3], [4, 2, 5])[0] == 2
-    assert index.fused([7]) == [7]
+    assert index.fuse([1, 2, 3], [4, 2, 5])[0] == 2
+    assert index.fuse([7]) == [7]
 
 
 def test_released_subagents_come_before_others_and_only_where_they_fit(catalogue: Catalogue) -> None:

@@ -9,9 +9,8 @@ import gguf
 import numpy as np
 import pytest
 from skillstill import chat
-from skillstill.chat.likelihood import SHOWN, meaning
+from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
-from skillstill.models import llama
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
 from skillstill.models.slot import Prompt
@@ -237,16 +236,16 @@ def random_adapter(base: Path, file: Path) -> Path:
 
 
 async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure(
-    base: LlamaBase, monkeypatch: pytest.MonkeyPatch
+    base: LlamaBase,
 ) -> None:
     told = "You made this call already: its result is r1. Make another call, or answer."
     made = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "Cart"}),))
     found = Message(role="tool", content="r1: 1 hit\nsrc/cart.py:3: class Cart:")
     said = [*ASKED, made, found, made, Message(role="tool", content=told)]
     async with base.lease(dialect=chat.LINES) as model:
-        otherwise = await model.complete(said, SCHEMAS, max_tokens=60)
-        monkeypatch.setattr(llama, "SECOND_THOUGHTS", 0)
         stubborn = await model.complete(said, SCHEMAS, max_tokens=60)
+        otherwise = await model.reconsider()
+    assert otherwise
     assert stubborn.calls == made.calls != otherwise.calls
     assert otherwise.calls or otherwise.content  # which of them is the base's wisdom
     assert otherwise.usage
@@ -261,7 +260,7 @@ async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by
     async with base.lease(dialect=chat.LINES) as model:
         found = await model.likelihoods(text, passages)
         for passage, after in zip(passages, found.after, strict=True):
-            read, said = map(base.engine.tokenize, meaning(passage, text))
+            read, said = map(base.engine.tokenize, ranking_prompt(passage, text))
             read = [*base.engine.tokenize(SHOWN), *read]
             base.engine.forget(1, 0)
             logits, by_hand = model.slot.engine.decode(read, 0, 1, lambda: None), 0.0

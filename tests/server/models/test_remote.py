@@ -149,7 +149,7 @@ async def test_a_chat_sends_messages_and_tools_and_matching_ids(server: OpenAiSe
     assert server.paths == [CHAT]
     sent = server.requests[0]
     assert [(one["role"], one["content"]) for one in sent["messages"]] == [(m.role, m.content) for m in ANSWERED]
-    assert sent["tools"] == [{"type": "function", "function": READ.told()}]
+    assert sent["tools"] == [{"type": "function", "function": READ.prompt_fields()}]
     assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("tiny", 0, 50)
     assert sent["parallel_tool_calls"] is False
     calls = [call for one in sent["messages"] for call in one.get("tool_calls", ())]
@@ -522,6 +522,22 @@ async def test_a_tuned_model_behind_a_server_does_a_whole_run(
     )
 
 
+async def test_a_turn_that_is_reconsidered_is_sampled_and_costs_both(server: OpenAiServer) -> None:
+    server.says(text(">list"), text(">find"), Said("no", 500))
+    async with RemoteCompletions(Endpoint(server.url, "tiny")) as model:
+        assert await model.reconsider() is None, "nothing was asked yet"
+        first = await model.complete(ASKED, [READ], max_tokens=50)
+        other = await model.reconsider()
+        assert await model.reconsider() is None, "the server fails"
+    assert other
+    assert (first.content or first.calls) != (other.content or other.calls)
+    assert [request["temperature"] for request in server.requests] == [0, 0.8, 0.8]
+    assert [request.get("seed") for request in server.requests] == [None, 1, 2]
+    assert first.usage
+    assert other.usage
+    assert other.usage.completion == 2 * first.usage.completion
+
+
 async def test_a_key_never_comes_into_a_trace_or_a_log(
     server: OpenAiServer, project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -531,7 +547,7 @@ async def test_a_key_never_comes_into_a_trace_or_a_log(
     assert trace.report.status == "failed"
     assert "answered 401: Incorrect API key: [key]" in trace.report.answer
     assert server.keys == [f"Bearer {KEY}"] * 2
-    assert KEY not in store.stored()[0].read_text("utf-8") + caplog.text
+    assert KEY not in store.trace_files()[0].read_text("utf-8") + caplog.text
 
 
 def test_an_address_that_cannot_be_is_refused_before_a_run() -> None:

@@ -13,7 +13,7 @@ from skillstill.runtime import Runtime
 from skillstill.server import build
 from skillstill.skills.registry import Registry, read_registry, user_registry
 from skillstill.skills.releases import register
-from skillstill.skills.trust import trusted
+from skillstill.skills.trust import is_trusted
 from skillstill.util.storage import data_folder
 
 from tests.scenes import ScriptedModels, bundled_and, write
@@ -103,7 +103,7 @@ def test_what_was_unpacked_can_be_packed_again_and_still_only_claims(
     assert (tmp_path / "again").read_bytes() == packed.read_bytes()
 
 
-@pytest.mark.parametrize("moment", ["_check", "_synced", "register"])
+@pytest.mark.parametrize("moment", ["_check", "_sync", "register"])
 def test_killed_on_the_way_it_leaves_nothing_that_counts(packed: Path, skillstill: Skillstill, moment: str) -> None:
     script = (
         "import os, pathlib, signal, sys; from skillstill.packs import unpacking; "
@@ -135,7 +135,7 @@ def test_it_is_taken_away_with_its_folder_and_the_trust_in_it(packed: Path, skil
     assert sorted(path.name for path in folder.parent.iterdir()) == [".lock", "settings-2"]
     assert [entry.name for entry in read_registry(user_registry()).entries] == ["settings-2"]
     assert skillstill("unpack", packed).code == 0
-    assert not trusted(folder), "who unpacks it again looks at it again"
+    assert not is_trusted(folder), "who unpacks it again looks at it again"
     assert json.loads(skillstill("unpack", "settings", "--remove", "--json").out) == {"folder": str(folder)}
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from skillstill.models.scripted import call
-from skillstill.run.neutral import neutral
-from skillstill.server.wire import result
+from skillstill.server.wire import tool_result
 from skillstill.types import Message
+from skillstill.util.neutral import neutral
 
 from tests.scenes import Scripted, write
 
@@ -47,7 +47,7 @@ async def test_quoted_control_tokens_and_live_images_reach_the_caller_as_mere_te
     assert trace.report.status == "answered"
     assert hostile not in trace.report.text
     assert "".join(hostile.split()) in "".join(trace.report.text.split()), "nothing but space is added"
-    reply = result(trace)
+    reply = tool_result(trace)
     assert reply.structured_content
     assert reply.structured_content["answer"] == trace.report.text
     assert trace.report.answer == neutral(trace.report.answer)

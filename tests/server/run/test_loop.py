@@ -13,7 +13,7 @@ from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import loop
 from skillstill.skills.registry import Registry
 from skillstill.skills.skill import Limits, Opening, Skill
-from skillstill.types import Decision, Message, Model, ReasonKind, Report, Step, ToolCall, Trace, Usage
+from skillstill.types import Decision, Event, Message, Model, ReasonKind, Report, Step, ToolCall, Trace, Usage
 from skillstill.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
@@ -159,6 +159,31 @@ async def test_a_repeated_call_is_told_and_a_second_one_ends_the_run(explore: Sk
     assert "You made this call already: its result is r1" in trace.messages[5].content
     assert trace.report.status == "escalate"
     assert "was repeated" in trace.report.answer
+
+
+class Reconsidering(ScriptedModel):
+    """A model with second thoughts: the next turns of its script."""
+
+    async def reconsider(self) -> Message | None:
+        return await self.complete((), (), max_tokens=1)
+
+
+async def test_a_model_with_second_thoughts_has_them_when_it_repeats_a_call(
+    explore: Skill, workspace: Workspace
+) -> None:
+    model = Reconsidering([LOOK, LOOK, call("list"), CLAIM])
+    brief = loop.Brief(explore, "Where is Cart?", explore.instructions)
+    trace = await loop.run(brief, nullcontext(model), workspace)
+    assert [receipt.tool for receipt in trace.receipts] == ["search", "list"]
+    assert all(message.event is None for message in trace.messages)
+
+
+async def test_a_model_that_insists_is_told_after_three_second_thoughts(explore: Skill, workspace: Workspace) -> None:
+    model = Reconsidering([*[LOOK] * 5, CLAIM])
+    brief = loop.Brief(explore, "Where is Cart?", explore.instructions)
+    trace = await loop.run(brief, nullcontext(model), workspace)
+    assert [message.event for message in trace.messages if message.event] == [Event.REPEATED_CALL]
+    assert trace.report.answer == CLAIM
 
 
 async def test_one_repeated_call_is_forgiven(explore: Skill, workspace: Workspace) -> None:

@@ -91,7 +91,7 @@ def test_only_the_owner_may_read_it() -> None:
 
 
 def test_nothing_is_left_beside_it() -> None:
-    assert [store.store(trace())] == list(store.stored()) == list(store.folder().iterdir())
+    assert [store.store(trace())] == list(store.trace_files()) == list(store.folder().iterdir())
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
@@ -106,7 +106,7 @@ def test_the_last_run_is_the_one_that_began_last() -> None:
     later("aabb2222", days=2)
     later("ffff3333", days=0)
     assert store.load("last").run == "aabb2222"
-    assert [store.read(file).run for file in store.stored()] == ["ffff3333", "aaaa1111", "aabb2222"]
+    assert [store.read(file).run for file in store.trace_files()] == ["ffff3333", "aaaa1111", "aabb2222"]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_traces_are_dropped_after_thirty_days() -> None:
     aged(old, 30.1)
     aged(young, 29.9)
     newest = later("cccc3333", days=2)
-    assert list(store.stored()) == [young, newest]
+    assert list(store.trace_files()) == [young, newest]
 
 
 def test_what_is_older_is_neither_listed_nor_found_though_no_run_came_since() -> None:
@@ -213,5 +213,5 @@ def test_a_place_that_is_no_folder_is_one_sentence() -> None:
         store.store(trace())
     start = f"the trace of run abcdef0123456789 is not stored in {store.folder()}: "
     assert str(caught.value) in {start + "Not a directory", start + "File exists"}
-    assert store.stored() == []
+    assert store.trace_files() == []
     assert state_folder().read_bytes() == b""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +31,9 @@ def registry(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rollback(registry: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Rollback:
-    def run(name: str = "explore") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["skillstill", "rollback", name, "--registry", str(registry)])
+    def run(*arguments: str) -> tuple[int, str, str]:
+        named = ["--registry", str(registry)] if registry.exists() else []
+        monkeypatch.setattr(sys, "argv", ["skillstill", "rollback", *(arguments or ["explore"]), *named])
         with pytest.raises(SystemExit) as exit:
             cli.main()
         captured = capsys.readouterr()
@@ -98,7 +100,7 @@ def test_an_old_adapter_that_is_not_what_it_was_is_refused_and_nothing_changes(
     first = release(registry, b"first")
     release(registry, b"second")
     assert first.adapter
-    file = Path(first.adapter.placed(registry.parent).source.removeprefix("file:"))
+    file = Path(first.adapter.resolved_from(registry.parent).source.removeprefix("file:"))
     file.write_bytes(b"other") if damage == "altered" else file.unlink()
     before = _everything(registry.parent)
     code, _, err = rollback()
@@ -147,3 +149,61 @@ def test_an_adapter_beside_the_registry_is_found_from_anywhere(
 
 def _everything(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_it_goes_forward_again_step_by_step(registry: Path, rollback: Rollback) -> None:
+    release(registry, b"first")
+    release(registry, b"second")
+    newest = read_registry(registry)
+    code, _, err = rollback("explore", "--forward")
+    assert (code, err) == (1, f"skillstill: explore has nothing to go forward to: it is the newest of {registry}\n")
+    rollback()
+    rollback()
+    assert [rollback("explore", "--forward")[0] for _ in range(2)] == [0, 0]
+    assert read_registry(registry) == newest
+
+
+@pytest.fixture
+def package(registry: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The registry as that of the installed package, which its user may not write."""
+    release(registry, b"first")
+    release(registry, b"second")
+    folder = shutil.copytree(registry.parent, tmp_path_factory.mktemp("site-packages") / "package")
+    registry.unlink()
+    monkeypatch.delenv("SKILLSTILL_REGISTRY")
+    monkeypatch.setattr("skillstill.skills.registry.bundled", lambda: folder)
+    return folder
+
+
+def test_a_bundled_subagent_goes_back_and_forward_for_this_user_alone(package: Path, rollback: Rollback) -> None:
+    untouched = _everything(package)
+
+    def counting() -> RegistryEntry:
+        return Registry().entry("explore").entry
+
+    newest = counting()
+    assert rollback()[0] == 0
+    first = counting()
+    assert first.adapter
+    assert first.adapter.sha256 == hashlib.sha256(b"first").hexdigest()
+    assert rollback()[0] == 0
+    assert counting().state == "untrained"
+    code, _, err = rollback()
+    assert code == 1
+    assert "nothing to go back to" in err
+    assert rollback("explore", "--forward")[0] == 0
+    assert counting() == first
+    assert rollback("explore", "--forward")[0] == 0
+    assert counting() == newest
+    assert rollback("explore", "--forward")[0] == 1
+    assert _everything(package) == untouched
+
+
+def test_a_pin_that_the_package_no_longer_keeps_is_told_and_does_not_count(package: Path, rollback: Rollback) -> None:
+    rollback()
+    newest = read_registry(package / "registry.json").entries[0]
+    for file in (package / "skills" / "explore" / "releases").glob("*.entry.json"):
+        file.unlink()
+    registry = Registry()
+    assert registry.entry("explore").entry.serving_hash == newest.serving_hash
+    assert "is gone" in " ".join(registry.ignored.values())

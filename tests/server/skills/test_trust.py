@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from skillstill.errors import RegistryError
 from skillstill.skills.registry import Registry, bundled, user_registry
-from skillstill.skills.trust import distrust, fingerprint, trust, trusted
+from skillstill.skills.trust import distrust, fingerprint, is_trusted, trust
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
 PINS = "trusted.json"
@@ -131,7 +131,7 @@ def test_trust_can_be_taken_back(project: Path, tmp_path: Path) -> None:
     trust(other)
     distrust(project / ".skillstill")
     assert not own(project)
-    assert trusted(other)
+    assert is_trusted(other)
     distrust(tmp_path / "never trusted")
 
 
@@ -156,7 +156,7 @@ def test_a_pin_that_is_no_fingerprint_trusts_nothing(project: Path, pin: str) ->
 def test_nothing_is_no_folder_to_trust(tmp_path: Path) -> None:
     with pytest.raises(RegistryError, match=r"^nothing to trust: there is no folder "):
         trust(tmp_path / ".skillstill")
-    assert not trusted(tmp_path / ".skillstill")
+    assert not is_trusted(tmp_path / ".skillstill")
 
 
 def test_pins_that_cannot_be_written_are_one_sentence(project: Path) -> None:

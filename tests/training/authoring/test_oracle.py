@@ -5,13 +5,23 @@ from random import Random
 
 import pytest
 from skillstill.errors import OracleError
+from skillstill.tools import Line
 from skillstill.tools.kit.tool import LEAST
 from skillstill.types import Message
 from skillstill_training.authoring.oracle import OracleContext, OracleModel, Plan, SeenResult, call
 
+from tests.server.chat.shown import shown
+
 
 def test_a_result_is_seen_under_its_receipt_with_its_places() -> None:
-    seen = SeenResult.of("r2: 2 hits in 2 files; a definition first\nsrc/a.py:7: def get(self):\nb.py:12: get()")
+    seen = SeenResult.of(
+        shown(
+            "r2",
+            "2 hits in 2 files; a definition first",
+            Line.at("src/a.py", 7, "def get(self):"),
+            Line.at("b.py", 12, "get()"),
+        )
+    )
     assert seen.id == "r2"
     assert [(place.path, place.first) for place in seen.places] == [("src/a.py", 7), ("b.py", 12)]
     assert seen.line_of("b.py", 12) == "b.py:12: get()"
@@ -39,7 +49,7 @@ async def test_a_plan_takes_the_turns_of_a_model() -> None:
     model = OracleModel(plan(), OracleContext(Random(1)))
     first = await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     assert first.calls == (call("search", pattern="x"),)
-    last = await model.complete([Message(role="tool", content="r1: a.py:3")], (), max_tokens=9)
+    last = await model.complete([shown("r1", "a.py:3")], (), max_tokens=9)
     assert last.content == "It is at a.py:3."
 
 
@@ -56,7 +66,7 @@ async def test_a_plan_that_is_written_wrong_says_how(end: Callable[[], str], sai
     model = OracleModel(plan(), OracleContext(Random(1)))
     await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     with pytest.raises(OracleError, match=said):
-        await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)
+        await model.complete([shown("r1", "no hits")], (), max_tokens=9)
 
 
 @pytest.mark.anyio
@@ -68,7 +78,7 @@ async def test_a_plan_that_finds_nothing_where_it_looks_ends_in_a_reason() -> No
     model = OracleModel(plan(), OracleContext(Random(1)))
     await model.complete([Message(role="user", content="?")], (), max_tokens=9)
     with pytest.raises(OracleError, match="the plan broke off: IndexError"):
-        await model.complete([Message(role="tool", content="r1: no hits")], (), max_tokens=9)
+        await model.complete([shown("r1", "no hits")], (), max_tokens=9)
 
 
 @pytest.mark.anyio

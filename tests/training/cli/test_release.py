@@ -16,7 +16,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
 from skillstill_training.run.scorecard import Scorecard
 from skillstill_training.stages import pipeline
-from skillstill_training.stages.pipeline import note_base
+from skillstill_training.stages.pipeline import write_base
 
 from tests.scenes import ROOT, write
 from tests.training.stages.test_publish import scorecard
@@ -72,7 +72,7 @@ def test_it_is_measured_on_the_base_that_it_was_trained_on_and_by_today_s_recipe
     monkeypatch.setattr(pipeline, "measure", measure)
     trained = ModelFile(source="file:/other.gguf", sha256="7" * 64)
     typed("evaluate", settings, "--run", run.path)
-    note_base(run, trained)
+    write_base(run, trained)
     recipe = settings / "recipe.toml"
     recipe.write_text(recipe.read_text("utf-8").replace("paired = 3", "paired = 5"), encoding="utf-8")
     typed("evaluate", settings, "--run", run.path)
@@ -105,10 +105,12 @@ def test_a_release_says_where_it_is_registered_and_how_it_is_called(
     registry = Path(shutil.copy(ROOT / "registry.json", tmp_path / "registry.json"))
     name = read_registry(registry).entries[0].name
     released = scorecard().model_copy(update={"skill": name, "verdict": "released"})
-    release_output.judged(released, run, registry, as_json=False)
+    release_output.print_verdict(released, run, registry, as_json=False)
     assert f'registered in {registry}: skillstill run {name} --registry {registry} "..."' in capsys.readouterr().out
     monkeypatch.setenv(ENVIRONMENT, str(registry))
-    release_output.judged(released, run, registry, as_json=False)
+    release_output.print_verdict(released, run, registry, as_json=False)
     assert f'registered in {registry}: skillstill run {name} "..."' in capsys.readouterr().out
-    release_output.judged(released.model_copy(update={"verdict": "not verifiable"}), run, registry, as_json=False)
+    release_output.print_verdict(
+        released.model_copy(update={"verdict": "not verifiable"}), run, registry, as_json=False
+    )
     assert "registered in" not in capsys.readouterr().out

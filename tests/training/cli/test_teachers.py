@@ -19,9 +19,9 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.ledger import LedgerEntry
-from skillstill_training.teachers.probing import spread
+from skillstill_training.teachers.probe import interleave_families
 from skillstill_training.util.jsonl import read_lines
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 from tests.scenes import write
 from tests.server.models.openai_server import OpenAiServer, Said, turn
@@ -51,7 +51,7 @@ def skillstill(
 def good_turns(settings: Path, goals: Sequence[Goal]) -> list[Said]:
     """What a model says that solves each of the goals as its plan does."""
     skill, families = load_skill(settings), {family.name: family for family in load_families(settings)}
-    roots = roots_of(settings, {goal.workspace for goal in goals})
+    roots = workspace_roots(settings, {goal.workspace for goal in goals})
     said = []
     for goal in goals:
         root = roots[goal.workspace]
@@ -66,7 +66,7 @@ def test_a_good_model_is_measured_then_solves_and_is_not_measured_again(
     skillstill: Run, settings: Path, folder: RunFolder, server: OpenAiServer
 ) -> None:
     goals = folder.frozen_goals()
-    probed = spread([goal for goal in goals if goal.split == "validation"], 3)
+    probed = interleave_families([goal for goal in goals if goal.split == "validation"], 3)
     trained = [goal for goal in goals if goal.split == "train"][:5]
     server.says(*good_turns(settings, probed), *good_turns(settings, trained))
     hired = ("--teacher", f"{server.url}#big", "--probe", "3", "--price", "1/2")

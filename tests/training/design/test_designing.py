@@ -14,7 +14,7 @@ from skillstill_training.evaluation.baseline import load_baseline
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
 from skillstill_training.stages.goals import make_goals
-from skillstill_training.workspaces import load_sources, prepare
+from skillstill_training.workspaces import build_workspace, load_sources
 
 from tests.training.design.scenes import EXPLORER, LOGS, SETTINGS, TASTE, Run, projects
 
@@ -61,7 +61,7 @@ def test_a_skill_like_one_of_ours_borrows_its_families_words_workspaces_and_base
     names = [family.name for family in load_families(folder)]
     assert (code, {"burst", "deploy", "level_count"} <= set(names), "several" in names) == (0, True, False)
     assert set(load_wordings(folder, "test", load_families(folder))) == set(names)
-    root = prepare(load_sources(folder)[0], folder, offline=True).root
+    root = build_workspace(load_sources(folder)[0], folder, offline=True).root
     assert load_baseline(folder)("How many errors are there?", root) == load_baseline(logs)(
         "How many errors are there?", root
     )
@@ -86,7 +86,7 @@ def test_what_it_borrows_is_refused_when_it_has_changed_since(design: Run, logs:
     with pytest.raises(GoalsError, match="the bundled skill logs has changed since this skill was designed"):
         load_families(folder)
     with pytest.raises(WorkspaceSourceError, match="the bundled skill logs has changed since this skill was designed"):
-        prepare(load_sources(folder)[0], folder, offline=True)
+        build_workspace(load_sources(folder)[0], folder, offline=True)
 
 
 @pytest.mark.parametrize(("text", "own", "workspaces"), [(EXPLORER, True, 1), (LOGS, False, 8)])

@@ -10,7 +10,7 @@ from skillstill_training.cli.data import baseline
 from skillstill_training.evaluation.baseline import baseline_hash, freeze_baseline, load_baseline, measure_baseline
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.goals import make_goals
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 from tests.scenes import ROOT
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_baseline_is_measured_by_family_with_equal_weight(settings: Path, folder: RunFolder) -> None:
     goals = [goal for goal in (await make_goals(settings, folder)).goals if goal.split == "test"]
-    roots = roots_of(settings, {"chrome"})
+    roots = workspace_roots(settings, {"chrome"})
     standing = await measure_baseline(load_baseline(settings), goals, roots)
     assert standing.asked == {"direct": 8, "linked": 8, "beyond": 8, "again": 4}
     assert standing.solved["linked"] == 8
@@ -33,7 +33,7 @@ async def test_a_baseline_that_raises_has_not_solved_that_goal(settings: Path, f
         raise KeyError(prompt)
 
     goals = [goal for goal in (await make_goals(settings, folder)).goals if goal.split == "validation"]
-    standing = await measure_baseline(broken, goals, roots_of(settings, {"cobalt"}))
+    standing = await measure_baseline(broken, goals, workspace_roots(settings, {"cobalt"}))
     assert standing.success == 0
     assert set(standing.reasons.values()) == {f"the baseline raised KeyError: {goal.prompt!r}" for goal in goals}
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from skillstill.errors import GateError
 from skillstill.skills.calibration import FEATURES
-from skillstill_training.evaluation.calibration import calibrate, selective
+from skillstill_training.evaluation.calibration import calibrate, selective_metrics
 from skillstill_training.run.scorecard import Outcome
 
 
@@ -44,7 +44,7 @@ def test_a_confidence_is_the_share_that_is_right() -> None:
 
 
 def test_at_the_threshold_the_answers_of_a_test_are_as_right_as_promised() -> None:
-    found = [selective(calibrate(answers(400, seed)), answers(2_000, seed + 100)) for seed in range(8)]
+    found = [selective_metrics(calibrate(answers(400, seed)), answers(2_000, seed + 100)) for seed in range(8)]
     assert sum(one.accuracy for one in found) / 8 == pytest.approx(0.95, abs=0.015)
     assert all(0.3 < one.coverage < 0.8 for one in found)
 
@@ -52,7 +52,7 @@ def test_at_the_threshold_the_answers_of_a_test_are_as_right_as_promised() -> No
 def test_the_threshold_is_not_fitted_to_itself() -> None:
     """Features that know nothing, and a share of right answers below the target: noise must not look like knowledge."""
     for seed in range(5):
-        found = selective(calibrate(answers(400, seed, knowing=0)), answers(400, seed + 100, knowing=0))
+        found = selective_metrics(calibrate(answers(400, seed, knowing=0)), answers(400, seed + 100, knowing=0))
         assert found.coverage < 0.1, seed
 
 
@@ -68,13 +68,13 @@ def test_what_is_right_too_seldom_and_tells_nothing_is_hardly_ever_found_sure() 
 
 def test_where_no_confidence_is_enough_the_threshold_is_one_and_everything_is_handed_back() -> None:
     wrong = [one.model_copy(update={"passed": False}) for one in answers(400, seed=1)]
-    found = selective(calibrate(wrong), wrong)
+    found = selective_metrics(calibrate(wrong), wrong)
     assert (found.threshold, found.coverage, found.accuracy, found.escalated, found.rightly) == (1, 0, 0, 400, 1)
 
 
 def test_where_all_are_right_all_are_answered() -> None:
     right = [one.model_copy(update={"passed": True}) for one in answers(400, seed=1)]
-    found = selective(calibrate(right), answers(100, seed=2))
+    found = selective_metrics(calibrate(right), answers(100, seed=2))
     assert found.coverage > 0.95
 
 
@@ -89,13 +89,13 @@ def test_coverage_counts_every_goal_and_an_escalation_is_right_unless_it_withhol
         *(outcome(at, True, unsure, status="escalate") for at in range(8, 9)),  # work that is to be handed back
         *(outcome(at, False, unsure, status="escalate") for at in range(9, 10)),
     ]
-    found = selective(calibration, test)
+    found = selective_metrics(calibration, test)
     assert (found.coverage, found.accuracy, found.escalated, found.rightly) == (0.5, 1, 5, 0.6)
 
 
 def test_the_curve_goes_from_all_answers_to_the_surest() -> None:
     test = [*answers(300, seed=2), *(outcome(at, False, status="escalate") for at in range(300, 400))]
-    curve = selective(calibrate(answers(400, seed=1)), test).curve
+    curve = selective_metrics(calibrate(answers(400, seed=1)), test).curve
     assert len(curve) == 50
     assert curve[0].coverage == 0.75
     assert curve[0].accuracy == pytest.approx(sum(one.passed for one in test) / 300, abs=1e-3)
@@ -107,7 +107,7 @@ def test_the_curve_goes_from_all_answers_to_the_surest() -> None:
 def test_too_few_validation_goals_are_refused_unless_one_asks_for_fewer() -> None:
     with pytest.raises(GateError, match="on at least 400 validation goals, here are 399: make more of them"):
         calibrate(answers(399, seed=1))
-    assert calibrate(answers(30, seed=1), least=30).goals == 30
+    assert calibrate(answers(30, seed=1), min_goals=30).goals == 30
 
 
 def test_the_order_in_which_goals_were_solved_changes_nothing() -> None:
@@ -117,5 +117,5 @@ def test_the_order_in_which_goals_were_solved_changes_nothing() -> None:
 
 def test_answers_of_a_model_that_tells_nothing_are_never_sure() -> None:
     silent = [outcome(at, True) for at in range(400)]
-    found = selective(calibrate(silent), silent)
+    found = selective_metrics(calibrate(silent), silent)
     assert (found.threshold, found.coverage) == (1, 0)

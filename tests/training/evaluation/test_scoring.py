@@ -2,7 +2,7 @@
 
 import pytest
 from skillstill.types import Status
-from skillstill_training.evaluation.scoring import causes, score
+from skillstill_training.evaluation.scoring import count_causes, score_arm
 from skillstill_training.run.scorecard import Cause, Outcome
 
 
@@ -23,7 +23,7 @@ def outcome(at: int, status: Status, why: str, **changed: object) -> Outcome:
     ],
 )
 def test_causes_are_told_without_what_differs_from_run_to_run(status: Status, one: str, other: str, kind: str) -> None:
-    [found] = causes([outcome(1, status, one), outcome(2, status, other)])
+    [found] = count_causes([outcome(1, status, one), outcome(2, status, other)])
     assert (found.count, found.kind.startswith(f"{status}: {kind}")) == (2, True)
 
 
@@ -34,7 +34,7 @@ def test_the_commonest_cause_comes_first_with_a_few_of_its_goals() -> None:
         outcome(8, "answered", ""),
         outcome(9, "failed", "x", held_out=True),
     ]
-    assert list(causes(outcomes)) == [
+    assert list(count_causes(outcomes)) == [
         Cause(kind="answered: it names no place", count=7, goals=tuple(f"{at:016x}" for at in range(5))),
         Cause(kind="failed: no memory", count=1, goals=(f"{7:016x}",)),
     ]
@@ -42,7 +42,7 @@ def test_the_commonest_cause_comes_first_with_a_few_of_its_goals() -> None:
 
 def test_goals_are_told_by_their_calls_three_and_more_together() -> None:
     outcomes = [outcome(at, "answered", "no" if at % 2 else "", calls=at) for at in range(6)]
-    told = score("ours", "ours", outcomes).by_calls
+    told = score_arm("ours", "ours", outcomes).by_calls
     assert {calls: (count.solved, count.asked) for calls, count in told.items()} == {
         "0": (1, 1), "1": (0, 1), "2": (1, 1), "3+": (1, 3),
     }  # fmt: skip
@@ -50,5 +50,5 @@ def test_goals_are_told_by_their_calls_three_and_more_together() -> None:
 
 def test_shares_and_means_are_those_of_the_headline() -> None:
     outcomes = [outcome(0, "answered", "", repeated=True, turns=2), outcome(1, "answered", "", turns=4)]
-    told = score("ours", "ours", [*outcomes, outcome(2, "answered", "", turns=99, misused=True, held_out=True)])
+    told = score_arm("ours", "ours", [*outcomes, outcome(2, "answered", "", turns=99, misused=True, held_out=True)])
     assert (told.repeated, told.misused, told.turns) == (0.5, 0, 3)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from skillstill.errors import StageError
 from skillstill_training.export.adapter import export_adapter
-from skillstill_training.export.parity import check_parity, judged
+from skillstill_training.export.parity import check_parity, judge_parity
 from skillstill_training.gguf.divergence import Divergence
 from skillstill_training.run.folder import RunFolder
 
@@ -65,6 +65,6 @@ def test_an_adapter_that_does_not_fit_the_weights_is_told(folder: RunFolder, wei
 
 def test_each_bound_can_close_the_gate() -> None:
     good = Divergence(kl=2.3e-3, top=0.984, texts=0.9, positions=500)
-    assert judged(good).passed
+    assert judge_parity(good).passed
     for worse in ({"kl": 0.06}, {"top": 0.83}, {"texts": 0.2}):
-        assert not judged(good.model_copy(update=worse)).passed
+        assert not judge_parity(good.model_copy(update=worse)).passed

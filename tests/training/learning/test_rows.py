@@ -12,8 +12,8 @@ from skillstill.models.engine import EngineOptions
 from skillstill.models.llama import LlamaBase
 from skillstill.types import Message, ToolCall
 from skillstill.util.packages import installed_file
-from skillstill_training.learning.rows import IGNORED, RowTokenizer, TrainingRow, drawn, fitting
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.learning.rows import IGNORED, RowTokenizer, TrainingRow, draw_rows, fit_rows
+from skillstill_training.teachers import Sample
 
 LOOK = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "naïve <|im_end|> 日本"}),))
 TRACE = (
@@ -78,19 +78,21 @@ def test_a_vocabulary_that_does_not_say_what_was_written_is_refused() -> None:
 def test_rows_that_are_too_long_are_counted_by_family() -> None:
     dropped: Counter[str] = Counter()
     kept = [*rows("direct", 2, 10), *rows("beyond", 1, 10)]
-    assert list(fitting([*kept, *rows("linked", 3, 11), *rows("direct", 1, 12)], 10, dropped)) == kept
+    assert list(fit_rows([*kept, *rows("linked", 3, 11), *rows("direct", 1, 12)], 10, dropped)) == kept
     assert dropped == {"linked": 3, "direct": 1}
 
 
 def test_a_family_with_few_rows_gets_as_many_turns_as_one_with_many() -> None:
     many = [*rows("direct", 50), *rows("linked", 2), *rows("beyond", 7)]
-    chosen = drawn(many, budget=300, seed=1)
+    chosen = draw_rows(many, budget=300, seed=1)
     assert Counter(row.family for row in chosen) == {"direct": 10, "linked": 10, "beyond": 10}
     assert len({row.tokens for row in chosen if row.family == "direct"}) == 10
 
 
 def test_a_family_comes_again_only_when_all_its_rows_were_drawn() -> None:
-    assert Counter(row.tokens[0] for row in drawn(rows("direct", 4), budget=120, seed=1)) == dict.fromkeys(range(4), 3)
+    assert Counter(row.tokens[0] for row in draw_rows(rows("direct", 4), budget=120, seed=1)) == dict.fromkeys(
+        range(4), 3
+    )
 
 
 @settings(deadline=None)
@@ -104,31 +106,31 @@ def test_a_draw_keeps_to_its_budget_and_is_the_same_again(
     lengths: list[tuple[str, int]], budget: int, most: int | None, seed: int
 ) -> None:
     some_rows = [TrainingRow(family, (at,) * length, (at,) * length) for at, (family, length) in enumerate(lengths)]
-    chosen = drawn(some_rows, budget, seed, most)
+    chosen = draw_rows(some_rows, budget, seed, most)
     assert sum(len(row.tokens) for row in chosen) <= budget
     assert most is None or len(chosen) <= most
     counts = Counter({row.family: 0 for row in some_rows} | Counter(row.family for row in chosen))
     assert not counts or max(counts.values()) - min(counts.values()) <= 1
-    assert drawn(some_rows, budget, seed, most) == chosen
+    assert draw_rows(some_rows, budget, seed, most) == chosen
 
 
 def test_a_conversation_that_is_learned_twice_begins_in_any_of_its_wordings() -> None:
     asked = sample(*TRACE).model_copy(update={"also": ("cache size?", "What is the size of the cache?")})
     row = BYTES.row(asked)
-    chosen = [bytes(one.tokens).decode() for one in drawn([row], budget=20 * len(row.tokens), seed=1)]
+    chosen = [bytes(one.tokens).decode() for one in draw_rows([row], budget=20 * len(row.tokens), seed=1)]
     assert {question in one for one in chosen for question in ("cache size?", "size of the cache?")} == {True, False}
     assert len(set(chosen)) == 3
     assert {one[one.index("assistant") :] for one in chosen} >= {chosen[0][chosen[0].index("assistant") :]}
-    assert {row.learned for row in drawn([row], budget=20 * len(row.tokens), seed=1)} == {row.learned}
+    assert {row.learned for row in draw_rows([row], budget=20 * len(row.tokens), seed=1)} == {row.learned}
 
 
 def test_openings_cost_their_share_and_are_first_turns_of_other_rows() -> None:
     long = [BYTES.row(sample(*TRACE, family=family)) for family in ("direct", "linked") for _ in range(20)]
-    chosen = drawn(long, budget=20 * len(long[0].tokens), seed=1, openings=0.25)
+    chosen = draw_rows(long, budget=20 * len(long[0].tokens), seed=1, openings=0.25)
     cut = [row for row in chosen if not row.whole]
     assert {row.tokens for row in cut} == {long[0].opening.tokens}
     assert 0.2 < sum(len(row.tokens) for row in cut) / sum(len(row.tokens) for row in chosen) < 0.3
 
 
 def test_another_seed_draws_in_another_order() -> None:
-    assert drawn(rows("direct", 30), 300, seed=1) != drawn(rows("direct", 30), 300, seed=2)
+    assert draw_rows(rows("direct", 30), 300, seed=1) != draw_rows(rows("direct", 30), 300, seed=2)

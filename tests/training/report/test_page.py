@@ -51,7 +51,7 @@ def row(
             Message(role="system", content="the system line"),
             Message(role="user", content=of.prompt),
             Message(role="assistant", calls=(call,)),
-            Message(role="tool", content=f"r1: {result}"),
+            Message(role="tool", content=f"r1: {result}", receipt="r1"),
             Message(role="assistant", content="It is at src/a.py:12."),
         ),
         receipts=(Receipt(id="r1", tool="search", arguments=call.arguments, sha256="0", excerpt="", seconds=0),),

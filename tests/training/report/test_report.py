@@ -19,7 +19,7 @@ from skillstill.types import Span as Place
 from skillstill_training.authoring.checks import Locations
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.cli.release_output import paragraph
-from skillstill_training.evaluation.looks import note_look
+from skillstill_training.evaluation.looks import log_look
 from skillstill_training.report import draw_curves, write_report
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import (
@@ -122,7 +122,7 @@ def outcome(
         workspace="shelf", prompt=of.prompt, tools=(), confidence=sure,
         messages=(
             Message(role="system", content="the system line"), Message(role="user", content=of.prompt),
-            Message(role="assistant", calls=(call,)), Message(role="tool", content=f"r1: {shown}"),
+            Message(role="assistant", calls=(call,)), Message(role="tool", content=f"r1: {shown}", receipt="r1"),
             Message(role="assistant", content=answer),
         ),
         receipts=(
@@ -203,7 +203,7 @@ def test_it_tells_how_often_the_test_was_looked_at(folder: RunFolder) -> None:
     card = scorecard(goals=file_sha256(folder.goals))
     for run, adapter in ((folder, ADAPTER), (RunFolder(folder.path.with_name("2")), BASE)):
         write_text(run.goals, "")
-        note_look(run, ("ours",), adapter)
+        log_look(run, ("ours",), adapter)
     assert "looks at them 2 " in words_of(written(folder, card))
 
 

@@ -10,8 +10,7 @@ from skillstill_training.run.recipe import DatasetConfig, load_recipe
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.traces import make_traces
-from skillstill_training.teachers import TraceRow
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample, TraceRow
 from skillstill_training.util.jsonl import read_lines, write_lines
 
 from tests.training.stages.test_traces import constructed

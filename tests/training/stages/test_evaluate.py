@@ -13,12 +13,13 @@ from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import OracleModel
 from skillstill_training.episode import oracle_context
-from skillstill_training.evaluation.arm_runs import ArmProgress
-from skillstill_training.evaluation.looks import TestLook
+from skillstill_training.evaluation.arm_runs import ArmProgress, OnProgress
+from skillstill_training.evaluation.comparisons import Comparisons
+from skillstill_training.evaluation.looks import LoggedLook
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
-from skillstill_training.run.scorecard import Arm, Count, Outcome, Scorecard
-from skillstill_training.stages.evaluate import evaluate
+from skillstill_training.run.scorecard import ArmName, Count, Outcome, Scorecard
+from skillstill_training.stages.evaluate import EvaluationOptions, evaluate
 from skillstill_training.stages.goals import make_goals
 from skillstill_training.util.jsonl import read_lines
 
@@ -84,13 +85,26 @@ async def scene(settings: Path, folder: RunFolder) -> Scene:
     return settings, folder, Stands(settings, folder, lambda goal: int(goal.id, 16) % 4 > 0)
 
 
-async def measured(scene: Scene, adapter: ModelFile = OURS, **changed: object) -> Scorecard:
+async def measured(
+    scene: Scene,
+    adapter: ModelFile = OURS,
+    *,
+    on_progress: OnProgress = lambda progress: None,
+    **changed: object,
+) -> Scorecard:
     settings, folder, models = scene
-    asked = {"larger": LARGER, "wrong": OTHER, "plan": PLAN, "models": models, **changed}
-    return await evaluate(settings, folder, adapter, **asked)  # type: ignore[arg-type]
+    options = {"comparisons": Comparisons(larger=LARGER, wrong=OTHER), "plan": PLAN, **changed}
+    return await evaluate(
+        settings,
+        folder,
+        adapter,
+        EvaluationOptions(**options),  # type: ignore[arg-type]
+        models=models,
+        on_progress=on_progress,
+    )
 
 
-def rows(folder: RunFolder, arm: Arm) -> Sequence[Outcome]:
+def rows(folder: RunFolder, arm: ArmName) -> Sequence[Outcome]:
     return read_lines(folder.outcomes("test", arm), Outcome)
 
 
@@ -195,7 +209,7 @@ async def test_an_evaluation_that_broke_off_goes_on_and_asks_nothing_twice(scene
 async def test_another_adapter_is_asked_anew_and_nobody_else_is(scene: Scene) -> None:
     await measured(scene)
     before = len(scene[2].leased)
-    await measured(scene, OTHER, wrong=None)
+    await measured(scene, OTHER, comparisons=Comparisons(larger=LARGER))
     assert [spec.adapter for spec in scene[2].leased[before:]] == [OTHER] * (18 + 28)
     assert not any(one.passed for one in rows(scene[1], "ours") if one.family == "linked")
 
@@ -223,7 +237,7 @@ async def test_stock_models_are_told_the_skill_and_a_tuned_one_its_line(scene: S
 
 
 async def test_arms_whose_file_nobody_named_are_left_out_and_ours_never_is(scene: Scene) -> None:
-    scorecard = await measured(scene, larger=None, wrong=None, arms=("baseline", "larger", "wrong"))
+    scorecard = await measured(scene, comparisons=Comparisons(), arms=("baseline", "larger", "wrong"))
     assert [one.arm for one in scorecard.arms] == ["baseline", "ours"]
 
 
@@ -231,7 +245,7 @@ async def test_each_look_at_the_test_set_is_logged_once(scene: Scene) -> None:
     await measured(scene)
     await measured(scene)
     await measured(scene, OTHER, arms=("baseline",))
-    looks = read_lines(scene[1].looks, TestLook)
+    looks = read_lines(scene[1].looks, LoggedLook)
     assert [(len(look.arms), look.adapter) for look in looks] == [(6, OURS.sha256), (2, OTHER.sha256)]
 
 

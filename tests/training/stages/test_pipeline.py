@@ -21,14 +21,15 @@ from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill_training.cli.release import _teach
 from skillstill_training.cli.release_output import paragraph
-from skillstill_training.evaluation.looks import note_look
+from skillstill_training.evaluation.looks import log_look
 from skillstill_training.export.shipped import proof_file
 from skillstill_training.learning.started import TrainingStart, started_file, trained_file
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig, load_recipe
 from skillstill_training.run.scorecard import ExportProof, Gate, Scorecard
 from skillstill_training.stages import pipeline
-from skillstill_training.stages.pipeline import PipelineResult, Tell, TrainingOrder, resumed, train_skill
+from skillstill_training.stages.evaluate import EvaluationOptions
+from skillstill_training.stages.pipeline import PipelineResult, Tell, TrainingOrder, resume_run, train_skill
 from skillstill_training.stages.publish import registry_of
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
@@ -84,9 +85,11 @@ class Workshop:
         write_text(proof_file(folder), proof.model_dump_json())
 
     async def evaluate(
-        self, skill: Path, folder: RunFolder, adapter: ModelFile, *, base: ModelFile, **_: Any
+        self, skill: Path, folder: RunFolder, adapter: ModelFile, options: EvaluationOptions, **_: Any
     ) -> Scorecard:
         self._fail("evaluate")
+        base = options.base
+        assert base
         files = {"base": base, "adapter": adapter, "contract": serving_hash(load_skill(skill), base, adapter)}
         card = scorecard(stock=self.stock).model_copy(update={"goals": file_sha256(folder.goals), **files})
         write_text(folder.scorecard, card.model_dump_json())
@@ -112,7 +115,7 @@ def workshop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
 def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
     def run(watch: Watch, **changes: Any) -> PipelineResult:
         order = TrainingOrder(teach=_teach(settings, "constructed", True), registry=registry_of(settings), **changes)
-        folder = resumed(tmp_path / "runs", settings)
+        folder = resume_run(tmp_path / "runs", settings)
         with folder.alone():
             return train_skill(settings, folder, order, watch)
 
@@ -172,9 +175,9 @@ def test_another_recipe_is_another_run_even_in_the_same_second(
     now = datetime.now(UTC)
     monkeypatch.setattr("skillstill_training.run.folder.datetime", SimpleNamespace(now=lambda zone: now))
     train(Watch())
-    before = resumed(tmp_path / "runs", settings)
+    before = resume_run(tmp_path / "runs", settings)
     (settings / "recipe.toml").write_text("seed = 2\n" + (settings / "recipe.toml").read_text("utf-8"), "utf-8")
-    assert resumed(tmp_path / "runs", settings) != before
+    assert resume_run(tmp_path / "runs", settings) != before
 
 
 def test_a_budget_caps_what_is_learned_and_without_it_more_is(train: Train, workshop: Workshop) -> None:
@@ -188,7 +191,7 @@ def test_another_adapter_for_a_test_set_that_was_looked_at_is_refused_before_it_
     train: Train, workshop: Workshop, settings: Path, tmp_path: Path
 ) -> None:
     train(Watch(), minutes=2)
-    note_look(resumed(tmp_path / "runs", settings), ("ours",), ModelFile(source="file:a.gguf", sha256="1" * 64))
+    log_look(resume_run(tmp_path / "runs", settings), ("ours",), ModelFile(source="file:a.gguf", sha256="1" * 64))
     with pytest.raises(StageError, match="looked at with another adapter: change `seed` in recipe"):
         train(Watch())
     assert len(workshop.plans) == 1
@@ -198,11 +201,11 @@ def test_a_recipe_that_says_otherwise_only_how_to_train_and_measure_is_the_same_
     train: Train, workshop: Workshop, settings: Path, tmp_path: Path
 ) -> None:
     train(Watch())
-    before = resumed(tmp_path / "runs", settings)
+    before = resume_run(tmp_path / "runs", settings)
     recipe = settings / "recipe.toml"
     recipe.write_text(recipe.read_text("utf-8").replace("paired = 3", "paired = 4") + "[train]\nbatch = 2\n", "utf-8")
     train(watch := Watch())
-    assert resumed(tmp_path / "runs", settings) == before
+    assert resume_run(tmp_path / "runs", settings) == before
     assert (watch.left_out, workshop.plans[-1].batch) == (STAGES[:3], 2)
     assert before.recipe() == load_recipe(settings)
 
@@ -217,7 +220,7 @@ def test_what_was_compared_with_torch_on_another_base_is_exported_again(
 ) -> None:
     train(Watch())
     (tmp_path / "other.gguf").write_bytes(b"GGUF")
-    workshop.ship(resumed(tmp_path / "runs", settings), tmp_path / "other.gguf", name="settings")
+    workshop.ship(resume_run(tmp_path / "runs", settings), tmp_path / "other.gguf", name="settings")
     train(watch := Watch())
     assert watch.done == STAGES[-2:]
 

@@ -15,12 +15,12 @@ from skillstill.skills.registry import Registry, read_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import write_atomically
-from skillstill_training.evaluation.looks import note_look
-from skillstill_training.evaluation.verdicts import judged
+from skillstill_training.evaluation.looks import log_look
+from skillstill_training.evaluation.verdicts import judge_scorecard
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig, load_recipe
 from skillstill_training.run.scorecard import (
-    Arm,
+    ArmName,
     ArmScore,
     Count,
     Difference,
@@ -47,7 +47,7 @@ def between(value: float, low: float, high: float) -> Interval:
     return Interval(value=value, low=low, high=high)
 
 
-def arm(name: Arm, success: float, **others: Any) -> ArmScore:
+def arm(name: ArmName, success: float, **others: Any) -> ArmScore:
     solved = Count(solved=int(100 * success), asked=100)
     parts = {"families": {"direct": solved}, "unseen": solved, "seen": solved, "by_calls": {"1": solved}}
     return ArmScore.model_validate(
@@ -58,7 +58,7 @@ def arm(name: Arm, success: float, **others: Any) -> ArmScore:
 
 def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
     """Ours at 80 %, far above everything else; `changes` in low and high bounds by arm, or in its own fields."""
-    bounds: dict[Arm, tuple[float, float]] = {
+    bounds: dict[ArmName, tuple[float, float]] = {
         "stock": (0.5, 0.7), "larger": (0.1, 0.3), "baseline": (0.1, 0.3), "wrong": (0.4, 0.9), "teacher": (-0.3, -0.1)
     }  # fmt: skip
     bounds |= {name: changes.pop(name) for name in tuple(changes) if name in bounds}
@@ -122,20 +122,20 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
     ],
 )
 def test_each_verdict_has_its_reason(changes: dict[str, Any], verdict: str, failed: list[str]) -> None:
-    found = judged(scorecard(**changes), [PARITY], EvaluationConfig())
+    found = judge_scorecard(scorecard(**changes), [PARITY], EvaluationConfig())
     assert found.verdict == verdict
     assert [gate.name for gate in found.gates if not gate.passed] == failed
 
 
 def test_a_gate_tells_what_came_and_what_was_expected() -> None:
-    gates = {gate.name: gate.told for gate in judged(scorecard(), [PARITY], EvaluationConfig()).gates}
+    gates = {gate.name: gate.told for gate in judge_scorecard(scorecard(), [PARITY], EvaluationConfig()).gates}
     assert gates["stock"] == "+60.0 points (+50.0 to +70.0, 60 goals) against the stock base; expected a lower bound above 0"  # fmt: skip # noqa: E501
     assert gates["wrong"].startswith("15.0% with another skill's adapter, 80.0% with ours on the same goals")
     assert gates["cells"] == "something solved in each of 2 cells"
 
 
 def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
-    found = judged(
+    found = judge_scorecard(
         scorecard(without=["larger", "wrong"]), [PARITY], EvaluationConfig(arms=("baseline", "stock", "ours"))
     )
     assert found.verdict == "released"
@@ -145,9 +145,12 @@ def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
 
 def test_a_recipe_may_want_less_and_never_more_than_is_enough() -> None:
     small = scorecard(n=9, workspaces=2, calibrated_on=18)
-    assert judged(small, [PARITY], EvaluationConfig(paired=9, workspaces=2, calibration=18)).verdict == "released"
+    assert (
+        judge_scorecard(small, [PARITY], EvaluationConfig(paired=9, workspaces=2, calibration=18)).verdict == "released"
+    )
     told = {
-        gate.name: gate.told for gate in judged(small, [PARITY], EvaluationConfig(paired=200, calibration=900)).gates
+        gate.name: gate.told
+        for gate in judge_scorecard(small, [PARITY], EvaluationConfig(paired=200, calibration=900)).gates
     }
     assert told["stock"] == "9 goals in 2 workspaces against the stock base; expected at least 60 in 8"
     assert told["confidence"] == "the confidence comes from 18 validation goals; expected at least 400"
@@ -157,10 +160,11 @@ def test_a_recipe_may_want_less_and_never_more_than_is_enough() -> None:
 def test_masks_and_parity_come_before_all_figures(masks: int) -> None:
     all_learned = Trained(traces=1, tokens=900, learned_tokens=masks, seconds=1, seed=1, loss=0.1)
     assert (
-        judged(scorecard(trained=all_learned, stock=(-1, 0)), [PARITY], EvaluationConfig()).verdict == "parity failed"
+        judge_scorecard(scorecard(trained=all_learned, stock=(-1, 0)), [PARITY], EvaluationConfig()).verdict
+        == "parity failed"
     )
     broken = Gate(name="parity", passed=False, told="KL 0.54")
-    assert judged(scorecard(stock=(-1, 0)), [broken], EvaluationConfig()).verdict == "parity failed"
+    assert judge_scorecard(scorecard(stock=(-1, 0)), [broken], EvaluationConfig()).verdict == "parity failed"
 
 
 @pytest.fixture
@@ -234,7 +238,7 @@ async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_bac
     assert (entry.title, entry.description, entry.search_hint) == ("Ours", "As we say it.", "keys")
     publish(settings, evaluated, registry, PROOF)
     assert read_registry(registry).entries[0] == entry, "published once more, it is the same release"
-    releases.rollback(registry, "settings")
+    releases.rollback(Registry(registry).entry("settings"))
     assert read_registry(registry) == before
 
 
@@ -333,10 +337,10 @@ async def test_test_goals_that_another_adapter_was_measured_on_release_none(
     beside = RunFolder(evaluated.path.with_name("2"))
     write_lines(beside.goals, [goal for goal in evaluated.frozen_goals() if goal.split == "test"])  # the same test set
     ours = Scorecard.model_validate_json(evaluated.scorecard.read_text("utf-8")).adapter
-    note_look(evaluated, ("ours",), ours)
-    note_look(beside, ("baseline", "ours"), ours)
+    log_look(evaluated, ("ours",), ours)
+    log_look(beside, ("baseline", "ours"), ours)
     assert publish(settings, evaluated, registry_of(settings), PROOF).verdict == "released"
-    note_look(beside, ("ours",), BASE)
+    log_look(beside, ("ours",), BASE)
     found = publish(settings, evaluated, registry_of(settings), PROOF)
     told = [gate.told for gate in found.gates if not gate.passed]
     assert (found.verdict, len(told)) == ("not good enough", 1)

@@ -62,7 +62,7 @@ async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_o
         asked.append(checkpoint)
         return ()
 
-    monkeypatch.setattr(checkpoint_choice, "roots_of", lambda skill, names, off: offline.append(off))
+    monkeypatch.setattr(checkpoint_choice, "workspace_roots", lambda skill, names, off: offline.append(off))
     monkeypatch.setattr(checkpoint_choice, "read_peft", lambda checkpoint: None)
     monkeypatch.setattr(Layout, "placed", lambda self, lora: lora)
     monkeypatch.setattr(checkpoint_choice, "write_lora", lambda file, *rest: file.write_bytes(b"GGUF"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from skillstill.errors import TeacherError
 from skillstill_training.authoring.checks import Absent
-from skillstill_training.teachers.patience import Patience
+from skillstill_training.teachers.retries import RetryPolicy
 
 from tests.server.models.openai_server import Hangs, HangsUp, OpenAiServer, Said, Turn, turn
 from tests.training.teachers.toy import DOWN, RIGHT, SEARCH, SKILL, SOLVED, TOO_MANY, WRONG, Make, called, goal
@@ -95,7 +95,7 @@ async def test_that_it_is_not_there_can_be_right(server: OpenAiServer, teacher: 
     assert row.kept
 
 
-# Patience
+# Retries
 
 
 async def test_a_busy_endpoint_is_asked_again_when_it_says(
@@ -111,7 +111,7 @@ async def test_one_that_says_nothing_is_given_longer_and_longer(
     server: OpenAiServer, teacher: Make, toy: Path, waits: list[float]
 ) -> None:
     server.says(HangsUp(), DOWN, Said("", 503), *SOLVED)
-    (row,) = await teacher(patience=Patience(tries=4, first=2)).solve(goal(1), toy)
+    (row,) = await teacher(retries=RetryPolicy(tries=4, first=2)).solve(goal(1), toy)
     assert row.kept
     assert [first <= wait <= first + 1 for first, wait in zip((2, 4, 8), waits, strict=True)] == [True] * 3
 
@@ -137,13 +137,13 @@ async def test_the_last_try_s_failure_is_the_reason_and_says_nothing_of_the_teac
 
 async def test_an_endpoint_that_never_answers_is_left(server: OpenAiServer, teacher: Make, toy: Path) -> None:
     server.says(Hangs(), Hangs())
-    (row,) = await teacher(patience=Patience(tries=2, first=0.001, request=0.05)).solve(goal(1), toy)
+    (row,) = await teacher(retries=RetryPolicy(tries=2, first=0.001, request=0.05)).solve(goal(1), toy)
     assert row.transient
     assert row.reason.startswith(f"no answer from {server.url}")
 
 
 async def test_many_failures_in_a_row_end_the_stage(server: OpenAiServer, teacher: Make, toy: Path) -> None:
-    made = teacher(failures=3, patience=Patience(tries=1))
+    made = teacher(failures=3, retries=RetryPolicy(tries=1))
     server.says(DOWN, DOWN, *SOLVED, DOWN, DOWN, DOWN)
     for number in range(5):
         await made.solve(goal(number), toy)

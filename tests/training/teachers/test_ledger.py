@@ -13,7 +13,7 @@ from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, LedgerEntry, Price
-from skillstill_training.teachers.patience import Patience
+from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.util.jsonl import read_lines
 
@@ -118,9 +118,9 @@ async def test_goals_for_which_the_endpoint_failed_are_solved_when_the_stage_goe
     server: OpenAiServer, settings: Path, folder: RunFolder
 ) -> None:
     await make_goals(settings, folder)
-    quick = Patience(tries=1)
+    quick = RetryPolicy(tries=1)
     with Ledger(folder.path / "ledger.jsonl") as ledger:
-        teacher = EndpointTeacher(load_skill(settings), Endpoint(server.url, "big"), ledger, patience=quick, failures=2)
+        teacher = EndpointTeacher(load_skill(settings), Endpoint(server.url, "big"), ledger, retries=quick, failures=2)
         replies(server, turn("escalate: no"), DOWN, turn("escalate: no"), DOWN, DOWN)
         with pytest.raises(TeacherError, match="run the same command again"):
             await make_traces(settings, folder, teacher, at_once=1)
@@ -135,8 +135,8 @@ async def test_a_stage_that_came_to_its_end_pays_again_only_for_goals_of_which_t
 ) -> None:
     await make_goals(settings, folder)
     with Ledger(folder.path / "ledger.jsonl") as ledger:
-        endpoint, quick = Endpoint(server.url, "big"), Patience(tries=1)
-        teacher = EndpointTeacher(load_skill(settings), endpoint, ledger, patience=quick)
+        endpoint, quick = Endpoint(server.url, "big"), RetryPolicy(tries=1)
+        teacher = EndpointTeacher(load_skill(settings), endpoint, ledger, retries=quick)
         replies(server, *[turn("escalate: no")] * 20, DOWN, *[turn("escalate: no")] * 27)
         await make_traces(settings, folder, teacher, at_once=1)
         asked = len(server.requests)

@@ -12,8 +12,8 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import transcripts
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger
-from skillstill_training.teachers.patience import Patience
-from skillstill_training.teachers.recorded import Recorded, RecordedGoal, recorded_goals, solve_recorded
+from skillstill_training.teachers.recorded import RecordedGoal, RecordedGoals, read_recorded_goals, solve_recorded
+from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.util.jsonl import read_lines
 
@@ -74,8 +74,8 @@ class Home:
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         return file
 
-    def goals(self, agent: str = "scout") -> Recorded:
-        return recorded_goals(self.projects, agent)
+    def goals(self, agent: str = "scout") -> RecordedGoals:
+        return read_recorded_goals(self.projects, agent)
 
 
 @pytest.fixture
@@ -225,8 +225,8 @@ async def solved(
 ) -> list[TraceRow]:
     server.says(*said)
     with Ledger(folder.path / "ledger.jsonl") as ledger:
-        endpoint, patience = Endpoint(server.url, "big"), Patience(tries=1)
-        teacher = EndpointTeacher(SKILL, endpoint, ledger, samples=samples, patience=patience, failures=3)
+        endpoint, retries = Endpoint(server.url, "big"), RetryPolicy(tries=1)
+        teacher = EndpointTeacher(SKILL, endpoint, ledger, samples=samples, retries=retries, failures=3)
         await solve_recorded(goals, teacher, folder, at_once=1)
     return list(read_lines(folder.recorded_traces, TraceRow))
 

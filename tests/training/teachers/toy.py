@@ -8,7 +8,7 @@ from skillstill.types import ModelFile, Span
 from skillstill_training.authoring.checks import Check, Locations
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.teachers.endpoint import EndpointTeacher
-from skillstill_training.teachers.patience import Patience
+from skillstill_training.teachers.retries import RetryPolicy
 
 from tests.server.models.openai_server import Said, turn
 
@@ -22,7 +22,7 @@ SKILL = Skill(
         system="scout", tools=("search", "read"), base=ModelFile(source="file:base.gguf", sha256="0" * 64)
     ),
 )
-QUICK = Patience(tries=3, first=0.001, longest=10, request=5)
+QUICK = RetryPolicy(tries=3, first=0.001, longest=10, request=5)
 DOWN = Said('{"error": {"message": "out of memory"}}', 500)
 TOO_MANY = Said("", 429, headers={"Retry-After": "7"})
 Make = Callable[..., EndpointTeacher]

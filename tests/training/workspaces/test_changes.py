@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from skillstill.errors import WorkspaceSourceError
-from skillstill_training.workspaces import Source, prepare
+from skillstill_training.workspaces import Source, build_workspace
 from skillstill_training.workspaces.requests import cache_folder
-from skillstill_training.workspaces.steps.changes import described
+from skillstill_training.workspaces.steps.changes import describe_change
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 from skillstill_training.workspaces.steps.patches import patches
 from skillstill_training.workspaces.steps.words import rename_words
@@ -116,9 +116,9 @@ def test_a_header_s_first_sentence_describes_it(tmp_path: Path, head: str, told:
 
 
 def test_numbers_and_addresses_are_no_words() -> None:
-    assert described("CVE-2024-1 CVE-2024-2 https://a.b/c #12 fix") is None
-    assert described("bpo-123: make it work again (LP: #12)") == "make it work again"
-    assert described("use a set (not a list) here") == "use a set (not a list) here"
+    assert describe_change("CVE-2024-1 CVE-2024-2 https://a.b/c #12 fix") is None
+    assert describe_change("bpo-123: make it work again (LP: #12)") == "make it work again"
+    assert describe_change("use a set (not a list) here") == "use a set (not a list) here"
 
 
 def test_a_tree_without_patches_has_no_changes(tmp_path: Path) -> None:
@@ -181,20 +181,20 @@ def test_a_commit_s_tree_comes_out_as_it_was_committed(repository: Repository, s
     files = {".gitattributes": attributes, "secret.py": "a\r\n", "marked.py": "$Format:%H$\n"}
     commit = repository.commit("first", files)
     repository.commit("second", {"secret.py": "b\n"})
-    root = prepare(of(repository, commit), skill).root
+    root = build_workspace(of(repository, commit), skill).root
     assert {path.name: path.read_bytes().decode() for path in root.iterdir()} == files
 
 
 def test_a_clone_is_kept_and_then_found_offline(repository: Repository, skill: Path) -> None:
     first = repository.commit("first", {"a.py": "1\n"})
-    prepare(of(repository, first), skill)
+    build_workspace(of(repository, first), skill)
     second = repository.commit("second", {"a.py": "2\n"})
     with pytest.raises(WorkspaceSourceError, match="not in the cache and this run is offline"):
-        prepare(of(repository, second), skill, offline=True)
-    root = prepare(of(repository, second), skill).root
+        build_workspace(of(repository, second), skill, offline=True)
+    root = build_workspace(of(repository, second), skill).root
     assert (root / "a.py").read_text(encoding="utf-8") == "2\n"
     repository.folder.rename(repository.folder.with_name("gone"))
-    prepare(of(repository, second).model_copy(update={"keep": ("a.py",)}), skill, offline=True)
+    build_workspace(of(repository, second).model_copy(update={"keep": ("a.py",)}), skill, offline=True)
     assert len(list((cache_folder() / "clones").glob("*.git"))) <= 1
 
 
@@ -209,18 +209,18 @@ def test_no_hook_of_a_repository_or_template_runs(
     write(home, {".gitconfig": f"[init]\n\ttemplateDir = {tmp_path}/template\n"})
     commit = repository.commit("first", {"a.py": "1\n"})
     (tmp_path / "ran").unlink(missing_ok=True)  # by the commit itself
-    prepare(of(repository, commit), skill)
+    build_workspace(of(repository, commit), skill)
     assert not (tmp_path / "ran").exists()
 
 
 def test_other_protocols_and_missing_commits_are_refused(repository: Repository, skill: Path, tmp_path: Path) -> None:
     repository.commit("first", {"a.py": "1\n"})
     with pytest.raises(WorkspaceSourceError, match=f"the repository has no commit {'a' * 40}"):
-        prepare(of(repository, "a" * 40), skill)
+        build_workspace(of(repository, "a" * 40), skill)
     for address in (f"ext::touch {tmp_path}/ran", "http://127.0.0.1:1/a", f"{tmp_path}/absent"):
         source = Source(name="x", split="test", source=f"git:{address}@{'a' * 40}")
         with pytest.raises(WorkspaceSourceError, match="git clone failed: "):
-            prepare(source, skill)
+            build_workspace(source, skill)
     assert not (tmp_path / "ran").exists()
 
 
@@ -231,7 +231,7 @@ def test_later_commits_are_noted_as_changes_of_the_tree(repository: Repository, 
     repository.commit("its file is another one by now", {"shop/tax.py": "RATE = 9\n"})
     repository.commit("Count every line twice (#12)", {"shop/cart.py": CHANGED, "README.md": "Hi\n"})
     repository.commit("bring a new file along", {"shop/new.py": "new = 1\n"})
-    notes = prepare(of(repository, commit, "later_commits"), skill).notes
+    notes = build_workspace(of(repository, commit, "later_commits"), skill).notes
     lines = {"shop/cart.py": [[3, 3], [20, 21]]}
     assert notes == {"changes": [{"description": "Count every line twice", "files": ["shop/cart.py"], "lines": lines}]}
 
@@ -240,7 +240,7 @@ def test_later_commits_need_a_repository(tmp_path: Path, skill: Path) -> None:
     write(skill / "shop", {"a.py": ""})
     source = Source(name="shop", split="test", source="folder:shop", steps=("later_commits",))
     with pytest.raises(WorkspaceSourceError) as caught:
-        prepare(source, skill)
+        build_workspace(source, skill)
     pinned = source.model_copy(update={"sha256": str(caught.value).split('"')[1]})
     with pytest.raises(WorkspaceSourceError, match="later_commits needs a source of the kind git:"):
-        prepare(pinned, skill)
+        build_workspace(pinned, skill)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import WorkspaceSourceError
-from skillstill_training.workspaces import BuiltWorkspace, Source, prepare
+from skillstill_training.workspaces import BuiltWorkspace, Source, build_workspace
 from skillstill_training.workspaces.fetching import apt
 from skillstill_training.workspaces.requests import cache_folder
 
@@ -56,7 +56,7 @@ def test_apt_writes_nowhere_but_its_folder_and_runs_no_hooks(tmp_path: Path) -> 
 def test_without_apt_it_says_what_it_needs(tmp_path: Path, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(WorkspaceSourceError, match="there is no apt-get here: Debian's sources need Debian"):
-        prepare(Source(name="shop", split="test", source="debian:shop=1-1"), skill)
+        build_workspace(Source(name="shop", split="test", source="debian:shop=1-1"), skill)
 
 
 def apt_that_says(folder: Path, *lines: str) -> None:
@@ -82,7 +82,7 @@ def test_what_apt_refuses_is_told(
     apt_that_says(tmp_path / "bin", line)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     with pytest.raises(WorkspaceSourceError) as caught:
-        prepare(Source(name="shop", split="test", source="debian:shop=1-1"), skill)
+        build_workspace(Source(name="shop", split="test", source="debian:shop=1-1"), skill)
     assert said in str(caught.value)
     assert "a.example" not in str(caught.value)
 
@@ -108,7 +108,7 @@ def prepared(skill: Path, files: dict[str, bytes], form: str = "3.0 (quilt)", **
     for name, data in {**files, "shop_1-1.dsc": description}.items():
         (folder / name).write_bytes(data)
     source = {"name": "shop", "split": "test", "source": "debian:shop=1-1", "sha256": pin, **fields}
-    return prepare(Source.model_validate(source), skill, offline=True)
+    return build_workspace(Source.model_validate(source), skill, offline=True)
 
 
 def shown(built: BuiltWorkspace) -> list[str]:
@@ -135,7 +135,7 @@ def test_files_other_than_described_are_refused(skill: Path) -> None:
     (folder / "shop_1.orig.tar.gz").write_bytes(b"other")
     source = {"name": "x", "split": "test", "source": "debian:shop=1-1", "sha256": folder.name, "keep": ["a*"]}
     with pytest.raises(WorkspaceSourceError, match=r"its file shop_1\.orig\.tar\.gz is missing or altered: remove "):
-        prepare(Source.model_validate(source), skill, offline=True)
+        build_workspace(Source.model_validate(source), skill, offline=True)
 
 
 def test_old_formats_are_told(skill: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from skillstill.errors import WorkspaceSourceError
-from skillstill_training.workspaces import BuiltWorkspace, Source, prepare
+from skillstill_training.workspaces import BuiltWorkspace, Source, build_workspace
 from skillstill_training.workspaces.requests import cache_folder
 
 from tests.scenes import write
@@ -42,7 +42,7 @@ def of_folder(files: dict[str, str] = SHOP, **fields: Any) -> Source:
 
 def refusal(source: Source, skill: Path, offline: bool = False) -> str:
     with pytest.raises(WorkspaceSourceError) as caught:
-        prepare(source, skill, offline=offline)
+        build_workspace(source, skill, offline=offline)
     assert "\n" not in str(caught.value)
     assert not list(cache_folder().glob("*/source.json")), "nothing half made stays"
     assert not list(cache_folder().glob(".part-*"))
@@ -56,7 +56,7 @@ def skill(skill: Path) -> Path:
 
 
 def test_a_folder_is_a_snapshot_that_nobody_can_write(skill: Path) -> None:
-    built = prepare(of_folder(), skill)
+    built = build_workspace(of_folder(), skill)
     (skill / "shop/README.md").write_text("changed", encoding="utf-8")
     assert shown(built) == SHOP
     assert (built.name, built.split, dict(built.notes)) == ("shop", "test", {})
@@ -66,22 +66,22 @@ def test_a_folder_is_a_snapshot_that_nobody_can_write(skill: Path) -> None:
 
 
 def test_it_is_made_once_and_then_found_offline(skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = prepare(of_folder(), skill)
+    first = build_workspace(of_folder(), skill)
     (skill / "shop").rename(skill / "elsewhere")
-    assert prepare(of_folder(), skill, offline=True) == first
-    assert prepare(of_folder(name="other", split="train"), skill).root == first.root
+    assert build_workspace(of_folder(), skill, offline=True) == first
+    assert build_workspace(of_folder(name="other", split="train"), skill).root == first.root
 
 
 def test_links_bytecode_large_files_and_names_that_are_no_text_stay_out(skill: Path) -> None:
     write(skill / "shop", {"a.pyc": "", "__pycache__/b.txt": "", ".git/config": "", "big.txt": "x" * 5_000_001})
     (skill / "shop/link.py").symlink_to("shop/cart.py")
     Path(os.fsdecode(os.fsencode(skill / "shop") + b"/\xff.py")).touch()
-    assert shown(prepare(of_folder(), skill)) == SHOP
+    assert shown(build_workspace(of_folder(), skill)) == SHOP
 
 
 def test_keep_leaves_what_its_patterns_name(skill: Path) -> None:
     kept = {name: SHOP[name] for name in ("shop/tax.py", "README.md")}
-    built = prepare(of_folder(kept, keep=("shop/**", "!cart.py", "/README.md")), skill)
+    built = build_workspace(of_folder(kept, keep=("shop/**", "!cart.py", "/README.md")), skill)
     assert shown(built) == kept
 
 
@@ -113,10 +113,10 @@ def test_a_packaged_file_is_copied(skill: Path) -> None:
     source = Source(name="license", split="test", source="package:pytest/LICENSE")
     text = refusal(source, skill)
     pinned = source.model_copy(update={"sha256": text.split('"')[1]})
-    assert "MIT License" in shown(prepare(pinned, skill))["LICENSE"]
+    assert "MIT License" in shown(build_workspace(pinned, skill))["LICENSE"]
     absent = source.model_copy(update={"source": "package:no-such-thing/file"})
     with pytest.raises(WorkspaceSourceError, match="type `pip install no-such-thing`"):
-        prepare(absent, skill)
+        build_workspace(absent, skill)
 
 
 def test_a_skill_s_own_steps_generate_and_note(skill: Path) -> None:
@@ -130,23 +130,23 @@ def test_a_skill_s_own_steps_generate_and_note(skill: Path) -> None:
     )
     source = Source(name="made", split="train", steps=("make",), seed=3)
     pinned = source.model_copy(update={"sha256": refusal(source, skill).split('"')[1]})
-    built = prepare(pinned, skill)
+    built = build_workspace(pinned, skill)
     assert built.notes == {"needles": ["price.txt"]}
     assert list(shown(built)) == ["price.txt"]
-    assert prepare(pinned, skill) == built
+    assert build_workspace(pinned, skill) == built
     other = refusal_of_another_seed(pinned, skill)
     assert "it is not what was pinned" in other
 
 
 def refusal_of_another_seed(source: Source, skill: Path) -> str:
     with pytest.raises(WorkspaceSourceError) as caught:
-        prepare(source.model_copy(update={"seed": 4}), skill)
+        build_workspace(source.model_copy(update={"seed": 4}), skill)
     return str(caught.value)
 
 
 def test_a_skill_s_step_goes_before_ours_of_that_name(skill: Path) -> None:
     write(skill, {"steps.py": "def rename_words(tree, rng):\n    return {'mine': True}\n"})
-    assert prepare(of_folder(steps=("rename_words",)), skill).notes == {"mine": True}
+    assert build_workspace(of_folder(steps=("rename_words",)), skill).notes == {"mine": True}
 
 
 def test_changed_steps_make_a_new_tree(skill: Path) -> None:
@@ -154,7 +154,7 @@ def test_changed_steps_make_a_new_tree(skill: Path) -> None:
     roots = set()
     for text in ("1", "2"):
         write(skill, {"steps.py": f"def mark(tree, rng):\n    return {{'mark': {text}}}\n"})
-        roots.add((built := prepare(source, skill)).root)
+        roots.add((built := build_workspace(source, skill)).root)
         assert built.notes == {"mark": int(text)}
     assert len(roots) == 2
 
@@ -182,18 +182,18 @@ def test_what_one_step_noted_no_other_overwrites(skill: Path) -> None:
 
 @pytest.mark.parametrize("lost", ["tree/shop/tax.py", "notes.json", "source.json"])
 def test_a_cached_workspace_that_lacks_a_file_is_made_again(skill: Path, lost: str) -> None:
-    home = prepare(of_folder(), skill).root.parent
+    home = build_workspace(of_folder(), skill).root.parent
     (home / "tree/shop").chmod(0o755)
     (home / lost).unlink()
-    assert shown(prepare(of_folder(), skill)) == SHOP
+    assert shown(build_workspace(of_folder(), skill)) == SHOP
 
 
 def test_of_two_processes_the_first_wins(skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = prepare(of_folder(), skill)
+    first = build_workspace(of_folder(), skill)
     with monkeypatch.context() as patched:
         patched.setattr("skillstill_training.workspaces.building._intact", lambda home: False)
         patched.setattr("skillstill_training.workspaces.building.shutil.rmtree", lambda *a, **o: None)
-        assert prepare(of_folder(), skill) == first
+        assert build_workspace(of_folder(), skill) == first
     assert shown(first) == SHOP
 
 
@@ -208,7 +208,7 @@ def test_a_full_disk_is_told(skill: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_cache_says_what_a_tree_was_made_of(skill: Path) -> None:
-    home = prepare(of_folder(), skill).root.parent
+    home = build_workspace(of_folder(), skill).root.parent
     made = json.loads((home / "source.json").read_text(encoding="utf-8"))
     assert made["source"]["source"] == "folder:shop"
     assert made["tree"] == {"sha256": tree_hash(SHOP), "files": 3, "bytes": sum(map(len, SHOP.values()))}

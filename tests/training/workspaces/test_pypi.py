@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import WorkspaceSourceError
-from skillstill_training.workspaces import Source, prepare
+from skillstill_training.workspaces import Source, build_workspace
 from skillstill_training.workspaces.__main__ import main
 from skillstill_training.workspaces.fetching import pypi
 
@@ -41,26 +41,26 @@ def of(data: bytes, source: str = "pypi:shop==1.10") -> Source:
 
 def refusal(source: Source, skill: Path, *, offline: bool = False) -> str:
     with pytest.raises(WorkspaceSourceError) as caught:
-        prepare(source, skill, offline=offline)
+        build_workspace(source, skill, offline=offline)
     assert "127.0.0.1" not in str(caught.value)
     return str(caught.value)
 
 
 def test_an_sdist_is_unpacked_and_its_setup_never_runs(index: Index, skill: Path) -> None:
-    root = prepare(of(SDIST), skill).root
+    root = build_workspace(of(SDIST), skill).root
     assert (root / "shop/__init__.py").read_text(encoding="utf-8") == "NAME = 'shop'\n"
     assert (root / "setup.py").is_file()
 
 
 def test_of_wheels_the_pure_one_is_taken(index: Index, skill: Path) -> None:
-    root = prepare(of(WHEEL, "pypi:shop==1.10#wheel"), skill).root
+    root = build_workspace(of(WHEEL, "pypi:shop==1.10#wheel"), skill).root
     assert (root / "shop/__init__.py").read_text(encoding="utf-8") == "NAME = 'wheel'\n"
 
 
 def test_an_archive_is_fetched_once(index: Index, skill: Path) -> None:
-    prepare(of(SDIST), skill)
+    build_workspace(of(SDIST), skill)
     asked = list(index.requests)
-    prepare(of(SDIST).model_copy(update={"keep": ("shop/**",)}), skill, offline=True)
+    build_workspace(of(SDIST).model_copy(update={"keep": ("shop/**",)}), skill, offline=True)
     assert index.requests == asked
     assert asked == ["/simple/shop/", "/files/shop/shop-1.10.tar.gz"]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from skillstill.run.evidence import RECEIPT, quoted
+from skillstill.run.evidence import RECEIPT, quoted_places
 from skillstill.run.loop import GIVES_UP
 from skillstill.types import Span, Status, Trace
 
@@ -36,7 +36,7 @@ class Attempt:
 
     @classmethod
     def of_text(cls, prompt: str, answer: str, shown: Sequence[str] = ()) -> "Attempt":
-        """That of a program, which vouches for its own answer: a baseline, a test."""
+        """Return the attempt of a program, which vouches for its own answer: a baseline, a test."""
         gave_up = GIVES_UP.match(answer.strip()) is not None
         named = tuple(RECEIPT.findall(answer)) or ("r1",)
         return cls(prompt, "escalate" if gave_up else "answered", answer, named, tuple(shown), gave_up)
@@ -47,7 +47,7 @@ class Attempt:
 
     @cached_property
     def rest(self) -> str:
-        """The answer without the places and receipts that it names."""
+        """Return the answer without the places and receipts that it names."""
         return RECEIPT.sub(" ", self._read[1])
 
     @cached_property
@@ -56,6 +56,6 @@ class Attempt:
 
     @cached_property
     def _read(self) -> tuple[tuple[Span, ...], str]:
-        found, rest = quoted(self.answer)
+        found, rest = quoted_places(self.answer)
         plain = (span.model_copy(update={"path": span.path.removeprefix("./")}) for span in found)
         return tuple(dict.fromkeys(plain)), rest

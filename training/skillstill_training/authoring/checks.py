@@ -42,7 +42,7 @@ def failed(why: str) -> Judgement:
 
 
 class Locations(Frozen):
-    """Places: a quoted line counts where it lies in one of the gold spans; a gold span (path, 0, 0) is a whole file."""
+    """Places: a quoted line counts if it lies in one of the gold spans; a gold span (path, 0, 0) is a whole file."""
 
     kind: Literal["locations"] = "locations"
     gold: tuple[Span, ...] = Field(min_length=1)
@@ -69,7 +69,7 @@ class Locations(Frozen):
         return [Span(path=path) for path in dict.fromkeys(paths)]
 
     def _is_file(self, text: str) -> bool:
-        """Whether a word names a file: `and/or` does not, and `Makefile` only where such files are asked for."""
+        """Return whether a word names a file: `and/or` does not, and `Makefile` only if such files are asked for."""
         suffixes, suffix = {_suffix(span.path) for span in self.gold}, _suffix(text)
         if not suffix:
             return text in {span.path for span in self.gold} or ("/" in text and "" in suffixes)
@@ -88,7 +88,7 @@ class Value(Frozen):
         accepted, rest = (self.gold, *self.also), attempt.rest
         if len(re.findall(r"\S(?:\n|[.!?]\s|$)", attempt.answer)) > MAX_SENTENCES:
             return failed(f"it has more than {MAX_SENTENCES} sentences")
-        stated = list(_stated(rest, [*accepted, *self.wrong]))
+        stated = list(_stated_values(rest, [*accepted, *self.wrong]))
         if others := [value for value in stated if value not in accepted]:
             return failed(f"it states {others[0]!r}" + (" too" if len(stated) > len(others) else ""))
         if not stated:
@@ -97,7 +97,7 @@ class Value(Frozen):
         return failed(f"it states {len(extra)} other numbers") if len(extra) > MAX_EXTRA else PASSED
 
     def _extra_numbers(self, attempt: Attempt, accepted: Sequence[str]) -> Sequence[str]:
-        """Those that neither the question nor the right answer brought up."""
+        """Return the numbers that neither the question nor the right answer contains."""
         known = [*numbers_in(attempt.prompt), *(number for value in accepted for number in numbers_in(value))]
         return [one for one in attempt.numbers if not any(same_number(one, other) for other in known)]
 
@@ -127,7 +127,7 @@ class Members(Frozen):
         return PASSED
 
     def _is_named(self, attempt: Attempt, name: str) -> bool:
-        """Whether the name stands elsewhere than as a folder of a place, unless paths are what is asked for."""
+        """Return whether the name stands elsewhere than as a folder of a place, unless paths are what is asked for."""
         text = attempt.answer
         for place in attempt.places:
             text = text.replace(place.path, " ")
@@ -151,12 +151,12 @@ class Rows(Frozen):
             order.append(place)
         if self.ordered and order != sorted(order):
             return failed("the rows are in another order")
-        heads = 0 if self._numbers else min(order)  # a header looks like one more row where rows hold no numbers
+        heads = 0 if self._numbers else min(order)  # a header looks like one more row if rows hold no numbers
         extra = [cells for at, cells in enumerate(stated) if at >= heads and at not in order and self._like(cells)]
         return failed(f"the row {' | '.join(extra[0])} is not asked for") if extra else PASSED
 
     def _like(self, cells: Sequence[str]) -> bool:
-        """Whether these cells look like one more row: as wide, with numbers where the right rows have them."""
+        """Return whether these cells look like one more row: as wide, with numbers if the right rows have them."""
         return len(cells) >= len(self.gold[0]) and sum(map(is_number, cells)) >= self._numbers
 
     @property
@@ -165,7 +165,7 @@ class Rows(Frozen):
 
 
 class Quoted(Frozen):
-    """A text of the workspace, quoted as a tool has shown it, and where a `place` is given, that place."""
+    """A text of the workspace, quoted as a tool has shown it, and at the `place`, if one is given."""
 
     kind: Literal["quoted"] = "quoted"
     gold: str = Field(min_length=1)
@@ -173,13 +173,13 @@ class Quoted(Frozen):
     wrong: Names = ()
 
     def judge(self, attempt: Attempt) -> Judgement:
-        gold, answer = _squeezed(self.gold), _squeezed(attempt.answer)
-        longer = [text for text in self.wrong if gold in _squeezed(text)]
+        gold, answer = _squeeze(self.gold), _squeeze(attempt.answer)
+        longer = [text for text in self.wrong if gold in _squeeze(text)]
         if others := [text for text in longer if _quotes(answer, text)]:
             return failed(f"it quotes {others[0]!r}")
         if not _quotes(answer, gold):
             return failed("it does not quote the text")
-        if attempt.shown and not any(gold in _squeezed(text) for text in attempt.shown):
+        if attempt.shown and not any(gold in _squeeze(text) for text in attempt.shown):
             return failed("no tool has shown what it quotes")
         if others := [text for text in self.wrong if _quotes(answer.replace(gold, " "), text)]:
             return failed(f"it quotes {others[0]!r} too")
@@ -216,7 +216,7 @@ Check = Annotated[
 
 
 def judge(check: Check, attempt: Attempt) -> Judgement:
-    """Whether the attempt passes, and why not."""
+    """Return whether the attempt passes, and why not."""
     if attempt.status != "answered" and not isinstance(check, Declined):
         return failed(f"the run ended as {attempt.status}")
     return check.judge(attempt)
@@ -230,8 +230,8 @@ def _suffix(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[2] if "." in path else ""
 
 
-def _stated(text: str, values: Iterable[str]) -> Iterator[str]:
-    """Those of the values that the text states, long ones first: `Sparkling White` does not state `White`."""
+def _stated_values(text: str, values: Iterable[str]) -> Iterator[str]:
+    """Yield the values that the text states, long ones first: `Sparkling White` does not state `White`."""
     numbers = numbers_in(text)
     for value in sorted(dict.fromkeys(values), key=len, reverse=True):
         if is_number(value):
@@ -244,8 +244,8 @@ def _stated(text: str, values: Iterable[str]) -> Iterator[str]:
 
 
 def _quotes(answer: str, text: str) -> bool:
-    """Whether the answer holds the text, and not only as the beginning or end of a longer word or number."""
-    wanted = _squeezed(text)
+    """Return whether the answer holds the text, and not only as the beginning or end of a longer word or number."""
+    wanted = _squeeze(text)
     before = r"(?<!\w)(?<!\w\.)" if re.match(r"\w", wanted) else ""
     after = r"(?!\w|\.\w)" if re.search(r"\w$", wanted) else ""
     return re.search(before + re.escape(wanted) + after, answer) is not None
@@ -262,21 +262,21 @@ def _without(text: str, values: Iterable[str]) -> str:
 
 
 def _whole(value: str) -> str:
-    """A pattern of the value where it is not a part of a longer word, name or number."""
+    """Return a pattern of the value where it is not a part of a longer word, name or number."""
     before = r"(?<![\w.])" if re.match(r"\w", value) else ""
     after = r"(?!\w|\.\w)" if re.search(r"\w$", value) else ""
     return before + re.escape(value) + after
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of one row, however it is written: `a | b`, `a, b`, `- a: b`."""
+    """Return the cells of one row, however it is written: `a | b`, `a, b`, `- a: b`."""
     plain = re.sub(r"^\s*(?:[-*•]\s+|\d+[.)]\s+)", "", line).replace("`", "").replace("**", "")
     parts = plain.split("|") if "|" in plain else re.split(r",\s+|:\s+|\t|\s+-\s+|\s+\(|\)", plain)
     return [part.strip(" \t\"'.()") for part in parts if part.strip(" \t\"'.()-:")]
 
 
 def _is_row(cells: Sequence[str], row: Sequence[str]) -> bool:
-    """Whether the row's cells stand among these, each as often; a lead such as `Rows` may precede them."""
+    """Return whether the row's cells stand among these, each as often; a lead such as `Rows` may precede them."""
     if len(cells) > len(row) + 1:
         return False
     missing = Counter(row)
@@ -290,9 +290,9 @@ def _is_row(cells: Sequence[str], row: Sequence[str]) -> bool:
 def _same_cell(stated: str, gold: str) -> bool:
     if is_number(gold):
         return is_number(stated) and same_number(stated, gold)
-    plain, wanted = _squeezed(stated).strip("\"'"), _squeezed(gold).strip(" \t\"'.()")
+    plain, wanted = _squeeze(stated).strip("\"'"), _squeeze(gold).strip(" \t\"'.()")
     return plain == wanted or plain.endswith(f": {wanted}")  # behind a lead, as in `Rows (r3): Ann`
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return " ".join(text.replace("`", "").split())

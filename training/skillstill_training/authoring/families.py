@@ -42,7 +42,7 @@ class Family:
 
 
 def load_families(skill: Path) -> tuple[Family, ...]:
-    """What `goals.py` of a skill folder lists in FAMILIES. This runs its Python. Raises GoalsError."""
+    """Return what `goals.py` of a skill folder lists in FAMILIES. This runs its Python. Raise GoalsError."""
     families = getattr(_module(skill), "FAMILIES", None)
     if not (isinstance(families, tuple) and families and all(isinstance(one, Family) for one in families)):
         raise GoalsError(f"{skill / 'goals.py'}: expected FAMILIES, a tuple of Family with at least one in it")
@@ -53,7 +53,7 @@ def load_families(skill: Path) -> tuple[Family, ...]:
 
 
 def load_wordings(skill: Path, kind: str, families: Sequence[Family]) -> Wordings:
-    """`wordings/KIND.toml`: for each family, the ways to say it. Raises GoalsError."""
+    """Read `wordings/KIND.toml`: for each family, the ways to say it. Raise GoalsError."""
     file = skill / "wordings" / f"{kind}.toml"
     try:
         found = TypeAdapter(dict[str, tuple[str, ...]]).validate_python(tomllib.loads(file.read_text("utf-8")))
@@ -71,7 +71,7 @@ def load_wordings(skill: Path, kind: str, families: Sequence[Family]) -> Wording
 
 
 def slots(wording: str) -> set[str]:
-    """The names in braces."""
+    """Return the names in braces."""
     return {name for _, name, _, _ in string.Formatter().parse(wording) if name}
 
 

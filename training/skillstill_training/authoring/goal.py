@@ -59,11 +59,11 @@ class Goal(Frozen):
 
     @property
     def absent(self) -> bool:
-        """Whether it has no answer in the workspace."""
+        """Return whether it has no answer in the workspace."""
         return self.check.kind in {"absent", "declined"}
 
 
 def goal_id(family: str, workspace: str, prompt: str, check: Check) -> str:
-    """The same for the same question in the same workspace."""
+    """Return the same for the same question in the same workspace."""
     parts = json.dumps([family, workspace, prompt, check.model_dump()], sort_keys=True)
     return hashlib.sha256(parts.encode()).hexdigest()[:16]

@@ -9,7 +9,7 @@ ROUNDED = 2  # decimals, at least, of a number that may stand for a longer one
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """Those that stand by themselves in the text, as they are written."""
+    """Return the numbers that stand by themselves in the text, as they are written."""
     return tuple(NUMBER.findall(text))
 
 
@@ -18,18 +18,20 @@ def is_number(text: str) -> bool:
 
 
 def same_number(stated: str, gold: str) -> bool:
-    """Equal, or `stated` is `gold` rounded to no fewer than ROUNDED decimals, a last 0 left out or not.
+    """Return whether both are equal, or `stated` is `gold` rounded to at least ROUNDED decimals.
+
+    A last 0 may be left out.
 
     A half goes up or to the even digit: tools and people do either.
     """
     one, other = _decimal(stated), _decimal(gold)
     if one is None or other is None:
         return False
-    return one == other or one in _rounded(other, max(-int(one.as_tuple().exponent), ROUNDED))
+    return one == other or one in _roundings(other, max(-int(one.as_tuple().exponent), ROUNDED))
 
 
-def _rounded(number: Decimal, decimals: int) -> set[Decimal]:
-    """Nothing where that takes more digits than a decimal holds: a model that repeats itself writes a thousand."""
+def _roundings(number: Decimal, decimals: int) -> set[Decimal]:
+    """Return nothing if that takes more digits than a decimal has: a model that repeats itself writes a thousand."""
     try:
         last = Decimal(1).scaleb(-decimals)
         return {number.quantize(last, rounding) for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN)}

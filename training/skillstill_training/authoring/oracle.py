@@ -2,14 +2,13 @@
 
 A plan is a generator. It yields calls, is sent what each call showed, and returns the answer:
 
-    def plan(goal, hand):
+    def plan(goal, context):
         seen = yield call("outline", target=goal.words["name"])
         return f"`{goal.words['name']}` is defined at {seen.places[0]}."
 
 It may steer by the gold, but must say nothing that no tool has shown: the loop withholds such an answer.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from random import Random
 from typing import TypeVar
 
 from skillstill.errors import OracleError
-from skillstill.run.evidence import quoted
+from skillstill.run.evidence import quoted_places
 from skillstill.types import Likelihoods, Message, Span, ToolCall, ToolSchema
 
 from skillstill_training.authoring.goal import Goal
@@ -26,7 +25,6 @@ from skillstill_training.authoring.goal import Goal
 Value = TypeVar("Value")
 ORACLE_VERSION = "1"  # to be raised if oracles are driven otherwise: what was proven with them is then proven anew
 FAR = 100.0  # between what is meant and what is not, as a logarithm of probabilities
-RECEIPT = re.compile(r"(r\d+): (.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,9 @@ class SeenResult:
     text: str
 
     @classmethod
-    def of(cls, content: str) -> "SeenResult":
-        found = RECEIPT.fullmatch(content)
-        return cls(found[1], found[2]) if found else cls("", content)
+    def of(cls, message: Message) -> "SeenResult":
+        prefix = f"{message.receipt}: " if message.receipt else ""
+        return cls(message.receipt, message.content.removeprefix(prefix))
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -47,12 +45,12 @@ class SeenResult:
 
     @cached_property
     def places(self) -> Sequence[Span]:
-        """The places at the beginning of its lines, `path:line`, in order."""
-        heads = (quoted(line.split(": ", 1)[0])[0] for line in self.lines)
+        """Return the places at the beginning of its lines, `path:line`, in order."""
+        heads = (quoted_places(line.split(": ", 1)[0])[0] for line in self.lines)
         return [found[0] for found in heads if found]
 
     def line_of(self, path: str, line: int) -> str:
-        """Its line about that place; empty where there is none."""
+        """Return its line about that place; empty if there is none."""
         return next((one for one in self.lines if one.startswith(f"{path}:{line}:")), "")
 
 
@@ -64,7 +62,7 @@ class OracleContext:
     taken   the detours that it took
     hits    how many candidates its most crowded result left
     opening what the call showed that the skill's runs begin with
-    meant   what the one line says that its calls mean; empty where there is none
+    meant   what the one line says that its calls mean; empty if there is none
     """
 
     rng: Random
@@ -75,7 +73,7 @@ class OracleContext:
     meant: str = ""
 
     def detour(self, kind: str) -> bool:
-        """Whether to take a detour of this kind here, as often as the recipe says."""
+        """Return whether to take a detour of this kind here, as often as the recipe says."""
         takes = self.rng.random() < self.rates.get(kind, 0.0)
         self.taken[kind] += takes
         return takes
@@ -94,7 +92,7 @@ def call(tool: str, **arguments: object) -> ToolCall:
 
 
 class OracleModel:
-    """A model whose turns come from a plan. Raises OracleError where the plan does not find what it looks for."""
+    """A model whose turns come from a plan. Raises OracleError if the plan does not find what it looks for."""
 
     def __init__(self, plan: Plan, context: OracleContext) -> None:
         self.plan, self.context = plan, context
@@ -104,19 +102,19 @@ class OracleModel:
         try:
             following = self._following(messages[-1])
         except StopIteration as end:
-            return Message(role="assistant", content=_expected(end.value, str, "the plan returned"))
+            return Message(role="assistant", content=_check_type(end.value, str, "the plan returned"))
         except Exception as error:
             raise OracleError(f"the plan broke off: {type(error).__name__} {error}") from error
-        return Message(role="assistant", calls=(_expected(following, ToolCall, "the plan yielded"),))
+        return Message(role="assistant", calls=(_check_type(following, ToolCall, "the plan yielded"),))
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
-        """As sure as somebody who knows which line is meant."""
+        """Return what somebody who knows the line that is meant would be sure of."""
         meant = self.context.meant
         return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages))
 
     def _following(self, last: Message) -> ToolCall:
-        """What the plan yields next. Raises StopIteration with what it returns."""
-        seen = SeenResult.of(last.content)
+        """Return what the plan yields next. Raise StopIteration with what it returns."""
+        seen = SeenResult.of(last)
         if self.begun:
             return self.plan.send(seen)
         self.begun = True
@@ -125,7 +123,7 @@ class OracleModel:
         return next(self.plan)
 
 
-def _expected(value: object, kind: type[Value], what: str) -> Value:
+def _check_type(value: object, kind: type[Value], what: str) -> Value:
     if not isinstance(value, kind):
         raise OracleError(f"{what} {value!r}: expected a {kind.__name__}")
     return value

@@ -44,12 +44,12 @@ class Proposed(Frozen):
 
 
 def read_proposed(skill: Path) -> Sequence[Proposed]:
-    """Raises StageError where the file cannot be read; nothing where there is none."""
+    """Raise StageError if the file cannot be read; nothing if there is none."""
     return read_lines(skill / FILE, Proposed) if (skill / FILE).exists() else ()
 
 
 def proposed_families(skill: Path) -> tuple[Family, ...]:
-    """A family for each topic. Raises StageError."""
+    """Return a family for each topic. Raise StageError."""
     found: dict[str, list[Proposed]] = {}
     for one in read_proposed(skill):
         found.setdefault(one.family, []).append(one)

@@ -1,4 +1,4 @@
-"""How a baseline reads a workspace: the one module of ours that a frozen baseline imports.
+"""How families, steps and baselines read a workspace. A frozen baseline imports nothing else of ours.
 
 What these functions return for small golden files is part of a baseline's hash (`reading_hash`). If they come to read
 otherwise, it is another baseline, to be frozen and measured again.
@@ -22,18 +22,21 @@ import anyio
 from skillstill.symbols import Symbol, language_of, symbols
 from skillstill.tools.logs.files import logs_under
 from skillstill.tools.logs.lines import template
-from skillstill.tools.tables.catalogue import quoted_name, read_catalogue
+from skillstill.tools.tables.catalogue import name_in_query, quoted_name, read_catalogue
 from skillstill.tools.tables.database import Deadline, attach_tables
+from skillstill.tools.tables.dates import add_dates
 from skillstill.workspace import Workspace
 
 __all__ = [
     "LogEntry",
     "LogFolder",
     "Symbol",
+    "add_dates",
     "column_names",
     "language_of",
     "load_tables",
     "log_template",
+    "name_in_query",
     "quoted_name",
     "read_logs",
     "reading_hash",
@@ -66,7 +69,7 @@ class LogFolder(NamedTuple):
 
 
 def read_logs(root: Path) -> LogFolder:
-    """Read all logs below the folder. Raises Refusal if there is none."""
+    """Read all logs below the folder. Raise Refusal if there is none."""
     with ThreadPoolExecutor(1) as pool:  # a thread of its own: the caller's may have an event loop
         return pool.submit(anyio.run, anyio.to_thread.run_sync, _read_logs, root).result()
 
@@ -99,7 +102,7 @@ def log_template(message: str) -> str:
 def load_tables(connection: sqlite3.Connection, root: Path) -> Sequence[str]:
     """Put all tables below the folder behind the connection, and return their names.
 
-    Takes as long as it takes. Raises Refusal if one cannot be read.
+    Takes as long as it takes. Raise Refusal if one cannot be read.
     """
     space, clock = Workspace(root), _Untimed()
     names = sorted(str(path.relative_to(space.root)) for path in space.root.rglob("*") if path.is_file())
@@ -116,7 +119,7 @@ def column_names(connection: sqlite3.Connection, table: str) -> Sequence[str]:
 
 class _Untimed(Deadline):
     def check(self) -> None:
-        """Never late, and in any thread."""
+        """Do nothing: it is never late, in any thread."""
 
 
 @cache

@@ -52,7 +52,7 @@ def goals(
         made = anyio.run(
             lambda: make_goals(folder, run, recipe=_recipe(folder, seed, few), offline=offline, listener=listener)
         )
-    output.goals_made(made, as_json=json)
+    output.print_goals(made, as_json=json)
     return 0
 
 
@@ -96,15 +96,15 @@ def traces(
     if teacher == "constructed":
         if recorded:
             raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
-        work = constructed(folder, where, limit, at_once, offline)
+        work = construct_traces(folder, where, limit, at_once, offline)
     else:
-        costs = (Price.parse(price) if price else None, Budget.given(budget, budget_tokens))
+        costs = (Price.parse(price) if price else None, Budget.parse(budget, budget_tokens))
         terms = TeacherTerms(samples, *costs, least, probe, at_once)
-        goals = _recorded(recorded, agent or folder.absolute().name)
-        work = hired(folder, where, teacher, terms, goals, limit, send, offline)
-    with where.alone(), output.solving() as on_progress:
+        goals = _recorded_goals(recorded, agent or folder.absolute().name)
+        work = teach_traces(folder, where, teacher, terms, goals, limit, send, offline)
+    with where.alone(), output.solving_progress() as on_progress:
         progress = anyio.run(work, on_progress)
-    output.traces_made(progress, where, as_json=json)
+    output.print_traces(progress, where, as_json=json)
     return 0
 
 
@@ -120,7 +120,7 @@ def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json
     where = run_folder(run, runs, folder)
     with where.alone():
         made = make_dataset(folder, where)
-    output.dataset_made(made, where, as_json=json)
+    output.print_dataset(made, where, as_json=json)
     return 0
 
 
@@ -146,7 +146,7 @@ def baseline(
     from skillstill_training.authoring.goal import SPLITS
     from skillstill_training.cli import output
     from skillstill_training.evaluation.baseline import freeze_baseline, load_baseline, measure_baseline
-    from skillstill_training.workspaces import roots_of
+    from skillstill_training.workspaces import workspace_roots
 
     if split not in SPLITS:
         raise UsageError(f"--split is one of {', '.join(SPLITS)}, not {split!r}")
@@ -155,13 +155,13 @@ def baseline(
         freeze_baseline(folder)
     where = run_folder(run, runs, folder)
     goals = [goal for goal in where.frozen_goals() if goal.split == split]
-    roots = roots_of(folder, {goal.workspace for goal in goals}, offline)
-    output.baseline_stands(anyio.run(measure_baseline, load_baseline(folder), goals, roots), as_json=json)
+    roots = workspace_roots(folder, {goal.workspace for goal in goals}, offline)
+    output.print_baseline(anyio.run(measure_baseline, load_baseline(folder), goals, roots), as_json=json)
     return 0
 
 
 def skill_folder(skill: str) -> Path:
-    """Raises UnknownName."""
+    """Raise UnknownName."""
     from skillstill.errors import UnknownName
     from skillstill.skills.registry import bundled
 
@@ -172,7 +172,7 @@ def skill_folder(skill: str) -> Path:
     raise UnknownName(f"{skill!r} is no skill folder (one that holds SKILL.md) and no bundled skill: {known}")
 
 
-def constructed(skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool) -> "Work":
+def construct_traces(skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool) -> "Work":
     from skillstill.skills.skill import load_skill
 
     from skillstill_training.authoring.families import load_families
@@ -187,7 +187,7 @@ def constructed(skill: Path, run: "RunFolder", limit: int | None, at_once: int, 
     )
 
 
-def hired(
+def teach_traces(
     skill: Path,
     run: "RunFolder",
     address: str,
@@ -213,26 +213,26 @@ def hired(
         recorded=recorded[:limit],
         limit=limit,
         offline=offline,
-        on_probe=output.probed,
-        on_score=output.scored,
+        on_probe=output.print_probe,
+        on_score=output.print_teacher_score,
         on_progress=on_progress,
     )
 
 
-def _recorded(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
-    """What that subagent was asked; nothing where no folder was named. Raises UsageError.
+def _recorded_goals(transcripts: Path | None, agent: str) -> "Sequence[RecordedGoal]":
+    """Return what that subagent was asked; nothing if no folder was named. Raise UsageError.
 
-    Also where none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
+    Raise that also if none of it can be asked again: nobody meant the skill's own goals to be paid for instead.
     """
     from skillstill.errors import UsageError
 
     from skillstill_training.cli import output
-    from skillstill_training.teachers.recorded import recorded_goals
+    from skillstill_training.teachers.recorded import read_recorded_goals
 
     if transcripts is None:
         return ()
-    found = recorded_goals(transcripts.expanduser(), agent)
-    output.read(found)
+    found = read_recorded_goals(transcripts.expanduser(), agent)
+    output.print_recorded(found)
     if not found.goals:
         raise UsageError(f"nothing in {transcripts} can be asked again, for the reasons above")
     return found.goals

@@ -50,19 +50,19 @@ def design(
     import anyio
 
     from skillstill_training.cli import design_output, output
-    from skillstill_training.design.draft import drafted, target
+    from skillstill_training.design.draft import draft_design, target
     from skillstill_training.design.made import make
     from skillstill_training.design.proposals import ProposalLimits
     from skillstill_training.teachers.ledger import Budget
 
     definition = _definition(skill)
     place = target(out or Path(definition.name))
-    drawn = drafted(definition, place.name, workspace or (), taught=bool(teacher))
-    design_output.began(drawn)
+    drawn = draft_design(definition, place.name, workspace or (), taught=bool(teacher))
+    design_output.print_plan(drawn)
     hired = None
     if teacher:
-        terms, spent = ProposalLimits(topics, questions, at_once), Budget.given(budget, budget_tokens)
-        hired = _hired(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
+        terms, spent = ProposalLimits(topics, questions, at_once), Budget.parse(budget, budget_tokens)
+        hired = _proposer(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
     with output.sampling_progress() as listener:
         made = anyio.run(
             lambda: make(
@@ -75,14 +75,17 @@ def design(
                 on_progress=listener.goals,
             )
         )
-    design_output.designed(made, few, as_json=json)
+    design_output.print_design(made, few, as_json=json)
     return 0
 
 
-def _hired(
+def _proposer(
     address: str, terms: "ProposalLimits", price: str, budget: "Budget", *, own: bool, send: bool, offline: bool
 ) -> "Propose":
-    """What lets that teacher propose. Raises UsageError for its address, or where own folders may not be sent there."""
+    """Return what lets that teacher propose.
+
+    Raise UsageError for its address, or if own folders may not be sent there.
+    """
     from skillstill.models.remote import Endpoint
     from skillstill.skills.skill import load_skill
 
@@ -101,13 +104,15 @@ def _hired(
     async def hired(design: "Design", folder: Path) -> "Design":
         workspaces = await workspaces_of(folder, load_sources(folder), offline=offline)
         with Ledger(folder / "ledger.jsonl", parsed, budget) as ledger:
-            return await propose(design, load_skill(folder), workspaces, endpoint, ledger, terms, design_output.told)
+            return await propose(
+                design, load_skill(folder), workspaces, endpoint, ledger, terms, design_output.print_step
+            )
 
     return hired
 
 
 def _definition(skill: str) -> "Definition":
-    """Raises LibraryError where there is no such definition, UsageError where there are several."""
+    """Raise LibraryError if there is no such definition, UsageError if there are several."""
     from skillstill.errors import UsageError
     from skillstill.library.named import definitions_of
 

@@ -18,21 +18,21 @@ _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
-def told(text: str) -> None:
-    """One line of what a teacher is doing."""
+def print_step(text: str) -> None:
+    """Print one line of what a teacher is doing."""
     _err.print(Text(one_line(text, 2 * WIDTH)))
 
 
-def began(design: Design) -> None:
+def print_plan(design: Design) -> None:
     """Print, before any workspace is fetched, the model that was made for the borrowed families, and what follows."""
     count = len(design.families)
     if design.lender and count:
-        told(f"our own {design.lender} already is a model for all {count} families that are borrowed from it;")
-        told(f'try it first: skillstill run {design.lender} "QUESTION" --workspace FOLDER')
-    told(f"drafting {design.name}: workspaces are prepared, then goals are drawn; the first may take minutes")
+        print_step(f"our own {design.lender} already is a model for all {count} families that are borrowed from it;")
+        print_step(f'try it first: skillstill run {design.lender} "QUESTION" --workspace FOLDER')
+    print_step(f"drafting {design.name}: workspaces are prepared, then goals are drawn; the first may take minutes")
 
 
-def designed(made: MadeSkill, few: int, *, as_json: bool) -> None:
+def print_design(made: MadeSkill, few: int, *, as_json: bool) -> None:
     if as_json:
         return _out.print(json.dumps(_summary(made), indent=2, ensure_ascii=False))
     design, counts = made.design, by_family(made.proven.goals)

@@ -23,12 +23,12 @@ from skillstill_training.stages.goals import GoalsListener, MadeGoals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
-from skillstill_training.teachers.probing import Score
-from skillstill_training.teachers.recorded import Recorded
+from skillstill_training.teachers.probe import TeacherScore
+from skillstill_training.teachers.recorded import RecordedGoals
 from skillstill_training.util.reasons import kind_of
 from skillstill_training.workspaces import Source
 
-EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
+EVERY = 10.0  # seconds between two lines of progress if nobody watches a terminal
 REASONS = 5  # commonest reasons that are told
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -36,7 +36,7 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 @contextmanager
 def sampling_progress() -> Iterator[GoalsListener]:
-    """Tells of each workspace and of each family of each split; one bar for the family at work."""
+    """Show progress by workspace, then by family of each split, with a bar for the one at work."""
     with _bar() as bar:
         task = bar.add_task("workspaces", total=None, note="")
 
@@ -52,8 +52,8 @@ def sampling_progress() -> Iterator[GoalsListener]:
 
 
 @contextmanager
-def solving() -> Iterator[OnProgress]:
-    """Tells done, kept, dropped by reason, tokens and time left."""
+def solving_progress() -> Iterator[OnProgress]:
+    """Show how many are done, kept and dropped, with reasons, the tokens and the time left."""
     last = time.monotonic()
     with _bar() as bar:
         task = bar.add_task("traces", total=None, note="")
@@ -68,8 +68,8 @@ def solving() -> Iterator[OnProgress]:
         yield on_progress
 
 
-def goals_made(made: MadeGoals, *, as_json: bool) -> None:
-    """One row a family, the shares of each split below it, and where the goals are."""
+def print_goals(made: MadeGoals, *, as_json: bool) -> None:
+    """Print a row a family, below them the shares of each split and where the goals are."""
     if as_json:
         return _json(_goals_summary(made))
     table = Table("family", *SPLITS, "calls", "dropped, commonest reason first", box=None)
@@ -95,26 +95,26 @@ def goals_made(made: MadeGoals, *, as_json: bool) -> None:
     return _where(made.folder.goals, made.folder)
 
 
-def probed(row: TraceRow) -> None:
-    """One goal that a model teacher was measured on, as soon as it is done."""
+def print_probe(row: TraceRow) -> None:
+    """Print one goal that a model teacher was measured on, as soon as it is done."""
     _err.print(Text(f"measured on {row.goal}: {'solved' if row.kept else row.reason}", style="dim"))
 
 
-def scored(score: Score) -> None:
-    """How good a model teacher is, before it works."""
-    _err.print(Text(str(score), style="red" if score.refused else "green"))
+def print_teacher_score(score: TeacherScore) -> None:
+    """Print how good a model teacher is, before it works."""
+    _err.print(Text(str(score), style="red" if score.is_too_weak else "green"))
 
 
-def read(recorded: Recorded) -> None:
-    """What was found in transcripts."""
+def print_recorded(recorded: RecordedGoals) -> None:
+    """Print what was found in transcripts."""
     text = f"{recorded.files} files, {recorded.asked} requests, {len(recorded.goals)} goals"
     secrets = f"; secrets removed: {_reasons(recorded.secrets)}" if recorded.secrets else ""
     dropped = f"; dropped: {_reasons(recorded.dropped)}" if recorded.dropped else ""
     _err.print(Text(f"{text}{secrets}{dropped}"))
 
 
-def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) -> None:
-    """What became of the goals, and where the traces are."""
+def print_traces(progress: TraceProgress, folder: RunFolder, *, as_json: bool) -> None:
+    """Print what became of the goals, and where the traces are."""
     if as_json:
         return _json({"folder": str(folder.path), **progress.__dict__})
     table = Table("goals", "kept", "tokens", "dropped, commonest reason first", box=None)
@@ -125,8 +125,8 @@ def traces_made(progress: TraceProgress, folder: RunFolder, *, as_json: bool) ->
     return _where(folder.traces, folder)
 
 
-def baseline_stands(standing: BaselineScore, *, as_json: bool) -> None:
-    """One row a family and the mean over families, each family with the same weight."""
+def print_baseline(standing: BaselineScore, *, as_json: bool) -> None:
+    """Print a row a family and the mean over families, each with the same weight."""
     if as_json:
         return _json({"success": standing.success, "solved": dict(standing.solved), "asked": dict(standing.asked)})
     table = Table("family", "solved", "of", "", box=None)
@@ -139,8 +139,8 @@ def baseline_stands(standing: BaselineScore, *, as_json: bool) -> None:
     return None
 
 
-def dataset_made(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
-    """How full each cell is, and where the samples are."""
+def print_dataset(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
+    """Print how full each cell is, and where the samples are."""
     if as_json:
         return _json({"folder": str(folder.path), "samples": len(dataset.samples), "cells": dict(dataset.cells)})
     table = Table("family/tools/calls/outcome", "samples", "", box=None)
@@ -168,7 +168,7 @@ def _made(tally: FamilyTally) -> str:
 
 
 def _reasons(dropped: Mapping[str, int]) -> str:
-    """The commonest kinds of reasons."""
+    """Return the commonest kinds of reasons."""
     kinds: Counter[str] = Counter()
     for reason, count in dropped.items():
         kinds[kind_of(reason)] += count

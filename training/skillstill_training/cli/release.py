@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from skillstill.console.options import Json
 
-from skillstill_training.cli.data import Offline, Run, Runs, Skill, constructed, hired, run_folder, skill_folder
+from skillstill_training.cli.data import (
+    Offline,
+    Run,
+    Runs,
+    Skill,
+    construct_traces,
+    run_folder,
+    skill_folder,
+    teach_traces,
+)
 
 if TYPE_CHECKING:
     from skillstill.types import ModelFile
@@ -63,20 +72,20 @@ def sft(
 
     from skillstill_training.cli import release_output
     from skillstill_training.run.recipe import load_recipe
-    from skillstill_training.stages.pipeline import note_base, within
+    from skillstill_training.stages.pipeline import limit_minutes, write_base
     from skillstill_training.stages.sft import make_adapter
 
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
     file = _base(base, folder)
     weights = locate(file, offline=offline)
-    with where.alone(), release_output.stages() as screen, screen.stage("training") as tell:
-        note_base(where, file)
-        plan = within(where.follow(load_recipe(folder)).train, minutes)
+    with where.alone(), release_output.stage_screen() as screen, screen.stage("training") as tell:
+        write_base(where, file)
+        plan = limit_minutes(where.follow(load_recipe(folder)).train, minutes)
         trained = make_adapter(
             folder, where, weights, plan, lambda one: tell(one.step, one.steps, one.note), offline=offline
         )
-    release_output.trained(trained, where, as_json=json)
+    release_output.print_training(trained, where, as_json=json)
     return 0
 
 
@@ -108,7 +117,7 @@ def export(
     with where.alone():
         exported, parity = ship(where, weights, name=folder.absolute().name)
         whole = merge_into(where, weights, merged) if merged else None
-    release_output.exported(exported, parity, whole, as_json=json)
+    release_output.print_export(exported, parity, whole, as_json=json)
     return 0 if parity.passed else HELD_BACK
 
 
@@ -130,7 +139,7 @@ def evaluate(
     _check_extra()
 
     from skillstill_training.cli import release_output
-    from skillstill_training.evaluation.comparisons import comparisons_of
+    from skillstill_training.evaluation.comparisons import resolve_comparisons
     from skillstill_training.run.recipe import load_recipe
     from skillstill_training.stages.pipeline import measure
     from skillstill_training.stages.publish import registry_of
@@ -138,11 +147,11 @@ def evaluate(
     folder = skill_folder(skill)
     where = run_folder(run, runs, folder)
     file = _trained_base(base, where, folder)
-    comparisons = comparisons_of(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
-    with where.alone(), release_output.stages() as screen, screen.stage("evaluate") as tell:
+    comparisons = resolve_comparisons(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
+    with where.alone(), release_output.stage_screen() as screen, screen.stage("evaluate") as tell:
         where.follow(load_recipe(folder))
         scorecard = measure(folder, where, file, comparisons, tell, offline=offline)
-    release_output.measured(scorecard, where, as_json=json)
+    release_output.print_scorecard(scorecard, where, as_json=json)
     return 0
 
 
@@ -163,7 +172,7 @@ def publish(
     where, into = run_folder(run, runs, folder), registry or registry_of(folder)
     with where.alone():
         scorecard = publish(folder, where, into, proof_of(where))
-    release_output.judged(scorecard, where, into, as_json=json)
+    release_output.print_verdict(scorecard, where, into, as_json=json)
     return RELEASED if scorecard.verdict == "released" else HELD_BACK
 
 
@@ -175,7 +184,7 @@ def report(skill: Skill, runs: Runs = Path("runs"), run: Run = None) -> int:
     from skillstill_training.cli import release_output
     from skillstill_training.report import write_report
 
-    release_output.made(write_report(run_folder(run, runs, skill_folder(skill))))
+    release_output.print_place(write_report(run_folder(run, runs, skill_folder(skill))))
     return 0
 
 
@@ -207,11 +216,11 @@ def train(
 
     from skillstill_training.cli import release_output
     from skillstill_training.run.folder import RunFolder
-    from skillstill_training.stages.pipeline import TrainingOrder, resumed, train_skill
+    from skillstill_training.stages.pipeline import TrainingOrder, resume_run, train_skill
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
-    where = RunFolder(run.resolve()) if run else resumed(runs, folder)
+    where = RunFolder(run.resolve()) if run else resume_run(runs, folder)
     order = TrainingOrder(
         teach=_teach(folder, teacher, offline),
         registry=registry or registry_of(folder),
@@ -221,14 +230,14 @@ def train(
         minutes=minutes,
         offline=offline,
     )
-    with where.alone(), release_output.stages() as screen:
+    with where.alone(), release_output.stage_screen() as screen:
         ending = train_skill(folder, where, order, screen)
-    release_output.ended(ending, folder.absolute().name, order.registry, as_json=json)
+    release_output.print_result(ending, folder.absolute().name, order.registry, as_json=json)
     return RELEASED if ending.verdict == "released" else HELD_BACK
 
 
 def _check_extra() -> None:
-    """Raises StageError where the packages that training takes are not installed."""
+    """Raise StageError if the packages that training takes are not installed."""
     from skillstill.errors import StageError
 
     from skillstill_training.__main__ import missing
@@ -238,32 +247,35 @@ def _check_extra() -> None:
 
 
 def _base(given_base: Path | None, skill: Path) -> "ModelFile":
-    """Raises UsageError and SkillError."""
-    from skillstill.models.sources import given
+    """Raise UsageError and SkillError."""
+    from skillstill.models.sources import model_file
     from skillstill.skills.skill import load_skill
 
-    return given(given_base) if given_base else load_skill(skill).subagent.base
+    return model_file(given_base) if given_base else load_skill(skill).subagent.base
 
 
 def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
-    """The one that the run was trained on, where nobody names another. Raises UsageError, SkillError and StageError."""
-    from skillstill_training.stages.pipeline import noted_base
+    """Return the one that the run was trained on, if nobody names another.
 
-    noted = None if given_base else noted_base(run)
+    Raise UsageError, SkillError and StageError.
+    """
+    from skillstill_training.stages.pipeline import read_base
+
+    noted = None if given_base else read_base(run)
     return noted or _base(given_base, skill)
 
 
 def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
-    """Who solves the training goals, as `skillstill traces` would have it by default."""
+    """Return who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
 
     from skillstill_training.cli.teachers import TeacherTerms
 
     def teach(folder: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
         if teacher == "constructed":
-            work = constructed(skill, folder, None, os.cpu_count() or 1, offline)
+            work = construct_traces(skill, folder, None, os.cpu_count() or 1, offline)
         else:
-            work = hired(skill, folder, teacher, TeacherTerms(), (), None, False, offline)
+            work = teach_traces(skill, folder, teacher, TeacherTerms(), (), None, False, offline)
         return anyio.run(work, on_progress)
 
     return teach

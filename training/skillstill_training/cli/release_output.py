@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the first two take the extra `training`, which telling of a
     from skillstill_training.export.merging import Merged
     from skillstill_training.stages.pipeline import PipelineResult, Tell
 
-EVERY = 10.0  # seconds between two lines of progress where nobody watches a terminal
+EVERY = 10.0  # seconds between two lines of progress if nobody watches a terminal
 WIDTH = 100
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -65,8 +65,8 @@ class StageScreen:
 
 
 @contextmanager
-def stages() -> Iterator[StageScreen]:
-    """One screen for all stages, on standard error."""
+def stage_screen() -> Iterator[StageScreen]:
+    """Return one screen for all stages, on standard error."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
@@ -75,8 +75,8 @@ def stages() -> Iterator[StageScreen]:
         yield StageScreen(rows)
 
 
-def ended(ending: "PipelineResult", skill: str, registry: Path, *, as_json: bool) -> None:
-    """The verdict in one paragraph, where it is told in full, and how a release is called."""
+def print_result(ending: "PipelineResult", skill: str, registry: Path, *, as_json: bool) -> None:
+    """Print the verdict in one paragraph, where the whole is, and how a release is called."""
     if as_json:
         return _json({"verdict": ending.verdict, "report": ending.report and str(ending.report), "why": ending.why}
                      | _gates(ending.scorecard))  # fmt: skip
@@ -88,8 +88,8 @@ def ended(ending: "PipelineResult", skill: str, registry: Path, *, as_json: bool
     return None
 
 
-def judged(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: bool) -> None:
-    """Every gate with its sentence, then the verdict, and how a release is called."""
+def print_verdict(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: bool) -> None:
+    """Print every gate with its sentence, then the verdict, and how a release is called."""
     if as_json:
         return _json({"folder": str(folder.path), "verdict": scorecard.verdict} | _gates(scorecard))
     for gate in scorecard.gates:
@@ -99,8 +99,8 @@ def judged(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: 
     return _tell_registered(scorecard, registry)
 
 
-def measured(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
-    """A line an arm, and what the confidence is worth."""
+def print_scorecard(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
+    """Print a line an arm, and what the confidence is worth."""
     if as_json:
         return _json({"folder": str(folder.path), **scorecard.model_dump(mode="json", exclude={"calibration"})})
     for arm in scorecard.arms:
@@ -115,34 +115,34 @@ def measured(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
     return None
 
 
-def trained(trained: Trained, folder: RunFolder, *, as_json: bool) -> None:
-    """What was learned from, and where the adapter is."""
+def print_training(trained: Trained, folder: RunFolder, *, as_json: bool) -> None:
+    """Print what was learned from, and where the adapter is."""
     if as_json:
         return _json({"folder": str(folder.path), **trained.model_dump(mode="json")})
     tokens = f"{trained.tokens:,} tokens ({trained.learned_tokens:,} learned)"
     _out.print(Text(f"{trained.traces} traces, {tokens}, {trained.seconds:.0f} s, loss {trained.loss:.3f}"))
-    return made(folder.adapter)
+    return print_place(folder.adapter)
 
 
-def exported(exported: "Exported", parity: Gate, merged: "Merged | None", *, as_json: bool) -> None:
-    """The files that can ship, and whether they say what was trained."""
+def print_export(exported: "Exported", parity: Gate, merged: "Merged | None", *, as_json: bool) -> None:
+    """Print the files that can ship, and whether they answer as what was trained."""
     files: list[Exported | Merged] = [exported, merged] if merged else [exported]
     if as_json:
         found = [{"file": str(one.path), "sha256": one.sha256, "kind": one.kind} for one in files]
         return _json({"files": found, "parity": parity.model_dump()})
     _out.print(_gate(parity))
     for one in files:
-        made(f"{one.path}  {one.kind}, {one.path.stat().st_size / 1e6:.1f} MB")
+        print_place(f"{one.path}  {one.kind}, {one.path.stat().st_size / 1e6:.1f} MB")
     return None
 
 
-def made(place: object) -> None:
-    """Where an artifact is."""
+def print_place(place: object) -> None:
+    """Print where an artifact is."""
     _out.print(Text(str(place)))
 
 
 def paragraph(verdict: Verdict, skill: str, scorecard: Scorecard | None, why: str = "") -> str:
-    """What the verdict means, what ours is worth, and what did not hold."""
+    """Return what the verdict means, what ours is worth, and what did not hold."""
     parts = [f"{skill}: {verdict}: {MEANS[verdict]}."]
     if scorecard and (ours := scorecard.arm("ours")):
         one = ours.success
@@ -154,7 +154,7 @@ def paragraph(verdict: Verdict, skill: str, scorecard: Scorecard | None, why: st
 
 
 def call_of(name: str, registry: Path) -> str:
-    """What to type for a release; the registry is named where none of the usual ones leads to it."""
+    """Return what to type for a release; the registry is named if none of the usual ones leads to it."""
     found = [one.origin.resolve() for one in Registry().entries() if one.entry.name == name]
     option = "" if found == [registry.resolve()] else f" --registry {shlex.quote(str(registry))}"
     return f'skillstill run {name}{option} "..."'

@@ -18,9 +18,9 @@ from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress, TeachingProgress
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
-from skillstill_training.teachers.probing import COUNT, LEAST, Score, probe
+from skillstill_training.teachers.probe import GOALS, MIN_SUCCESS, TeacherScore, probe
 from skillstill_training.teachers.recorded import RecordedGoal, solve_recorded
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class TeacherTerms:
     samples: int = 1
     price: Price | None = None
     budget: Budget = field(default_factory=Budget)
-    least: float = LEAST
-    probed: int = COUNT
+    least: float = MIN_SUCCESS
+    probed: int = GOALS
     at_once: int = 2
 
 
@@ -45,18 +45,18 @@ async def qualified_teacher(
     limit: int | None = None,
     offline: bool = False,
     on_probe: Callable[[TraceRow], None] = lambda row: None,
-    on_score: Callable[[Score], None] = lambda score: None,
+    on_score: Callable[[TeacherScore], None] = lambda score: None,
     on_progress: OnProgress = lambda progress: None,
 ) -> TeachingProgress:
     """Measure the model on validation goals, then let it solve the training goals, or the `recorded` ones instead.
 
-    Raises TeacherError where it is too weak or cannot be reached, BudgetSpent where its probe took the whole budget.
+    Raise TeacherError if it is too weak or cannot be reached, BudgetSpent if its probe took the whole budget.
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == "validation"]
     with Ledger(folder.path / "ledger.jsonl", terms.price, terms.budget) as ledger:
         teacher = EndpointTeacher(load_skill(skill_folder), endpoint, ledger, samples=terms.samples)
         on_score(score := await _score(skill_folder, folder, teacher, goals, terms, offline, on_probe))
-        score.demand()
+        score.check()
         if recorded:
             return await solve_recorded(recorded, teacher, folder, at_once=terms.at_once, on_progress=on_progress)
         return await make_traces(
@@ -78,11 +78,11 @@ async def _score(
     terms: TeacherTerms,
     offline: bool,
     on_row: Callable[[TraceRow], None],
-) -> Score:
-    """That of an earlier run in this folder, or a new one: a stage that goes on does not pay for it again."""
-    if earlier := Score.load(folder.path, teacher):
+) -> TeacherScore:
+    """Return the score of an earlier run in this folder, or measure it: a stage that goes on does not pay twice."""
+    if earlier := TeacherScore.load(folder.path, teacher):
         return earlier.model_copy(update={"least": terms.least})
-    roots = await to_thread.run_sync(roots_of, skill, {goal.workspace for goal in goals}, offline)
+    roots = await to_thread.run_sync(workspace_roots, skill, {goal.workspace for goal in goals}, offline)
     score = await probe(
         teacher, goals, roots, count=terms.probed, least=terms.least, at_once=terms.at_once, on_row=on_row
     )
@@ -91,7 +91,7 @@ async def _score(
 
 
 def check_sending(endpoint: Endpoint, allowed: bool) -> None:
-    """Raises UsageError where the content of the user's own folders would leave this machine unasked."""
+    """Raise UsageError if the content of the user's own folders would leave this machine unasked."""
     if not (allowed or leads_here(endpoint.url)):
         host = urlsplit(endpoint.url).hostname
         raise UsageError(f"{host} would be sent what is in the recorded folders: say --send if that is meant")

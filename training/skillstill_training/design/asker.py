@@ -10,8 +10,8 @@ from skillstill.errors import ModelError, TeacherError
 from skillstill.models.remote import GREEDY, Endpoint, RemoteChat
 from skillstill.types import Message
 
-from skillstill_training.teachers.ledger import Ledger, LedgerEntry, total
-from skillstill_training.teachers.patience import Patience, PatientModel
+from skillstill_training.teachers.ledger import Ledger, LedgerEntry, sum_usage
+from skillstill_training.teachers.retries import RetryingModel, RetryPolicy
 
 WRITTEN = 4_000  # tokens of an answer, thoughts included
 ROLE = "You prepare questions that a small subagent will be taught and tested with. Reply with one JSON value alone."
@@ -21,13 +21,13 @@ ROLE = "You prepare questions that a small subagent will be taught and tested wi
 class Asker:
     endpoint: Endpoint
     ledger: Ledger
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
     async def ask(self, prompt: str, about: str) -> Mapping[str, JsonValue]:
-        """The object that it writes; an empty one where that cannot be read. Raises BudgetSpent and TeacherError."""
+        """Return the object that it writes; an empty one if that cannot be read. Raise BudgetSpent and TeacherError."""
         said = (Message(role="system", content=ROLE), Message(role="user", content=prompt))
-        async with RemoteChat(self.endpoint, GREEDY, seconds=self.patience.request) as remote:
-            model = PatientModel(remote, self.ledger, self.patience)
+        async with RemoteChat(self.endpoint, GREEDY, seconds=self.retries.request) as remote:
+            model = RetryingModel(remote, self.ledger, self.retries)
             try:
                 turn = await model.complete(said, (), max_tokens=WRITTEN)
             except ModelError as error:
@@ -36,8 +36,8 @@ class Asker:
                 self.ledger.write(self._entry(model, about))
         return read_object(turn.content)
 
-    def _entry(self, model: PatientModel, about: str) -> LedgerEntry:
-        usage = total(model.usages)
+    def _entry(self, model: RetryingModel, about: str) -> LedgerEntry:
+        usage = sum_usage(model.usages)
         return LedgerEntry(
             when=datetime.now(UTC),
             teacher=self.endpoint.model,
@@ -52,7 +52,7 @@ class Asker:
 
 
 def read_object(text: str) -> Mapping[str, JsonValue]:
-    """The JSON object in a text, whatever stands around it; empty where there is none."""
+    """Return the JSON object in a text, whatever stands around it; empty if there is none."""
     try:
         found = json.loads(text[text.index("{") : text.rindex("}") + 1])
     except (ValueError, RecursionError):

@@ -12,17 +12,20 @@ from skillstill_training.design.questions import Candidate, goal_of
 from skillstill_training.design.soft import Soft
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.agreement import agree
-from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, unfit
+from skillstill_training.teachers.endpoint import EndpointTeacher, escalation_reason, unfit_reason
 
 ATTEMPTS, NEEDED = 3, 2
 
 
-async def tried(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
-    """What is kept of it, by its check or by agreement; or why nothing is. Raises BudgetSpent and TeacherError."""
-    return await _checked(one, teacher, root) if one.check else await _agreed(one, teacher, root)
+async def try_candidates(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
+    """Return what is kept of it, by its check or by agreement; or why nothing is.
+
+    Raise BudgetSpent and TeacherError.
+    """
+    return await _check(one, teacher, root) if one.check else await _count_agreeing(one, teacher, root)
 
 
-async def _checked(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | str:
+async def _check(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | str:
     goal, rows = goal_of(one, teacher.skill.name), list[TraceRow]()
     while len(rows) < ATTEMPTS and _undecided(rows):
         rows.append(await teacher.attempt(goal, root, len(rows), "probe"))
@@ -50,7 +53,7 @@ def _commonest(rows: Sequence[TraceRow]) -> str:
     return Counter(row.reason for row in rows if not row.kept).most_common(1)[0][0]
 
 
-async def _agreed(one: Candidate, teacher: EndpointTeacher, root: Path) -> Soft | str:
+async def _count_agreeing(one: Candidate, teacher: EndpointTeacher, root: Path) -> Soft | str:
     rows = [await teacher.run(one, root, sample, "probe") for sample in range(ATTEMPTS)]
     fit = [attempt for row in rows if row.trace and not row.transient and (attempt := _fit(row.trace))]
     likes = [sum(other is attempt or agree(attempt, other).passed for other in fit) for attempt in fit]
@@ -69,4 +72,4 @@ async def _agreed(one: Candidate, teacher: EndpointTeacher, root: Path) -> Soft 
 
 def _fit(trace: Trace) -> Attempt | None:
     attempt = Attempt.of_trace(trace)
-    return None if handed_back(trace, attempt) or unfit(trace) else attempt
+    return None if escalation_reason(trace, attempt) or unfit_reason(trace) else attempt

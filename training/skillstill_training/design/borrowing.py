@@ -23,27 +23,27 @@ from skillstill_training.util.skillcode import code_files
 
 
 def lender(skill: str) -> Path:
-    """The folder of a bundled skill. Raises GoalsError."""
+    """Return the folder of a bundled skill. Raise GoalsError."""
     if not (folder := bundled() / "skills" / skill).is_dir():
         raise GoalsError(f"there is no bundled skill {skill!r} to borrow from")
     return folder
 
 
 def code_pin(skill: str) -> str:
-    """Of what its families and steps are made of; its baseline has a hash of its own. Raises GoalsError."""
+    """Return a hash of the code of its families and steps; its baseline has a hash of its own. Raise GoalsError."""
     folder = lender(skill)
     files = [file for file in code_files(folder) if not file.name.startswith("baseline")]
     return files_sha256(folder, (file.relative_to(folder).as_posix() for file in files))
 
 
 def baseline_pin(skill: str) -> str:
-    """Raises GoalsError."""
+    """Raise GoalsError."""
     return baseline_hash(lender(skill))
 
 
 def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
-    """Those of these names, in this order. Raises GoalsError."""
-    _hold(skill, pin, code_pin(skill))
+    """Return the families of these names, in this order. Raise GoalsError."""
+    _check_pin(skill, pin, code_pin(skill))
     known = {family.name: family for family in load_families(lender(skill))}
     if unknown := [name for name in names if name not in known]:
         raise GoalsError(f"the bundled skill {skill} has no family {unknown[0]!r}; it has {', '.join(known)}")
@@ -51,20 +51,20 @@ def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
 
 
 def borrowed_steps(skill: str, pin: str) -> Mapping[str, Callable[..., Any]]:
-    """All of its steps, by name. Raises GoalsError."""
-    _hold(skill, pin, code_pin(skill))
+    """Return all of its steps, by name. Raise GoalsError."""
+    _check_pin(skill, pin, code_pin(skill))
     names = vars(import_from(lender(skill), "steps"))
     return {name: value for name, value in names.items() if callable(value) and not name.startswith("_")}
 
 
 def borrowed_baseline(skill: str, pin: str) -> Answer:
-    """Its script without a model, as it was frozen. Raises GoalsError, StageError and GateError."""
-    _hold(skill, pin, baseline_pin(skill))
+    """Return its script without a model, as it was frozen. Raise GoalsError, StageError and GateError."""
+    _check_pin(skill, pin, baseline_pin(skill))
     return load_baseline(lender(skill))
 
 
-def _hold(skill: str, pin: str, found: str) -> None:
-    """Raises GoalsError where the code is no longer what was borrowed."""
+def _check_pin(skill: str, pin: str, found: str) -> None:
+    """Raise GoalsError if the code is no longer what was borrowed."""
     if pin != found:
         raise GoalsError(
             f"the bundled skill {skill} has changed since this skill was designed with it: what was measured before "

@@ -17,7 +17,7 @@ from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.borrowing import lender
 from skillstill_training.design.family_choice import ChosenFamily, choose
 from skillstill_training.design.soft import Soft
-from skillstill_training.design.workspaces import declared
+from skillstill_training.design.workspaces import declared_sources
 from skillstill_training.workspaces import Source
 
 FIT = ("verifiable", "partly verifiable")
@@ -30,7 +30,7 @@ NEAREST = "explore"  # whose base and limits a skill gets that resembles none
 class Design:
     """All that the folder is made of. `workspaces` are the user's own; without any, those of the lender serve.
 
-    lender     the bundled skill that it borrows from; empty where it resembles none
+    lender     the bundled skill that it borrows from; empty if it resembles none
     dropped    families that were chosen and yield nothing, with the reason
     rejected   questions that a teacher proposed, with the reason
     """
@@ -48,17 +48,17 @@ class Design:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Those that cover what it declares or needs, and those that the borrowed plans use."""
+        """Return the tools that cover what it declares or needs, and those that the borrowed plans use."""
         wanted = {*self.assessment.tools.ours, *(self.lent.tools if self.lender else ())} or set(LOOKING)
         return tuple(name for name in TOOLS if name in wanted)
 
     @property
     def lent(self) -> Subagent:
-        """The declaration whose base and limits it takes over."""
+        """Return the declaration whose base and limits it takes over."""
         return load_skill(lender(self.lender or NEAREST)).subagent
 
     def without(self, dropped: Sequence[tuple[str, str]]) -> "Design":
-        """Less those families, borrowed or proposed."""
+        """Return the design without those families, borrowed or proposed."""
         names: Collection[str] = {name for name, _ in dropped}
         return replace(
             self,
@@ -68,10 +68,11 @@ class Design:
         )
 
 
-def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, taught: bool = False) -> Design:
-    """What can be drafted by rules alone, for own folders if there are any. `taught`: a teacher will propose more.
+def draft_design(definition: Definition, name: str, folders: Sequence[Path] = (), *, taught: bool = False) -> Design:
+    """Return what can be drafted by rules alone, for own folders if there are any.
 
-    Raises GateError where the skill cannot be distilled, UsageError where something is missing for a draft.
+    `taught`: a teacher will propose more.
+    Raise GateError if the skill cannot be distilled, UsageError if something is missing for a draft.
     """
     _check_name(name)
     assessment = assess(definition)
@@ -88,7 +89,7 @@ def drafted(definition: Definition, name: str, folders: Sequence[Path] = (), *, 
         )
     if not (families or taught):
         raise UsageError("no family of ours asks about such folders: let a model propose some (--teacher URL#MODEL)")
-    workspaces = declared(folders, steps) if folders else ()
+    workspaces = declared_sources(folders, steps) if folders else ()
     return Design(name, definition, assessment, lent, families, workspaces)
 
 
@@ -108,7 +109,7 @@ def _refusal(assessment: Assessment) -> str:
 
 
 def target(folder: Path) -> Path:
-    """Where a new skill may be written. Raises UsageError."""
+    """Return where a new skill may be written. Raise UsageError."""
     place = folder.expanduser().absolute()
     if place.exists():
         raise UsageError(f"{place} is there already: remove it, or name another folder with -o")

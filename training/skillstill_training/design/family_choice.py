@@ -41,12 +41,12 @@ class ChosenFamily(Frozen):
 
 @cache
 def table() -> Mapping[str, Mapping[str, Cue]]:
-    """By archetype and family."""
+    """Return the cues by archetype and family."""
     return {name: TypeAdapter(dict[str, Cue]).validate_python(one.families) for name, one in lenders().items()}
 
 
 def choose(definition: Definition, archetype: Archetype) -> tuple[ChosenFamily, ...]:
-    """In the order of the lender's goals.py; nothing where the skill resembles none of ours. Raises GoalsError."""
+    """Return families in the order of the lender's goals.py; none if the skill resembles none. Raise GoalsError."""
     if archetype == "none":
         return ()
     cues, families = table()[archetype], load_families(lender(archetype))
@@ -54,17 +54,19 @@ def choose(definition: Definition, archetype: Archetype) -> tuple[ChosenFamily, 
     why = {family.name: _why(cues[family.name], lines) for family in families}
     for family in _wanting(families, why):
         why[family.name] = "so that half of the families are hard"
-    return tuple(_chosen(family, why[family.name], cues[family.name]) for family in families if why[family.name])
+    return tuple(
+        _chosen_families(family, why[family.name], cues[family.name]) for family in families if why[family.name]
+    )
 
 
-def _chosen(family: Family, why: str, cue: Cue) -> ChosenFamily:
+def _chosen_families(family: Family, why: str, cue: Cue) -> ChosenFamily:
     return ChosenFamily(
         name=family.name, means=family.means, why=why, answers=cue.answers, hard=family.hard, held_out=family.held_out
     )
 
 
 def _why(cue: Cue, lines: Sequence[SheetLine]) -> str:
-    """The words of the first line that holds a cue; empty where none does."""
+    """Return the words of the first line that holds a cue; empty if none does."""
     for line in lines:
         for pattern in cue.cues:
             if found := re.search(pattern, line.text, re.IGNORECASE):
@@ -73,7 +75,7 @@ def _why(cue: Cue, lines: Sequence[SheetLine]) -> str:
 
 
 def _around(text: str, found: re.Match[str]) -> str:
-    """What was found, among its neighbours, on one line."""
+    """Return what was found, among its neighbours, on one line."""
     first, last = max(0, found.start() - BESIDE), found.end() + BESIDE
     words = text[first:last].split()
     cut = words[first > 0 : -1 if last < len(text) and len(words) > 2 else None]
@@ -81,7 +83,7 @@ def _around(text: str, found: re.Match[str]) -> str:
 
 
 def _wanting(families: Sequence[Family], why: Mapping[str, str]) -> Iterator[Family]:
-    """The hard families that must come in until half are hard."""
+    """Yield the hard families that must come in until half are hard."""
     trained = [family for family in families if not family.held_out]
     chosen = [family for family in trained if why[family.name]]
     missing = sum(not family.hard for family in chosen) - sum(family.hard for family in chosen)

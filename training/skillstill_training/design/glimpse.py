@@ -15,13 +15,15 @@ FIRST = ("describe", "list")  # tools that need no argument
 
 
 async def glimpse(root: Path, tools: Sequence[str], rng: Random) -> str:
-    """Another one for another state of the random generator."""
+    """Return another one for another state of the random generator."""
     workspace = Workspace(root)
-    shown = [f"`{name}` shows:\n{await _shown(name, workspace)}" for name in FIRST if name in tools or name == "list"]
+    shown = [
+        f"`{name}` shows:\n{await _shown_text(name, workspace)}" for name in FIRST if name in tools or name == "list"
+    ]
     return shorten("\n\n".join([*shown, *_pieces(root, rng)]), WHOLE)
 
 
-async def _shown(name: str, workspace: Workspace) -> str:
+async def _shown_text(name: str, workspace: Workspace) -> str:
     try:
         return (await TOOLS[name].call(workspace, {})).text
     except Refusal as refusal:
@@ -43,7 +45,7 @@ def _pieces(root: Path, rng: Random) -> Iterator[str]:
 
 
 def _text(file: Path) -> str:
-    """Empty for what is no text."""
+    """Return the text of a file; empty if it is none."""
     try:
         text = file.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):

@@ -10,8 +10,8 @@ from skillstill_training.run.recipe import EvaluationConfig, GoalConfig
 Counts = Mapping[str, Mapping[Split, int]]
 
 
-def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
-    """For all families, and for those that differ: those of the lender, but enough to calibrate a confidence on.
+def count_goals(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
+    """Return the counts for all families, and for those that differ from the lender's.
 
     Of what was proposed there is no more than that: the borrowed families make up for it.
     """
@@ -22,17 +22,17 @@ def counted(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Counts]:
     if not trained or sum(plan.wanted(name, "validation") for name in trained) >= lacking:
         return {}, {**plan.families, **proposed}
     least = -(-lacking // len(trained))
-    raised = {name: {**one, **_raised(one, least)} for name, one in plan.families.items()}
-    return {**plan.per_family, **_raised(plan.per_family, least)}, {**raised, **proposed}
+    raised = {name: {**one, **_raise_counts(one, least)} for name, one in plan.families.items()}
+    return {**plan.per_family, **_raise_counts(plan.per_family, least)}, {**raised, **proposed}
 
 
 def measured_in(design: Design) -> int | None:
-    """The workspaces that a difference can come from, where they are fewer than are wanted by default."""
+    """Return the workspaces that a difference can come from, if they are fewer than are wanted by default."""
     tested = sum(one.split == "test" for one in design.workspaces)
     return tested if 0 < tested < EvaluationConfig().workspaces else None
 
 
-def _raised(counts: Mapping[Split, int], least: int) -> Mapping[Split, int]:
+def _raise_counts(counts: Mapping[Split, int], least: int) -> Mapping[Split, int]:
     return {"validation": max(counts["validation"], least)} if "validation" in counts else {}
 
 

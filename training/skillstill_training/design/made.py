@@ -34,9 +34,9 @@ async def make(
     on_workspace: OnWorkspace = ignore,
     on_progress: OnProgress = lambda tally: None,
 ) -> MadeSkill:
-    """The folder, with the families that yield goals; where `few` is 0, nothing is drawn.
+    """Return the folder, with the families that yield goals; if `few` is 0, nothing is drawn.
 
-    Raises StageError, and then nothing is written.
+    Raise StageError, and then nothing is written.
     """
     proven = Proven((), ())
     with _part(place) as part:
@@ -63,7 +63,7 @@ def _left(design: Design, proven: Proven) -> Design:
 
 @contextmanager
 def _part(place: Path) -> Iterator[Path]:
-    """A folder beside the place, of the same name, which goes where it is not moved away. Raises StageError."""
+    """Return a folder beside the place, of the same name, removed if it is not moved away. Raise StageError."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=place.parent, prefix=".design-", ignore_cleanup_errors=True) as around:

@@ -29,25 +29,25 @@ async def prove(
     on_workspace: OnWorkspace = ignore,
     on_progress: OnProgress = lambda tally: None,
 ) -> Proven:
-    """At most so many goals a family and split. Raises StageError, GateError where workspaces overlap."""
+    """Return at most so many goals a family and split. Raise StageError, GateError if workspaces overlap."""
     goals: list[Goal] = []
     dropped: list[tuple[str, str]] = []
     recipe = load_recipe(folder).changed(few=few)
     async with build_sampling(folder, recipe, offline=offline, on_workspace=on_workspace) as setup:
         for family in setup.families:
             try:
-                goals += await _drawn(setup.sampler, family, on_progress)
+                goals += await _draw(setup.sampler, family, on_progress)
             except GoalsError as error:
                 dropped.append((family.name, str(error)))
     return Proven(tuple(goals), tuple(dropped))
 
 
-async def _drawn(sampler: Sampler, family: Family, on_progress: OnProgress) -> list[Goal]:
+async def _draw(sampler: Sampler, family: Family, on_progress: OnProgress) -> list[Goal]:
     return [goal for split in SPLITS for goal in (await sampler.draw(family, split, on_progress))[0]]
 
 
 def by_family(goals: Sequence[Goal]) -> Mapping[str, Mapping[str, int]]:
-    """How many of each split."""
+    """Return how many of each split."""
     return {
         name: {split: sum(goal.family == name and goal.split == split for goal in goals) for split in SPLITS}
         for name in dict.fromkeys(goal.family for goal in goals)

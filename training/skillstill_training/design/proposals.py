@@ -16,16 +16,16 @@ from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design import topics as tree
 from skillstill_training.design.asker import Asker
-from skillstill_training.design.attempts import tried
+from skillstill_training.design.attempts import try_candidates
 from skillstill_training.design.draft import Design
 from skillstill_training.design.glimpse import glimpse
 from skillstill_training.design.questions import PROMPT, Candidate, candidates
-from skillstill_training.design.screen import screened
+from skillstill_training.design.screen import screen_candidates
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger
-from skillstill_training.teachers.patience import Patience
+from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.util.tasks import each
 from skillstill_training.workspaces import BuiltWorkspace
 
@@ -45,7 +45,7 @@ class ProposalLimits:
     topics: int = 6
     questions: int = 4
     at_once: int = 2
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass
@@ -66,10 +66,13 @@ async def propose(
     terms: ProposalLimits,
     on_told: OnTold = lambda text: None,
 ) -> Design:
-    """The design with all that passed. A spent budget ends it early, and what is done stays. Raises TeacherError."""
+    """Return the design with all that passed. A spent budget ends it early, and what is done stays.
+
+    Raise TeacherError.
+    """
     found = Proposals()
-    asker = Asker(endpoint, ledger, terms.patience)
-    teacher = EndpointTeacher(skill, endpoint, ledger, patience=terms.patience)
+    asker = Asker(endpoint, ledger, terms.retries)
+    teacher = EndpointTeacher(skill, endpoint, ledger, retries=terms.retries)
     roots = {built.name: built.root for built in workspaces}
     try:
         asked = await _questions(design, workspaces, asker, terms, found.rejected, on_told)
@@ -103,7 +106,7 @@ async def _questions(
     found: list[Candidate] = []
     told = await asker.ask(_topics_prompt(design, terms), "topics")
     taken = [family.name for family in design.families]
-    for at, topic in enumerate(_sorted(topics(told, taken), rejected, terms.topics)):
+    for at, topic in enumerate(_sort_candidates(topics(told, taken), rejected, terms.topics)):
         for built in _asked_about(workspaces, at):
             on_told(f"asking about {topic.text} in {built.name}")
             shown = await glimpse(built.root, design.tools, Random(f"{topic.family}/{built.name}"))  # noqa: S311
@@ -115,7 +118,7 @@ async def _questions(
                 glimpse=shown,
             )
             answer = await asker.ask(prompt, topic.family)
-            found += _sorted(candidates(answer, topic, built), rejected, terms.questions)
+            found += _sort_candidates(candidates(answer, topic, built), rejected, terms.questions)
     return found
 
 
@@ -130,8 +133,8 @@ def _topics_prompt(design: Design, terms: ProposalLimits) -> str:
     )
 
 
-def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
-    """The first `most` that are none of the rejected."""
+def _sort_candidates(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: int) -> list[Kept]:
+    """Return the first `most` that are none of the rejected."""
     kept: list[Kept] = []
     for one in found:
         if isinstance(one, tuple):
@@ -142,7 +145,7 @@ def _sorted(found: Iterable[Kept | tuple[str, str]], rejected: Reasons, most: in
 
 
 def _asked_about(workspaces: Sequence[BuiltWorkspace], at: int) -> Iterator[BuiltWorkspace]:
-    """Workspaces of every split, others for each topic."""
+    """Yield workspaces of every split, others for each topic."""
     for split in SPLITS:
         mine = [one for one in workspaces if one.split == split]
         turned = mine[at % len(mine) :] + mine[: at % len(mine)]
@@ -158,13 +161,13 @@ async def _try(
     on_told: OnTold,
 ) -> None:
     fit: list[Candidate] = []
-    for one, why in screened(asked, roots, teacher.skill.name):
+    for one, why in screen_candidates(asked, roots, teacher.skill.name):
         fit += [] if why else [one]
         found.rejected += [(one.question, why)] if why else []
 
     async def work(one: Candidate) -> None:
         on_told(f"trying {one.question}")
-        match await tried(one, teacher, roots[one.workspace]):
+        match await try_candidates(one, teacher, roots[one.workspace]):
             case Proposed() as kept:
                 found.proposed.append(kept)
             case Soft() as soft:
@@ -176,7 +179,10 @@ async def _try(
 
 
 def _whole(proposed: Sequence[Proposed], rejected: Reasons) -> tuple[Proposed, ...]:
-    """The families that have a question left for each split, in a fixed order; questions of the others are rejected."""
+    """Return the families that have a question left for each split, in a fixed order.
+
+    Questions of the others are rejected.
+    """
     kept: list[Proposed] = []
     for name in sorted({one.family for one in proposed}):
         mine = sorted((one for one in proposed if one.family == name), key=lambda one: (one.workspace, one.question))

@@ -60,7 +60,7 @@ class Candidate:
 def candidates(
     told: Mapping[str, JsonValue], topic: Topic, built: BuiltWorkspace
 ) -> Iterator[Candidate | tuple[str, str]]:
-    """Those that are well formed; the others with the reason."""
+    """Yield the candidates that are well formed, and the others with the reason."""
     found = told.get("questions")
     if not isinstance(found, list):
         yield f"{topic.text} in {built.name}", "the answer was no JSON object with a list of questions"
@@ -85,13 +85,13 @@ def _field(one: JsonValue, name: str) -> str:
 
 
 def _check(one: JsonValue) -> Check | None:
-    """Raises ValidationError."""
+    """Raise ValidationError."""
     value = one.get("check") if isinstance(one, dict) else None
     return None if value is None else CHECK.validate_python(value)
 
 
 def goal_of(one: Candidate, skill: str) -> Goal:
-    """What is tried: the question in its own words. Its check must be there."""
+    """Return what is tried: the question in its own words. Its check must be there."""
     assert one.check
     return Goal(
         id=one.id,

@@ -14,8 +14,10 @@ ALIKE = 0.8  # of the words of two questions: from here on they are one question
 MOST = 24  # questions of one topic
 
 
-def screened(proposed: Sequence[Candidate], roots: Mapping[str, Path], skill: str) -> Iterator[tuple[Candidate, str]]:
-    """Each with what speaks against it; nothing where it may be tried."""
+def screen_candidates(
+    proposed: Sequence[Candidate], roots: Mapping[str, Path], skill: str
+) -> Iterator[tuple[Candidate, str]]:
+    """Yield each with what speaks against it; nothing if it may be tried."""
     kept: list[Candidate] = []
     topics: Counter[str] = Counter()
     sound = [(one, _unsound(one, roots[one.workspace])) for one in proposed]
@@ -31,7 +33,7 @@ def screened(proposed: Sequence[Candidate], roots: Mapping[str, Path], skill: st
 
 
 def _unsound(one: Candidate, root: Path) -> str:
-    """What is wrong with its check and its answer alone."""
+    """Return what is wrong with its check and its answer alone."""
     if one.check is None:
         return ""
     if isinstance(one.check, Locations) and (
@@ -50,7 +52,7 @@ def _is_in(root: Path, path: str) -> bool:
 
 
 def _repeated(one: Candidate, kept: Sequence[Candidate]) -> str:
-    """In whichever workspace and split: what a test asks must not be what training asks."""
+    """Return why it repeats another, in whichever workspace and split: a test must not ask what training asks."""
     near = next((other for other in kept if likeness(one.question, other.question) >= ALIKE), None)
     return f"a near-duplicate of {near.question!r}" if near else ""
 

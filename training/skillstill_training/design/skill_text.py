@@ -33,7 +33,7 @@ You answer one question about the workspace with {tools}, and say nothing that n
 
 
 def skill_md(design: Design) -> str:
-    """The body byte for byte, behind a front matter that is valid, before a section of our own."""
+    """Return the body byte for byte, behind a front matter that is valid, before a section of our own."""
     head = yaml.safe_dump(_front(design), sort_keys=False, allow_unicode=True, width=100)
     body = design.definition.body.strip("\n")
     return f"---\n{head}---\n{body}\n\n{answer_schema(design)}"
@@ -52,7 +52,7 @@ def _front(design: Design) -> Mapping[str, object]:
 
 
 def _metadata(design: Design) -> Mapping[str, str]:
-    """Texts, as the specification has it: what the author noted, and where all of it comes from."""
+    """Return texts, as the specification has it: what the author noted, and where all of it comes from."""
     definition = design.definition
     own = definition.fields.get("metadata")
     noted = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
@@ -62,7 +62,7 @@ def _metadata(design: Design) -> Mapping[str, str]:
 
 
 def answer_schema(design: Design) -> str:
-    """What may be asked, and what a right answer holds: in words, for models that are told the whole text."""
+    """Return what may be asked, and what a right answer holds: in words, for models that are told the whole text."""
     lines = ["## Answers in this workspace", RULES.format(tools=", ".join(f"`{name}`" for name in design.tools)), ""]
     lines += ["What is asked, and what a right answer holds:", *(f"- {line}" for line in _asked(design))]
     return "\n".join(lines) + "\n"
@@ -78,7 +78,7 @@ def _asked(design: Design) -> Iterator[str]:
 
 
 def subagent_toml(design: Design) -> str:
-    """A long text takes a wider context, and its tokens come on top of the budget."""
+    """Return a long text takes a wider context, and its tokens come on top of the budget."""
     lent, told = design.lent, len(skill_md(design))
     limits, base = lent.limits, lent.base
     more = math.ceil(told / LETTERS / 1_000) * 1_000 if told > SHORT else 0
@@ -96,7 +96,7 @@ def subagent_toml(design: Design) -> str:
 
 
 def _system(description: str) -> str:
-    """Its first sentence where that is short enough, else as many of its words as fit."""
+    """Return its first sentence if that is short enough, else as many of its words as fit."""
     plain = " ".join(clean(description).split())
     first = re.split(r"(?<=[.!?])\s", plain)[0]
     words = textwrap.shorten(plain, SYSTEM, placeholder=" …")

@@ -1,4 +1,4 @@
-"""Questions whose answers no check can judge: kept where a teacher's attempts agree, and never counted as goals."""
+"""Questions whose answers no check can judge: kept if a teacher's attempts agree, and never counted as goals."""
 
 from typing import Literal
 

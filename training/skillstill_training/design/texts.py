@@ -13,7 +13,7 @@ from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
 from skillstill_training.design import soft, tomltext
 from skillstill_training.design.borrowing import baseline_pin, code_pin, lender
 from skillstill_training.design.draft import Design
-from skillstill_training.design.goal_counts import counted, measured_in
+from skillstill_training.design.goal_counts import count_goals, measured_in
 from skillstill_training.design.notes import design_md
 from skillstill_training.design.skill_text import skill_md, subagent_toml
 from skillstill_training.evaluation.baseline import freeze_baseline
@@ -37,7 +37,7 @@ abstain = 0
 
 
 def write_skill(design: Design, folder: Path) -> None:
-    """Raises StageError."""
+    """Raise StageError."""
     for path, text in texts(design).items():
         write_text(folder / path, text)
     if design.families:
@@ -48,7 +48,7 @@ def write_skill(design: Design, folder: Path) -> None:
 
 
 def texts(design: Design) -> Mapping[str, str]:
-    """By path in the folder."""
+    """Return the texts by their paths in the folder."""
     found = {
         "SKILL.md": skill_md(design),
         "subagent.toml": subagent_toml(design),
@@ -133,7 +133,7 @@ def _listed(words: Iterable[str]) -> str:
 def _recipe(design: Design) -> str:
     lent = _lent_recipe(design)
     names = {one.name for one in design.families}
-    every, goals = counted(design, lent.get("goals", {}).get("families", {}))
+    every, goals = count_goals(design, lent.get("goals", {}).get("families", {}))
     few = measured_in(design)
     dataset = lent.get("dataset", {})
     cells = {cell: least for cell, least in dataset.get("cells", {}).items() if cell.partition("/")[0] in names}
@@ -152,7 +152,7 @@ def _recipe(design: Design) -> str:
 
 
 def _lent_recipe(design: Design) -> Mapping[str, Any]:
-    """That of the lender, whose numbers hold for its own workspaces."""
+    """Return the lender's recipe, whose numbers hold for its own workspaces."""
     if design.workspaces or not design.lender:
         return {}
     return tomllib.loads((lender(design.lender) / "recipe.toml").read_text(encoding="utf-8"))

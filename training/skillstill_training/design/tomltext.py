@@ -6,12 +6,12 @@ from typing import Any
 
 
 def table(fields: Mapping[str, Any]) -> str:
-    """A line for each field."""
+    """Return a line for each field."""
     return "".join(f"{_key(name)} = {value(one)}\n" for name, one in fields.items())
 
 
 def value(one: object) -> str:
-    """Of a text, a number or a list, as JSON writes them, or of a table on one line."""
+    """Return a text, number or list as JSON writes them, or a table on one line."""
     if isinstance(one, Mapping):
         return "{ " + ", ".join(f"{_key(name)} = {value(inner)}" for name, inner in one.items()) + " }"
     return json.dumps(one, ensure_ascii=False)

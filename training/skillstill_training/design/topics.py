@@ -39,7 +39,7 @@ class Topic:
 
 
 def likeness(one: str, other: str) -> float:
-    """Of the telling words that stand in either text, the share that stands in both, 0..1."""
+    """Return the share, 0..1, of the telling words of either text that both contain."""
     mine, theirs = _words(one), _words(other)
     return len(mine & theirs) / len(mine | theirs) if mine | theirs else 1.0
 
@@ -50,7 +50,10 @@ def _words(text: str) -> set[str]:
 
 
 def topics(told: Mapping[str, JsonValue], taken: Iterable[str]) -> Iterator[Topic | tuple[str, str]]:
-    """Topics from each branch in turn; those too near to an earlier one with the reason. `taken`: names in use."""
+    """Yield topics from each branch in turn; those too near to an earlier one with the reason.
+
+    `taken`: names in use.
+    """
     kept: list[str] = []
     names = set(taken)
     if not (leaves := _leaves(told)):
@@ -81,7 +84,7 @@ def _list(value: JsonValue) -> Sequence[JsonValue]:
 
 
 def _name(text: str, taken: Iterable[str]) -> str:
-    """Letters and underscores, in use nowhere else; empty where the text has no such letters."""
+    """Return letters and underscores that no other has; empty if the text has no such letters."""
     plain = re.sub(r"[^a-z]+", "_", text.lower()).strip("_")[:34].strip("_")
     names = (plain, *(f"{plain}_{mark}" for mark in "bcdefgh")) if plain else ()
     return next((name for name in names if name not in taken), "")

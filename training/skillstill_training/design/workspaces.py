@@ -8,14 +8,14 @@ from skillstill.library.reading.naming import slug
 from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.goal import SPLITS, Split
-from skillstill_training.workspaces import Source, prepare
+from skillstill_training.workspaces import Source, build_workspace
 from skillstill_training.workspaces.requests import Unpinned
 
 SHARE = 5  # every fifth folder is a test's, and another fifth are for validation
 
 
-def declared(folders: Sequence[Path], steps: Sequence[str] = ()) -> tuple[Source, ...]:
-    """The first ones train, the last ones test. Raises UsageError and WorkspaceSourceError."""
+def declared_sources(folders: Sequence[Path], steps: Sequence[str] = ()) -> tuple[Source, ...]:
+    """Return the first ones train, the last ones test. Raise UsageError and WorkspaceSourceError."""
     roots = [_root(folder) for folder in folders]
     if twice := [root for root in roots if roots.count(root) > 1]:
         raise UsageError(f"{twice[0]} is named twice: no workspace can serve two splits")
@@ -23,7 +23,7 @@ def declared(folders: Sequence[Path], steps: Sequence[str] = ()) -> tuple[Source
         raise UsageError(f"training, validation and test need a folder each: expected three or more, got {len(roots)}")
     names = _names(roots)
     return tuple(
-        _pinned(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps)))
+        _pin(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps)))
         for name, root, split in zip(names, roots, _splits(len(roots)), strict=True)
     )
 
@@ -46,10 +46,10 @@ def _names(roots: Sequence[Path]) -> list[str]:
     return [name if plain.count(name) == 1 else f"{name}-{at}" for at, name in enumerate(plain, 1)]
 
 
-def _pinned(source: Source) -> Source:
-    """With the hash that its content has now. Raises WorkspaceSourceError."""
+def _pin(source: Source) -> Source:
+    """Return the source with the hash that its content has now. Raise WorkspaceSourceError."""
     try:
-        prepare(source, Path.cwd())
+        build_workspace(source, Path.cwd())
     except WorkspaceSourceError as error:
         if isinstance(error.__cause__, Unpinned):
             return source.model_copy(update={"sha256": error.__cause__.sha256})

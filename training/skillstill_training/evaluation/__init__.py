@@ -1,1 +1,1 @@
-"""What a release is worth: who is asked what, how it is counted, and what follows."""
+"""Evaluation: the arms, their runs and scores, the calibration of confidence, the gates and the verdict."""

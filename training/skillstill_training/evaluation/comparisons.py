@@ -1,54 +1,59 @@
-"""Whom a recipe compares with, and whether all of them can be had: after an hour of training is too late to ask."""
+"""The model files that an adapter is compared with, and the check before training that every arm can run."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.errors import StageError
-from skillstill.models.sources import given
+from skillstill.models.sources import model_file
 from skillstill.skills.registry import Registry
 from skillstill.types import ModelFile
 
 from skillstill_training.evaluation.baseline import load_baseline
-from skillstill_training.run.scorecard import Arm
+from skillstill_training.run.scorecard import ArmName
 
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """A larger stock model, and a wrong adapter."""
+    """The model files of two arms: a larger stock model, and another skill's adapter."""
 
-    larger: ModelFile | None
-    wrong: ModelFile | None
+    larger: ModelFile | None = None
+    wrong: ModelFile | None = None
 
 
-def comparisons_of(larger: Path | None, wrong: Path | None, registry: Path, name: str, base: ModelFile) -> Comparisons:
-    """The files that were named; without a wrong one, the adapter of some other release on this base.
+def resolve_comparisons(
+    larger: Path | None, wrong: Path | None, registry: Path, name: str, base: ModelFile
+) -> Comparisons:
+    """Return the given files. Without a wrong adapter, take that of another release on this base, if there is one.
 
     Raises UsageError and RegistryError.
     """
-    return Comparisons(given(larger) if larger else None, given(wrong) if wrong else _another(registry, name, base))
+    return Comparisons(
+        larger=model_file(larger) if larger else None,
+        wrong=model_file(wrong) if wrong else _other_adapter(registry, name, base),
+    )
 
 
-def check_arms(skill_folder: Path, arms: Collection[Arm], comparisons: Comparisons) -> None:
-    """Raises StageError: which of these arms cannot be had, and what to type."""
+def check_arms(skill_folder: Path, arms: Collection[ArmName], comparisons: Comparisons) -> None:
+    """Raise StageError if one of these arms cannot run. The message contains the option to type."""
     if "larger" in arms and not comparisons.larger:
-        raise StageError(_lacking("larger", "a several times larger stock model: name its GGUF file with --larger"))
+        raise StageError(_missing("larger", "a several times larger stock model: name its GGUF file with --larger"))
     if "wrong" in arms and not comparisons.wrong:
         raise StageError(
-            _lacking("wrong", "another skill's adapter, and no other release is on this base: name one with --wrong")
+            _missing("wrong", "another skill's adapter, and no other release is on this base: name one with --wrong")
         )
     if "baseline" in arms:
         try:
             load_baseline(skill_folder)
         except StageError as error:
-            raise StageError(_lacking("baseline", f"a script without a model: {error}")) from error
+            raise StageError(_missing("baseline", f"a script without a model: {error}")) from error
 
 
-def _lacking(arm: Arm, what: str) -> str:
+def _missing(arm: ArmName, what: str) -> str:
     return f"the recipe compares with {what}, or leave `{arm}` out of [evaluate] arms in recipe.toml"
 
 
-def _another(registry: Path, name: str, base: ModelFile) -> ModelFile | None:
+def _other_adapter(registry: Path, name: str, base: ModelFile) -> ModelFile | None:
     entries = (listed.entry for listed in Registry(registry if registry.exists() else None).entries())
-    fit = (one.adapter for one in entries if one.name != name and one.base.sha256 == base.sha256 and one.adapter)
-    return next(fit, None)
+    adapters = (entry.adapter for entry in entries if entry.name != name and entry.base.sha256 == base.sha256)
+    return next(filter(None, adapters), None)

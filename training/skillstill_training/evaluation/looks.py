@@ -1,4 +1,8 @@
-"""Who has looked at a test set, of all runs of a skill: each look at the same one takes from what it can say."""
+"""The log of looks at a test set. A look is one logged access to test results, in any run of a skill.
+
+Whoever picks the better of two adapters by the same test set may pick the luckier one: so a test set serves only one
+adapter. A look has nothing to do with unseen wordings, which are wordings that no training goal has.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -9,54 +13,57 @@ from skillstill.types import Frozen, ModelFile
 
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Arm, Gate, Scorecard
+from skillstill_training.run.scorecard import ArmName, Gate, Scorecard
 from skillstill_training.util.jsonl import Appender, read_lines
 
-SEEN = (
+NOT_FRESH = (
     "these test goals have been looked at with another adapter: "
     "change `seed` in recipe.toml, which draws a fresh test set"
 )
 
 
-class TestLook(Frozen):
-    """One look at the test set: who was measured there. A recipe that is changed after it gets a fresh test set."""
+class LoggedLook(Frozen):
+    """One look: when which arms with which adapter were measured on the test goals with the hash `goals`."""
 
     date: datetime
-    arms: tuple[Arm, ...]
+    arms: tuple[ArmName, ...]
     adapter: str
-    goals: str  # of the test set alone, as `tests_of` has it
+    goals: str  # a hash by `hash_test_goals`
 
 
-def tests_of(folder: RunFolder) -> str:
-    """A hash of the test goals: the same ones may stand beside other training goals. Raises StageError."""
+def hash_test_goals(folder: RunFolder) -> str:
+    """Return a hash of the test goals. It does not depend on the training goals. Raises StageError."""
     ids = sorted(goal.id for goal in read_lines(folder.goals, Goal) if goal.split == "test")
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
 
-def note_look(folder: RunFolder, arms: tuple[Arm, ...], adapter: ModelFile) -> None:
-    """Before the look is taken, for one that is broken off has been one too; going on with it is not another."""
-    look = TestLook(date=datetime.now(UTC), arms=arms, adapter=adapter.sha256, goals=tests_of(folder))
-    earlier = read_lines(folder.looks, TestLook) if folder.looks.exists() else ()
+def log_look(folder: RunFolder, arms: tuple[ArmName, ...], adapter: ModelFile) -> None:
+    """Write a look to the log before its evaluation starts, so that an interrupted evaluation counts as well.
+
+    An evaluation that is continued is the same look.
+    """
+    look = LoggedLook(date=datetime.now(UTC), arms=arms, adapter=adapter.sha256, goals=hash_test_goals(folder))
+    earlier = read_lines(folder.looks, LoggedLook) if folder.looks.exists() else ()
     if not (earlier and earlier[-1].model_copy(update={"date": look.date}) == look):
         with Appender(folder.looks) as log:
             log.append([look])
 
 
-def looks_of(folder: RunFolder) -> Iterator[TestLook]:
-    """Those at its test goals, in this run and all beside it. Raises StageError."""
-    goals = tests_of(folder) if folder.goals.exists() else ""
+def read_looks(folder: RunFolder) -> Iterator[LoggedLook]:
+    """Yield the looks at this run's test goals, from the logs of all runs of the skill. Raises StageError."""
+    goals = hash_test_goals(folder) if folder.goals.exists() else ""
     for file in sorted(folder.path.absolute().parent.glob(f"*/{folder.looks.name}")):
-        yield from (look for look in read_lines(file, TestLook) if look.goals == goals)
+        yield from (look for look in read_lines(file, LoggedLook) if look.goals == goals)
 
 
-def check_unseen(folder: RunFolder) -> None:
-    """Before another adapter is trained. Raises StageError where it could never be released."""
-    if any(looks_of(folder)):
-        raise StageError(SEEN)
+def check_fresh_test_set(folder: RunFolder) -> None:
+    """Raise StageError if the test goals were looked at: another adapter of this run could never be released."""
+    if any(read_looks(folder)):
+        raise StageError(NOT_FRESH)
 
 
-def unseen_before(folder: RunFolder, scorecard: Scorecard) -> Gate:
-    """The gate that lets one adapter of a test set through: of two, the better one may be the luckier one."""
-    others = {look.adapter for look in looks_of(folder)} - {scorecard.adapter.sha256}
-    told = SEEN if others else "no other adapter has been measured on these test goals"
+def fresh_test_set_gate(folder: RunFolder, scorecard: Scorecard) -> Gate:
+    """Return the gate that fails if another adapter was measured on the same test goals."""
+    others = {look.adapter for look in read_looks(folder)} - {scorecard.adapter.sha256}
+    told = NOT_FRESH if others else "no other adapter has been measured on these test goals"
     return Gate(name="looks", passed=not others, told=told)

@@ -1,7 +1,8 @@
-"""How far a figure can be trusted: families of equal weight, workspaces drawn again and again with replacement.
+"""Bootstrap intervals of success: the mean over families of equal weight, with whole workspaces as clusters.
 
-Goals of one workspace share its code, its names, its oddities: they succeed and fail together. Whoever draws goals one
-by one takes them for independent and comes to intervals that are too narrow; so whole workspaces are drawn.
+The goals of one workspace share its code, its names and its oddities, so their outcomes are correlated. A bootstrap of
+single goals would treat them as independent, and its intervals would be too narrow. So whole workspaces are drawn with
+replacement.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from skillstill_training.run.scorecard import Interval, Outcome
 
-DRAWS = 2_000  # an end of the interval moves by less than its last told digit from one seed to the next
+DRAWS = 2_000  # an end of the interval moves by less than its last printed digit between seeds
 SEED = 1
 ENDS = (2.5, 97.5)  # percentiles
 
@@ -21,61 +22,61 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ClusteredValue:
-    """What one goal counts, in a workspace (or another cluster) and a family."""
+    """The value of one goal, with its cluster (the workspace) and its family."""
 
     cluster: str
     family: str
     value: float
 
 
-def success(outcomes: Sequence[Outcome]) -> Interval:
-    """The share that passed, as the mean over families."""
-    return mean([ClusteredValue(one.workspace, one.family, float(one.passed)) for one in outcomes])
+def success_interval(outcomes: Sequence[Outcome]) -> Interval:
+    """Return the share of goals that passed, as the mean over families."""
+    return bootstrap_mean([ClusteredValue(one.workspace, one.family, float(one.passed)) for one in outcomes])
 
 
-def gain(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> Interval:
-    """How much more of the same goals we solved than they, as the mean over families; goals of both alone count."""
+def gain_interval(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> Interval:
+    """Return our success less theirs, as the mean over families. Only goals that both were asked count."""
     other = {one.goal: one for one in theirs}
     pairs = [(one, other[one.goal]) for one in ours if one.goal in other]
-    return mean(
+    return bootstrap_mean(
         [ClusteredValue(one.workspace, one.family, float(one.passed) - float(two.passed)) for one, two in pairs]
     )
 
 
-def mean(worths: Sequence[ClusteredValue]) -> Interval:
-    """The equal-weight mean over families; nothing is 0 for sure.
+def bootstrap_mean(values: Sequence[ClusteredValue]) -> Interval:
+    """Return the mean over families of equal weight, with a 95 % interval. Without values, all are 0.
 
-    A family that is absent from a draw is left out of that draw. A single workspace cannot be drawn in two ways: then
-    single goals are, and the interval says nothing of other workspaces. With a dozen of them it is a little narrow too,
-    as every bootstrap of few clusters is.
+    A draw that contains no goal of a family leaves this family out. If there is only one workspace, single goals are
+    drawn; the interval then does not hold for other workspaces. With a dozen workspaces it is slightly too narrow, like
+    every bootstrap of few clusters.
     """
-    if not worths:
+    if not values:
         return Interval(value=0, low=0, high=0)
-    sums, counts = _tables(worths)
+    sums, counts = _sums_and_counts(values)
     clusters = len(counts)
-    drawn = np.random.default_rng(SEED).multinomial(clusters, [1 / clusters] * clusters, DRAWS)
-    low, high = np.percentile(_family_mean(drawn @ sums, drawn @ counts), ENDS)
+    draws = np.random.default_rng(SEED).multinomial(clusters, [1 / clusters] * clusters, DRAWS)
+    low, high = np.percentile(_family_mean(draws @ sums, draws @ counts), ENDS)
     value = _family_mean(sums.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True))[0]
     return Interval(value=round(float(value), 4), low=round(float(low), 4), high=round(float(high), 4))
 
 
-def _tables(worths: Sequence[ClusteredValue]) -> tuple[Table, Table]:
-    """Sums and counts by cluster (rows) and family (columns)."""
-    names = [one.cluster for one in worths]
+def _sums_and_counts(values: Sequence[ClusteredValue]) -> tuple[Table, Table]:
+    """Return the sums and the counts of values by cluster (rows) and family (columns)."""
+    names = [one.cluster for one in values]
     if len(set(names)) == 1:
-        names = [str(at) for at in range(len(worths))]
+        names = [str(at) for at in range(len(values))]
     rows = {name: at for at, name in enumerate(sorted(set(names)))}
-    columns = {name: at for at, name in enumerate(sorted({one.family for one in worths}))}
+    columns = {name: at for at, name in enumerate(sorted({one.family for one in values}))}
     sums, counts = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
-    for name, one in zip(names, worths, strict=True):
+    for name, one in zip(names, values, strict=True):
         sums[rows[name], columns[one.family]] += one.value
         counts[rows[name], columns[one.family]] += 1
     return sums, counts
 
 
 def _family_mean(sums: Table, counts: Table) -> Table:
-    """Of each row, the mean over the families that it holds."""
-    held = counts > 0
-    shares = np.divide(sums, counts, out=np.zeros_like(sums), where=held)
-    means: Table = shares.sum(axis=1) / held.sum(axis=1)
+    """Return the mean over the families of each row. A family without goals in a row is left out."""
+    present = counts > 0
+    shares = np.divide(sums, counts, out=np.zeros_like(sums), where=present)
+    means: Table = shares.sum(axis=1) / present.sum(axis=1)
     return means

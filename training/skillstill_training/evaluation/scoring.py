@@ -1,31 +1,31 @@
-"""Outcomes summed up: what an arm is worth, how much more ours is, and what ours fails of."""
+"""Summaries of outcomes: the score of each arm, the differences between arms, and the causes of failures."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from skillstill_training.evaluation.resampling import gain, success
-from skillstill_training.run.scorecard import Arm, ArmScore, Cause, Count, Difference, Outcome
+from skillstill_training.evaluation.resampling import gain_interval, success_interval
+from skillstill_training.run.scorecard import ArmName, ArmScore, Cause, Count, Difference, Outcome
 from skillstill_training.util.reasons import kind_of
 
-NAMED = 5  # goals of a cause that are told
-MOST = 3  # calls from which on they are told together
+EXAMPLES = 5  # goals that are listed with a cause
+MANY_CALLS = 3  # goals with at least so many calls are counted together
 
 Outcomes = Sequence[Outcome]
 
 
-def score(arm: Arm, label: str, outcomes: Outcomes) -> ArmScore:
-    """All of it without the held-out families, which are told beside it."""
+def score_arm(arm: ArmName, label: str, outcomes: Outcomes) -> ArmScore:
+    """Return the score of an arm. Held-out families count only in the field `held_out`."""
     headline = [one for one in outcomes if not one.held_out]
     return ArmScore(
         arm=arm,
         label=label,
-        success=success(headline),
+        success=success_interval(headline),
         goals=_count(headline),
         families=_counts(headline, lambda one: one.family),
         held_out=_counts([one for one in outcomes if one.held_out], lambda one: one.family),
         unseen=_count([one for one in headline if one.unseen]),
         seen=_count([one for one in headline if not one.unseen]),
-        by_calls=_counts(headline, lambda one: str(one.calls) if one.calls < MOST else f"{MOST}+"),
+        by_calls=_counts(headline, lambda one: str(one.calls) if one.calls < MANY_CALLS else f"{MANY_CALLS}+"),
         repeated=_mean(headline, lambda one: one.repeated),
         misused=_mean(headline, lambda one: one.misused),
         turns=_mean(headline, lambda one: one.turns),
@@ -36,31 +36,33 @@ def score(arm: Arm, label: str, outcomes: Outcomes) -> ArmScore:
     )
 
 
-def differences(solved: Mapping[Arm, Outcomes], hard: Collection[str]) -> Iterator[Difference]:
-    """Ours against each other arm, on the goals that both were asked; nothing where there are none."""
-    ours = [one for one in solved["ours"] if not one.held_out]
+def compare_arms(outcomes: Mapping[ArmName, Outcomes], hard: Collection[str]) -> Iterator[Difference]:
+    """Yield the difference between ours and each other arm, on the goals that both were asked, if there are any."""
+    ours = [one for one in outcomes["ours"] if not one.held_out]
     parts: Mapping[str, Outcomes] = {
         "all": ours,
         "unseen": [one for one in ours if one.unseen],
         "hard": [one for one in ours if one.family in hard],
     }
-    for other, theirs in solved.items():
+    for other, theirs in outcomes.items():
         asked = {one.goal for one in theirs}
         for on, part in parts.items():
             both = [one for one in part if one.goal in asked]
             if both and other != "ours":
-                told = {"other": other, "on": on, "n": len(both), "workspaces": len({one.workspace for one in both})}
-                yield Difference.model_validate(told | {"points": gain(both, theirs)})
+                sizes = {"n": len(both), "workspaces": len({one.workspace for one in both})}
+                yield Difference.model_validate(
+                    {"other": other, "on": on, "points": gain_interval(both, theirs), **sizes}
+                )
 
 
-def causes(outcomes: Outcomes) -> Iterator[Cause]:
-    """Of the goals that were not solved, the commonest kind first."""
-    found: dict[str, list[str]] = defaultdict(list)
+def count_causes(outcomes: Outcomes) -> Iterator[Cause]:
+    """Yield the causes of failures with their counts, the commonest first. Held-out families are left out."""
+    goals_by_kind: dict[str, list[str]] = defaultdict(list)
     for one in outcomes:
         if not (one.passed or one.held_out):
-            found[_kind(one)].append(one.goal)
-    for kind, goals in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield Cause(kind=kind, count=len(goals), goals=tuple(goals[:NAMED]))
+            goals_by_kind[_kind(one)].append(one.goal)
+    for kind, goals in sorted(goals_by_kind.items(), key=lambda item: (-len(item[1]), item[0])):
+        yield Cause(kind=kind, count=len(goals), goals=tuple(goals[:EXAMPLES]))
 
 
 def _kind(outcome: Outcome) -> str:

@@ -32,7 +32,7 @@ class Exported:
 def export_adapter(
     folder: RunFolder, base: Path, *, name: str, dtype: Literal["auto", "Q8_0", "F16"] = "auto", prompts: Prompts = ()
 ) -> Exported:
-    """Write `6-adapter.gguf`; `auto` takes Q8_0 only where that answers `prompts` as F16 does. Raises StageError."""
+    """Write `6-adapter.gguf`; `auto` takes Q8_0 only if that answers `prompts` as F16 does. Raise StageError."""
     layout = Layout.of(base)
     lora = layout.placed(read_peft(folder.adapter))
     kind, likeness = _smallest(lora, layout, prompts) if dtype == "auto" else (dtype, None)
@@ -43,7 +43,7 @@ def export_adapter(
 
 
 def _smallest(lora: Lora, layout: Layout, prompts: Prompts) -> tuple[AdapterKind, Divergence | None]:
-    """Q8_0 where it is as good as F16, else F16; without prompts nobody knows."""
+    """Return Q8_0 if it is as good as F16, else F16; without prompts nobody can compare."""
     if not prompts:
         return "F16", None
     with TemporaryDirectory() as folder:

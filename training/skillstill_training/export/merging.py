@@ -14,7 +14,15 @@ from gguf import GGUFReader, GGUFValueType
 from skillstill.errors import GateError, StageError
 
 from skillstill_training.gguf.divergence import Divergence, Prompts, compare, llama_voice
-from skillstill_training.gguf.files import Field, StoredTensor, fields_of, read_gguf, replacing, stored, write_gguf
+from skillstill_training.gguf.files import (
+    Field,
+    StoredTensor,
+    encode_tensor,
+    fields_of,
+    read_gguf,
+    replacing,
+    write_gguf,
+)
 from skillstill_training.gguf.lora import FILE_TYPES, AdapterKind, Layout, Lora, read_lora
 from skillstill_training.util.hashes import file_sha256
 
@@ -37,7 +45,7 @@ class Merged:
 
 
 def merge(base: Path, adapter: Path, out: Path, kind: MergeKind, prompts: Prompts) -> Merged:
-    """Write base + adapter. Raises StageError; GateError where it would not speak as the two do, nothing written."""
+    """Write base + adapter. Raise StageError; GateError if it would not speak as the two do, nothing written."""
     lora = read_lora(adapter)
     Layout.of(base).demand(lora)
     with replacing(out) as part:
@@ -66,7 +74,7 @@ def _write(file: Path, base: Path, lora: Lora, kind: MergeKind) -> None:
 
 
 def _write_plain(file: Path, base: Path, lora: Lora, kind: AdapterKind) -> None:
-    """All metadata are the base's: no tokenizer is converted, so none can be converted wrongly."""
+    """Write base and changes. All metadata are the base's: no tokenizer is converted, so none can be wrong."""
     reader = read_gguf(base)
     fields = fields_of(reader)
     fields[gguf.Keys.General.FILE_TYPE] = Field(int(FILE_TYPES[kind]), GGUFValueType.UINT32)
@@ -81,11 +89,11 @@ def _tensors(reader: GGUFReader, lora: Lora, kind: Kind) -> Iterator[tuple[str, 
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
         if tensor.name in lora.pairs:
             values = values + lora.change(tensor.name)
-        yield tensor.name, stored(values, kind)
+        yield tensor.name, encode_tensor(values, kind)
 
 
 def _requantise(exact: Path, file: Path) -> None:
-    """By llama.cpp: `gguf` writes no K-quants. Raises StageError."""
+    """Quantise with llama.cpp: `gguf` writes no K-quants. Raise StageError."""
     params = llama_cpp.llama_model_quantize_default_params()
     params.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M
     if code := llama_cpp.llama_model_quantize(str(exact).encode(), str(file).encode(), ctypes.byref(params)):

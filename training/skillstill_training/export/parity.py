@@ -22,18 +22,18 @@ LEAST_TEXTS = 0.5  # at 98 % a token, every second text of 32 tokens is the same
 
 
 def check_parity(weights: Path, folder: RunFolder, base: Path, prompts: Prompts) -> Gate:
-    """Of the PEFT adapter on the fp32 base in the folder `weights`, and the exported one on the GGUF `base`.
+    """Compare the PEFT adapter on the fp32 base in `weights` with the exported one on the GGUF `base`.
 
-    Prompts are tokens, as rendered for training, up to where the model is to speak. Raises StageError and ModelError.
+    Prompts are tokens, as rendered for training, up to where the model is to speak. Raise StageError and ModelError.
     """
     trained = TorchLogits(weights, folder.adapter)
     with llama_voice(base, folder.exported, prompts) as shipped:
         if trained.size != shipped.size:
             raise StageError(f"{weights} knows {trained.size} tokens and {base} {shipped.size}: they are no one base")
-        return judged(compare(trained, shipped, prompts, shipped.stop))
+        return judge_parity(compare(trained, shipped, prompts, shipped.stop))
 
 
-def judged(likeness: Divergence) -> Gate:
+def judge_parity(likeness: Divergence) -> Gate:
     passed = likeness.kl <= MOST_KL and likeness.top >= LEAST_TOP and likeness.texts >= LEAST_TEXTS
     wanted = f"KL <= {MOST_KL}, same token at >= {LEAST_TOP:.0%}, same text for >= {LEAST_TEXTS:.0%}"
     told = f"torch and llama.cpp over {likeness.positions} tokens: {likeness} (wanted: {wanted})"

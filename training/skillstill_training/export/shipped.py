@@ -15,7 +15,7 @@ def proof_file(folder: RunFolder) -> Path:
 
 
 def proof_of(folder: RunFolder) -> ExportProof:
-    """What was found of the exported adapter. Raises StageError where that was another one, or none."""
+    """Return what was found of the exported adapter. Raise StageError if that was another one, or none."""
     try:
         proof = ExportProof.model_validate_json(proof_file(folder).read_text(encoding="utf-8"))
         same = proof.adapter == file_sha256(folder.exported)

@@ -71,7 +71,10 @@ class LlamaLogits:
 
 @contextmanager
 def llama_voice(base: Path, adapter: Path | None, prompts: Prompts) -> Iterator[LlamaLogits]:
-    """One with room for these prompts. Raises StageError without any, ModelError where a file cannot be loaded."""
+    """Return one with room for these prompts.
+
+    Raise StageError without any, ModelError if a file cannot be loaded.
+    """
     if not prompts or not all(prompts):
         raise StageError("two models cannot be compared without prompts: give at least one, none of them empty")
     voice = LlamaLogits(base, adapter, max(map(len, prompts)) + LENGTH)
@@ -82,7 +85,7 @@ def llama_voice(base: Path, adapter: Path | None, prompts: Prompts) -> Iterator[
 
 
 def compare(one: LogitSource, other: LogitSource, prompts: Prompts, stop: int) -> Divergence:
-    """How well `other` keeps to what `one` would write, each text until its token `stop`."""
+    """Return how well `other` keeps to what `one` would write, each text until its token `stop`."""
     texts = [list(_along(one, other, prompt, stop)) for prompt in prompts]
     positions = [position for text in texts for position in text]
     return Divergence(
@@ -94,7 +97,7 @@ def compare(one: LogitSource, other: LogitSource, prompts: Prompts, stop: int) -
 
 
 def _along(one: LogitSource, other: LogitSource, prompt: Sequence[int], stop: int) -> Iterator[tuple[float, bool]]:
-    """At each token that `one` writes greedily: the divergence, and whether `other` would write it too."""
+    """Yield at each token that `one` writes greedily: the divergence, and whether `other` would write it too."""
     one.begin()
     other.begin()
     tokens = list(prompt)
@@ -108,7 +111,7 @@ def _along(one: LogitSource, other: LogitSource, prompt: Sequence[int], stop: in
 
 
 def divergence(expected: Logits, came: Logits) -> float:
-    """Kullback-Leibler, in nats, of what came from what was expected."""
+    """Return the Kullback-Leibler divergence, in nats, of what came from what was expected."""
     wanted, had = _log_softmax(expected), _log_softmax(came)
     return float(np.sum(np.exp(wanted) * (wanted - had)))
 

@@ -34,15 +34,18 @@ class StoredTensor(NamedTuple):
     kind: Kind
 
 
-def stored(values: NDArray[np.float32], kind: Kind) -> StoredTensor:
-    """The values as `kind`, or as F16 where their rows do not divide into its blocks: llama.cpp's converter does so."""
+def encode_tensor(values: NDArray[np.float32], kind: Kind) -> StoredTensor:
+    """Return the values as `kind`, or as F16 if their rows do not divide into its blocks.
+
+    Llama.cpp's converter does so.
+    """
     if values.shape[-1] % gguf.GGML_QUANT_SIZES[kind][0]:
         kind = Kind.F16
     return StoredTensor(gguf.quants.quantize(np.ascontiguousarray(values), kind), kind)
 
 
 def read_gguf(file: Path) -> GGUFReader:
-    """Raises StageError."""
+    """Raise StageError."""
     try:
         return GGUFReader(file)
     except DAMAGED as error:
@@ -50,7 +53,7 @@ def read_gguf(file: Path) -> GGUFReader:
 
 
 def fields_of(reader: GGUFReader) -> dict[str, Field]:
-    """All metadata but the header's counts, which a writer counts anew."""
+    """Return all metadata but the header's counts, which a writer counts anew."""
     items = ((key, field) for key, field in reader.fields.items() if not key.startswith("GGUF."))
     return {
         key: Field(field.contents(), field.types[0], field.types[1] if len(field.types) > 1 else None)
@@ -59,7 +62,7 @@ def fields_of(reader: GGUFReader) -> dict[str, Field]:
 
 
 def write_gguf(file: Path, fields: Mapping[str, Field], tensors: Iterator[tuple[str, StoredTensor]]) -> None:
-    """Raises StageError where there is no room."""
+    """Raise StageError if there is no room."""
     writer = GGUFWriter(file, fields[ARCHITECTURE].value)
     for key, field in fields.items():
         if key != ARCHITECTURE:
@@ -78,7 +81,7 @@ def write_gguf(file: Path, fields: Mapping[str, Field], tensors: Iterator[tuple[
 
 @contextmanager
 def replacing(file: Path) -> Iterator[Path]:
-    """A path beside `file` that takes its place when all went well, and is gone when not. Raises StageError."""
+    """Return a path beside `file` that takes its place when all went well, and is gone when not. Raise StageError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")

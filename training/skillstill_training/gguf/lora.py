@@ -15,7 +15,15 @@ from gguf import GGUFValueType as Type
 from numpy.typing import NDArray
 from skillstill.errors import StageError
 
-from skillstill_training.gguf.files import ARCHITECTURE, DAMAGED, Field, StoredTensor, read_gguf, stored, write_gguf
+from skillstill_training.gguf.files import (
+    ARCHITECTURE,
+    DAMAGED,
+    Field,
+    StoredTensor,
+    encode_tensor,
+    read_gguf,
+    write_gguf,
+)
 
 Values = NDArray[np.float32]
 AdapterKind = Literal["F16", "Q8_0"]
@@ -50,7 +58,7 @@ class Lora:
     pairs: Mapping[str, Pair]
 
     def change(self, name: str) -> Values:
-        """What is added to a weight."""
+        """Return what is added to a weight."""
         a, b = self.pairs[name]
         return np.float32(self.alpha / len(a)) * (b @ a)
 
@@ -67,7 +75,7 @@ class Layout:
 
     @classmethod
     def of(cls, base: Path) -> "Layout":
-        """That of a GGUF file, read from its metadata. Raises StageError."""
+        """Return the layout of a GGUF file, read from its metadata. Raise StageError."""
         reader = read_gguf(base)
         try:
             name = reader.fields[ARCHITECTURE].contents()
@@ -89,14 +97,14 @@ class Layout:
         )
 
     def placed(self, lora: Lora) -> Lora:
-        """The same changes by the base's names and in its order of rows. Raises StageError."""
+        """Return the same changes by the base's names and in its order of rows. Raise StageError."""
         pairs = {self._name(module, lora): self._rows(module, pair) for module, pair in lora.pairs.items()}
         placed = Lora(lora.origin, lora.alpha, pairs)
         self.demand(placed)
         return placed
 
     def demand(self, lora: Lora) -> None:
-        """Raises StageError where a change does not fit its weight."""
+        """Raise StageError if a change does not fit its weight."""
         for name, (a, b) in lora.pairs.items():
             has, wants = self.shapes.get(name), (len(b), a.shape[1])
             if has != wants:
@@ -119,14 +127,14 @@ class Layout:
 
 
 def interleaved(rows: Values, heads: int) -> Values:
-    """The rows of each head, its first half and its second half taken in turns."""
+    """Return the rows of each head, its first half and its second half taken in turns."""
     if len(rows) % (2 * heads):
         return rows  # of another base: the comparison of shapes says so
     return rows.reshape(heads, 2, -1, rows.shape[1]).swapaxes(1, 2).reshape(rows.shape)
 
 
 def read_peft(folder: Path) -> Lora:
-    """The adapter that PEFT saved there, by the names of its modules. Raises StageError."""
+    """Return the adapter that PEFT saved there, by the names of its modules. Raise StageError."""
     config = _config(folder / "adapter_config.json")
     file = folder / "adapter_model.safetensors"
     sides: dict[str, dict[str, Values]] = {}
@@ -139,7 +147,7 @@ def read_peft(folder: Path) -> Lora:
 
 
 def read_lora(file: Path) -> Lora:
-    """The adapter in a GGUF file, by the names of the base's weights. Raises StageError."""
+    """Return the adapter in a GGUF file, by the names of the base's weights. Raise StageError."""
     reader = read_gguf(file)
     alpha = reader.fields.get(gguf.Keys.Adapter.LORA_ALPHA)
     if alpha is None:
@@ -152,12 +160,12 @@ def read_lora(file: Path) -> Lora:
 
 
 def write_lora(file: Path, lora: Lora, layout: Layout, kind: AdapterKind, name: str = "") -> None:
-    """The changes, already placed, as the GGUF file that llama.cpp loads."""
+    """Write the placed changes as the GGUF file that llama.cpp loads."""
     write_gguf(file, _fields(lora, layout.architecture, name, kind), _tensors(lora, kind))
 
 
 def _fields(lora: Lora, architecture: str, name: str, kind: AdapterKind) -> dict[str, Field]:
-    """The metadata by which llama.cpp knows an adapter."""
+    """Return the metadata by which llama.cpp knows an adapter."""
     return {
         ARCHITECTURE: Field(architecture, Type.STRING),
         gguf.Keys.General.TYPE: Field(gguf.GGUFType.ADAPTER, Type.STRING),
@@ -171,12 +179,12 @@ def _fields(lora: Lora, architecture: str, name: str, kind: AdapterKind) -> dict
 
 def _tensors(lora: Lora, kind: AdapterKind) -> Iterator[tuple[str, StoredTensor]]:
     for name, (a, b) in lora.pairs.items():
-        yield f"{name}.lora_a", stored(a, Kind[kind])
-        yield f"{name}.lora_b", stored(b, Kind[kind])
+        yield f"{name}.lora_a", encode_tensor(a, Kind[kind])
+        yield f"{name}.lora_b", encode_tensor(b, Kind[kind])
 
 
 def _config(file: Path) -> dict[str, Any]:
-    """Raises StageError where a GGUF adapter cannot say what it says."""
+    """Raise StageError if a GGUF adapter cannot say what it says."""
     try:
         config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         kind, rank, alpha = config["peft_type"], config["r"], config["lora_alpha"]
@@ -193,7 +201,7 @@ def _config(file: Path) -> dict[str, Any]:
 
 
 def _parts(key: str, file: Path) -> tuple[str, str]:
-    """A tensor's module and its side, A or B. Raises StageError."""
+    """Return a tensor's module and its side, A or B. Raise StageError."""
     if "lora_embedding" in key or re.search(r"\b(lm_head|embed_tokens)\b", key):
         raise StageError(f"{file}: {key} changes the embedding or the output head, which no adapter can: leave it out")
     if not (match := KEY.fullmatch(key)):
@@ -202,7 +210,7 @@ def _parts(key: str, file: Path) -> tuple[str, str]:
 
 
 def _pair(name: str, sides: Mapping[str, Values], file: Path) -> Pair:
-    """Raises StageError."""
+    """Raise StageError."""
     match sides:
         case {"A": a, "B": b} if a.ndim == b.ndim == 2 and len(a) == b.shape[1]:
             pass
@@ -214,7 +222,7 @@ def _pair(name: str, sides: Mapping[str, Values], file: Path) -> Pair:
 
 
 def _safetensors(file: Path) -> Iterator[tuple[str, Values]]:
-    """Names and values. Raises StageError."""
+    """Yield names and values. Raise StageError."""
     try:
         raw = file.read_bytes()
         start = 8 + int.from_bytes(raw[:8], "little")
@@ -229,7 +237,7 @@ def _safetensors(file: Path) -> Iterator[tuple[str, Values]]:
 
 
 def _values(data: bytes, dtype: str, shape: list[int], data_offsets: tuple[int, int]) -> Values:
-    """One tensor as float32; numpy has no bf16, whose bits are the upper half of float32's."""
+    """Return one tensor as float32; numpy has no bf16, whose bits are the upper half of float32's."""
     part = data[slice(*data_offsets)]
     if dtype == "BF16":
         values = (np.frombuffer(part, np.uint16).astype(np.uint32) << 16).view(np.float32)

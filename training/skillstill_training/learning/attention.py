@@ -11,7 +11,10 @@ NAME = "by_conversation"
 
 
 def register_attention() -> str:
-    """The name by which transformers knows it from now on. It makes no mask for a name that only attention has."""
+    """Return the name by which transformers knows it from now on.
+
+    It makes no mask for a name that only attention has.
+    """
     from transformers import AttentionInterface
 
     AttentionInterface.register(NAME, attend)
@@ -21,7 +24,7 @@ def register_attention() -> str:
 def attend(
     module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float, cu_seq_lens_q: Any, **_: Any
 ) -> tuple[Any, None]:
-    """Query (1, heads, length, width) to (1, length, heads, width); `cu_seq_lens_q` are the ends, from 0, of each."""
+    """Turn a query (1, heads, length, width) into (1, length, heads, width); `cu_seq_lens_q` are the ends, from 0."""
     import torch
 
     ends = cu_seq_lens_q.tolist()

@@ -12,20 +12,20 @@ from tempfile import TemporaryDirectory
 import anyio
 from skillstill.contract import behaviour_hash
 from skillstill.models.pool import LocalModels, LocalOptions
-from skillstill.models.sources import given
+from skillstill.models.sources import model_file
 from skillstill.skills.skill import load_skill
 
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.evaluation.arms import Arm, ArmFactory
-from skillstill_training.evaluation.resampling import success
+from skillstill_training.evaluation.resampling import success_interval
 from skillstill_training.evaluation.subset import Subset
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Outcome
 from skillstill_training.util.jsonl import read_lines, write_lines
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +57,26 @@ class Trials:
         families = {family.name: family for family in load_families(skill_folder)}
         held_out = {name for name, family in families.items() if family.held_out}
         trained = [goal for goal in folder.frozen_goals() if goal.family not in held_out]
-        self.goals: Sequence[Goal] = Subset.of(trained, held_out, EvaluationConfig(calibration=episodes)).validation
-        self.roots = roots_of(skill_folder, {goal.workspace for goal in self.goals}, offline)
+        self.goals: Sequence[Goal] = Subset.select(trained, held_out, EvaluationConfig(calibration=episodes)).validation
+        self.roots = workspace_roots(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout = Layout.of(base)
         skill = load_skill(skill_folder)
         self.behaviour = behaviour_hash(skill)[:12]
         self.factory = partial(
             ArmFactory,
-            skill_folder,
-            skill,
-            families,
-            LocalModels(LocalOptions(offline=True)),
-            given(base),
+            folder=skill_folder,
+            skill=skill,
+            families=families,
+            models=LocalModels(LocalOptions(offline=True)),
+            base=model_file(base),
         )
 
     def best(self, checkpoints: Iterable[Path], told: OnTried) -> CheckpointTrial:
-        """Of equals the last, which has seen most."""
+        """Return the best checkpoint, of equals the last, which has seen most."""
         return max((self.tried(one, told) for one in checkpoints), key=lambda choice: (choice.success, choice.step))
 
     def tried(self, checkpoint: Path, told: OnTried) -> CheckpointTrial:
-        """What became of the goals lies beside the checkpoint: there a person reads why it failed.
+        """Return what became of the goals lies beside the checkpoint: there a person reads why it failed.
 
         Under another name with another loop, in which they might have come to something else.
         """
@@ -85,7 +85,7 @@ class Trials:
             with TemporaryDirectory() as work:
                 adapter = Path(work, "adapter.gguf")
                 write_lora(adapter, self.layout.placed(read_peft(checkpoint)), self.layout, "F16")
-                arm = self.factory(given(adapter)).arm("ours")
+                arm = self.factory(adapter=model_file(adapter)).arm("ours")
                 assert arm
                 write_lines(file, anyio.run(self._solved, arm, checkpoint, told))
         choice = _choice(checkpoint, read_lines(file, Outcome))
@@ -101,4 +101,4 @@ class Trials:
 
 
 def _choice(checkpoint: Path, outcomes: Sequence[Outcome]) -> CheckpointTrial:
-    return CheckpointTrial(checkpoint, sum(one.passed for one in outcomes), success(outcomes).value)
+    return CheckpointTrial(checkpoint, sum(one.passed for one in outcomes), success_interval(outcomes).value)

@@ -42,7 +42,7 @@ class History:
         return self.earlier + time.monotonic() - self.began
 
     def logged(self, step: int, steps: int, logs: Mapping[str, Any]) -> None:
-        """What the trainer says after a step."""
+        """Write what the trainer logs after a step."""
         self.steps = steps
         if "loss" in logs:
             self.loss = round(float(logs["loss"]), 4)
@@ -51,7 +51,7 @@ class History:
             self.on_progress(TrainingProgress(step, steps, f"loss {self.loss:.3f}, {speed:.0f} tokens/s{self.longest}"))
 
     def watched(self, step: int, steps: int, logs: Mapping[str, Any]) -> None:
-        """A step of a training for the data curve, which is told and not written down."""
+        """Announce a step of a training for the data curve, without writing it down."""
         if "loss" in logs:
             self.on_progress(TrainingProgress(step, steps, f"data curve, loss {float(logs['loss']):.3f}"))
 
@@ -59,7 +59,7 @@ class History:
         self.on_progress(TrainingProgress(done, goals, f"data curve: {choice.solved} goals solved"))
 
     def tried(self, choice: CheckpointTrial, done: int, goals: int) -> None:
-        """How a checkpoint did so far with the validation goals."""
+        """Write how a checkpoint does so far with the validation goals."""
         self.on_progress(TrainingProgress(done, goals, f"checkpoint {choice.step}: {choice.solved} goals solved"))
         if done == goals and choice.step not in self.told:
             self._append({"step": choice.step, "success": choice.success})

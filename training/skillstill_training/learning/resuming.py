@@ -14,7 +14,7 @@ LAST = "trainer_state.json"  # what transformers writes last into a checkpoint
 
 
 def whole_checkpoints(folder: Path) -> Sequence[Path]:
-    """By their steps. One that a kill left half written is removed: nothing can go on from it."""
+    """Return the checkpoints by their steps. One that was left half written is removed: it is of no use."""
     found = sorted(folder.glob("checkpoint-*"), key=step_of)
     for torn in (one for one in found if not _reads(one / LAST)):
         shutil.rmtree(torn)
@@ -22,7 +22,7 @@ def whole_checkpoints(folder: Path) -> Sequence[Path]:
 
 
 def cut_course(adapter: Path) -> None:
-    """Takes from the course what training will write again: all behind its last checkpoint, and a torn line."""
+    """Remove from the course what training will write again: all behind its last checkpoint, and a torn line."""
     file = adapter / COURSE
     if file.exists():
         last = max(map(step_of, whole_checkpoints(adapter)), default=0)

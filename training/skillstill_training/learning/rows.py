@@ -9,7 +9,7 @@ from skillstill import chat
 from skillstill.errors import GateError
 from skillstill.types import Message
 
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample
 
 IGNORED = -100  # the label that torch's cross-entropy leaves out
 
@@ -34,12 +34,15 @@ class TrainingRow:
 
     @property
     def opening(self) -> "TrainingRow":
-        """The conversation up to the end of its first turn: what was asked, what is taken for its intent, a call."""
+        """Return the conversation up to the end of its first turn.
+
+        What was asked, what is taken for its intent, a call.
+        """
         end = next((at for at in range(self._first, len(self.labels)) if self.labels[at] == IGNORED), len(self.labels))
         return TrainingRow(self.family, self.tokens[:end], self.labels[:end], self.also, whole=False)
 
     def asked(self, chance: Random) -> "TrainingRow":
-        """The same with its question in any of its wordings."""
+        """Return the same with its question in any of its wordings."""
         first = self._first
         start = chance.choice((self.tokens[:first], *self.also))
         tokens, labels = start + self.tokens[first:], (IGNORED,) * len(start) + self.labels[first:]
@@ -57,8 +60,8 @@ class RowTokenizer:
         self.tokenize, self.piece = tokenize, piece
 
     def row(self, sample: Sample) -> TrainingRow:
-        """Raises GateError where the mask lets through anything but what the model itself writes."""
-        segments = chat.render(sample.messages, chat.LINES)
+        """Raise GateError if the mask lets through anything but what the model itself writes."""
+        segments = chat.render(sample.messages, chat.LINES, sample.tools)
         parts = [(tuple(self.tokenize(segment.text)), segment.learned) for segment in segments]
         tokens = tuple(token for part, _ in parts for token in part)
         labels = tuple(token if learned else IGNORED for part, learned in parts for token in part)
@@ -66,11 +69,13 @@ class RowTokenizer:
         return TrainingRow(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
 
     def _start(self, sample: Sample, words: str) -> tuple[int, ...]:
-        """What a conversation begins with that asks in these words; what its run begins with shows the same."""
+        """Return what a conversation begins with that asks in these words; what its run begins with shows the same."""
         first = next(at for at, message in enumerate(sample.messages) if message.role == "assistant")
         begun = sample.messages[:first]
         asked = [Message(role="user", content=words) if one.role == "user" else one for one in begun]
-        return tuple(token for segment in chat.render(asked, chat.LINES) for token in self.tokenize(segment.text))
+        return tuple(
+            token for segment in chat.render(asked, chat.LINES, sample.tools) for token in self.tokenize(segment.text)
+        )
 
     def _assert_masked(self, sample: Sample, labels: Sequence[int], learned: Sequence[str]) -> None:
         text = b"".join(self.piece(label) for label in labels if label != IGNORED).decode("utf-8", "replace")
@@ -78,8 +83,8 @@ class RowTokenizer:
             raise GateError(f"the mask of {sample.goal} is wrong: it lets through {text[:80]!r}")
 
 
-def fitting(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
-    """Those that a packed row can hold; the others are counted by family."""
+def fit_rows(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
+    """Yield the rows that a packed row has room for; count the others by family."""
     for row in rows:
         if len(row.tokens) > longest:
             dropped[row.family] += 1
@@ -87,10 +92,10 @@ def fitting(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) ->
             yield row
 
 
-def drawn(
+def draw_rows(
     rows: Sequence[TrainingRow], budget: int, seed: int, most: int | None = None, openings: float = 0.0
 ) -> Sequence[TrainingRow]:
-    """Whole conversations, at most so many, and openings of more of them, for that share of the tokens; shuffled.
+    """Return whole conversations, and openings of others for that share of the tokens, shuffled.
 
     An opening costs a sixth of a conversation, and most of what a small model gets wrong is what it was asked.
     """
@@ -101,7 +106,7 @@ def drawn(
 
 
 def _in_turn(rows: Sequence[TrainingRow], budget: float, seed: int, most: int | None = None) -> Sequence[TrainingRow]:
-    """Of each family in turn one row, until the tokens of the budget are used or `most` rows are drawn.
+    """Return a row of each family in turn, until the tokens of the budget are used or `most` rows are drawn.
 
     Success is the mean over families, so each gets as many. One that is used up begins anew in another order.
     """

@@ -24,16 +24,16 @@ class TrainingStart(Frozen):
 
     @classmethod
     def of(cls, folder: RunFolder, base: str, plan: TrainConfig) -> "TrainingStart":
-        """`base`: its hash."""
+        """Return the start of a training. `base` is its hash."""
         alone = plan.model_copy(update={"curve": ()})
         return cls(plan=alone, seed=folder.recipe().seed, dataset=file_sha256(folder.dataset), base=base)
 
     def begun(self, adapter: Path) -> bool:
-        """Whether this is the training that the folder holds."""
+        """Return whether this is the training that the folder holds."""
         return _read(started_file(adapter), TrainingStart) == self
 
     def left(self, adapter: Path) -> Trained | None:
-        """What it came to; None where it has not ended."""
+        """Return what it came to; None if it has not ended."""
         return _read(trained_file(adapter), Trained) if self.begun(adapter) else None
 
 
@@ -42,12 +42,12 @@ def started_file(adapter: Path) -> Path:
 
 
 def trained_file(adapter: Path) -> Path:
-    """What training writes last."""
+    """Return what training writes last."""
     return adapter / "trained.json"
 
 
-def whole(trained: Trained | None, plan: TrainConfig) -> bool:
-    """Whether nothing is left to be trained, no point of the data curve either."""
+def is_complete(trained: Trained | None, plan: TrainConfig) -> bool:
+    """Return whether nothing is left to be trained, no point of the data curve either."""
     return trained is not None and trained.data_curve.keys() >= set(plan.curve)
 
 

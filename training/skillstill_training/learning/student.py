@@ -20,7 +20,10 @@ from skillstill_training.util.hashes import file_sha256
 
 
 def student_folder(base: Path) -> Path:
-    """Where config, float32 weights and tokenizer of a base lie; made where they do not yet. Raises StageError."""
+    """Return where config, float32 weights and tokenizer of a base lie; made if they do not yet.
+
+    Raise StageError.
+    """
     home = user_cache_path("skillstill") / "students" / file_sha256(base)
     if not (home / "config.json").is_file():
         home.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +35,7 @@ def student_folder(base: Path) -> Path:
 
 
 def load_student(folder: Path, dtype: Any) -> Any:
-    """The plain model in a torch dtype."""
+    """Return the plain model in a torch dtype."""
     from transformers import AutoModelForCausalLM
 
     return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True)
@@ -46,7 +49,10 @@ def load_tokenizer(folder: Path) -> Any:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Progress is told by us, and the advice of these libraries is of other machines; nothing is looked up on a hub."""
+    """Return progress is told by us, and the advice of these libraries is of other machines.
+
+    Nothing is looked up on a hub.
+    """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when they are imported
     import datasets
     import transformers
@@ -60,7 +66,7 @@ def quietly() -> Iterator[None]:
 
 
 def _convert(base: Path, target: Path) -> None:
-    """Raises StageError where transformers does not know this kind of GGUF."""
+    """Raise StageError if transformers does not know this kind of GGUF."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

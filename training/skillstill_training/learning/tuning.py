@@ -21,7 +21,7 @@ OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what
 
 
 def tune(rows: Sequence[TrainingRow], base: Path, target: Path, plan: TrainConfig, seed: int, on_log: OnLog) -> None:
-    """Train and leave `checkpoint-STEP` folders in `target`; goes on from the last one there. Raises StageError."""
+    """Train and leave `checkpoint-STEP` folders in `target`; goes on from the last one there. Raise StageError."""
     from peft.helpers import disable_input_dtype_casting
     from transformers import PrinterCallback
 
@@ -54,7 +54,7 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
         max_length=None,  # rows that are too long are left out before, and counted
         padding_free=True,  # the conversations of a step become one row
         per_device_train_batch_size=plan.batch,
-        num_train_epochs=1,  # `rows.drawn` repeats rows, in another order, where the budget allows
+        num_train_epochs=1,  # `rows.drawn` repeats rows, in another order, if the budget allows
         learning_rate=plan.learning_rate,
         lr_scheduler_type="cosine",
         warmup_steps=max(1, int(steps * plan.warmup)),
@@ -84,7 +84,7 @@ def _trainer_class() -> type[Any]:
         def compute_loss(
             self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
-            """The mean cross-entropy of the learned tokens; the head is computed only where there is one."""
+            """Return the mean cross-entropy of the learned tokens; the head is computed only if there is one."""
             labels = inputs["labels"][:, 1:]
             learned = labels != IGNORED
             read = {name: inputs[name] for name in ("input_ids", "position_ids", "cu_seq_lens_q")}
@@ -99,7 +99,7 @@ def _trainer_class() -> type[Any]:
 
 
 def bfloat16_pays() -> bool:
-    """Whether this machine multiplies bfloat16 faster than float32: by 2 with AMX, by 1/20 on an AMD Zen 3."""
+    """Return whether this machine multiplies bfloat16 faster than float32: by 2 with AMX, by 1/20 on an AMD Zen 3."""
     import torch
 
     if torch.cuda.is_available():

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from skillstill_training.evaluation.looks import looks_of
+from skillstill_training.evaluation.looks import read_looks
 from skillstill_training.report.page.table import text
 from skillstill_training.report.words import duration
 from skillstill_training.run.folder import RunFolder
@@ -43,7 +43,7 @@ def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
     yield "adapter", f"{text(card.adapter.source)} {_code(card.adapter.sha256)}"
     yield "dialect", text(card.dialect)
     yield "goals", _code(card.goals)
-    yield "looks at them", str(sum(1 for _ in looks_of(folder)))
+    yield "looks at them", str(sum(1 for _ in read_looks(folder)))
     for name, value in _frozen(folder).items():
         yield f"{text(name)}, frozen", _code(value)
     yield "seed", str(trained.seed)

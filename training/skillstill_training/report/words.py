@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from skillstill_training.run.scorecard import Arm, Interval, Verdict
+from skillstill_training.run.scorecard import ArmName, Interval, Verdict
 
 MEANS: Mapping[Verdict, str] = {
     "released": "every gate held, and the registry names it",
@@ -13,7 +13,7 @@ MEANS: Mapping[Verdict, str] = {
     "not good enough": "a gate did not hold; nothing is registered",
 }
 
-NAMES: Mapping[Arm, str] = {
+NAMES: Mapping[ArmName, str] = {
     "ours": "ours",
     "baseline": "plain script",
     "stock": "base, untrained",

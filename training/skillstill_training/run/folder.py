@@ -44,7 +44,7 @@ class RunFolder:
         return self.path / "2-traces.jsonl"
 
     def part(self, teacher: str) -> Path:
-        """Where a teacher's rows stand until it is done."""
+        """Return where a teacher's rows stand until it is done."""
         return self.path / f"2-traces.{teacher}.part.jsonl"
 
     @property
@@ -61,12 +61,12 @@ class RunFolder:
 
     @property
     def refused(self) -> Path:
-        """A dataset that its gate has not let through."""
+        """Return a dataset that its gate has not let through."""
         return self.path / "3-refused.jsonl"
 
     @property
     def adapter(self) -> Path:
-        """A folder: the PEFT adapter that training chose, its checkpoints, the course of the loss."""
+        """Return a folder: the PEFT adapter that training chose, its checkpoints, the course of the loss."""
         return self.path / "4-adapter"
 
     @property
@@ -74,12 +74,12 @@ class RunFolder:
         return self.path / "6-adapter.gguf"
 
     def outcomes(self, split: Split, arm: str) -> Path:
-        """What became of each goal: a row as soon as it is done."""
+        """Return what became of each goal: a row as soon as it is done."""
         return self.path / "7-outcomes" / f"{split}.{arm}.jsonl"
 
     @property
     def looks(self) -> Path:
-        """A line for each look at the test set."""
+        """Return a line for each look at the test set."""
         return self.path / "looks.jsonl"
 
     @property
@@ -96,7 +96,7 @@ class RunFolder:
 
     @classmethod
     def new(cls, runs: Path, skill: str) -> "RunFolder":
-        """A new one, named by the time: by the first second from now on that no other has. Raises StageError."""
+        """Return a new one, named by the time: by the first second from now on that no other has. Raise StageError."""
         now = datetime.now(UTC)
         stamps = ((now + timedelta(seconds=later)).strftime("%Y%m%dT%H%M%S") for later in count())
         try:
@@ -106,7 +106,7 @@ class RunFolder:
 
     @classmethod
     def latest(cls, runs: Path, skill: str) -> "RunFolder":
-        """The newest one that holds frozen goals. Raises StageError."""
+        """Return the newest one that holds frozen goals. Raise StageError."""
         found = sorted(file.parent for file in (runs / skill).glob("*/frozen.json"))
         if not found:
             raise StageError(f"no frozen goals in {runs / skill}: type `skillstill goals {skill}` first")
@@ -114,9 +114,9 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keeps other commands out of this run meanwhile; a folder that nothing came into is left to nobody.
+        """Keep other commands out of this run meanwhile. A folder that stayed empty is removed.
 
-        Raises StageError where another one is at work there.
+        Raise StageError if another one is at work there.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -137,16 +137,16 @@ class RunFolder:
         write_text(self.path / "recipe.json", recipe.model_dump_json(indent=1) + "\n")
 
     def recipe(self) -> Recipe:
-        """The resolved recipe that the goals were made by. Raises StageError."""
+        """Return the resolved recipe that the goals were made by. Raise StageError."""
         try:
             return Recipe.model_validate_json((self.path / "recipe.json").read_text(encoding="utf-8"))
         except (OSError, ValidationError) as error:
             raise StageError(f"{self.path / 'recipe.json'} cannot be read: make the goals again") from error
 
     def follow(self, today: Recipe) -> Recipe:
-        """The recipe that this run goes by: of today's, what it says of training and measuring is taken over.
+        """Return the recipe that this run goes by: of today's, what it says of training and measuring is taken over.
 
-        Not where it would make other goals or another dataset: then the run's own stays. Raises StageError.
+        Not if it would make other goals or another dataset: then the run's own stays. Raise StageError.
         """
         if (self.path / "recipe.json").exists() and (mine := self.recipe()) != today:
             if not mine.makes_what(today):
@@ -155,12 +155,12 @@ class RunFolder:
         return today
 
     def freeze(self, skill: Path) -> None:
-        """From here on, success cannot drift: later stages hold the goals and their judges to these hashes."""
+        """Write the hashes of goals and judges, which later stages check: from here on, success cannot drift."""
         frozen = Freeze(goals=file_sha256(self.goals), judges=judges_hash(), skill=_folder_hash(skill))
         write_text(self.path / "frozen.json", frozen.model_dump_json(indent=1) + "\n")
 
     def frozen_goals(self) -> tuple[Goal, ...]:
-        """The goals, unchanged since they were frozen. Raises GateError and StageError."""
+        """Return the goals, unchanged since they were frozen. Raise GateError and StageError."""
         try:
             frozen = Freeze.model_validate(json.loads((self.path / "frozen.json").read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
@@ -173,7 +173,7 @@ class RunFolder:
 
 
 def _made(path: Path) -> bool:
-    """Whether it could be made; not where it was there."""
+    """Return whether it could be made; False if it was there."""
     try:
         path.mkdir(parents=True)
     except FileExistsError:
@@ -182,7 +182,7 @@ def _made(path: Path) -> bool:
 
 
 def _lock(descriptor: int, path: Path) -> None:
-    """Raises StageError."""
+    """Raise StageError."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -190,6 +190,6 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def _folder_hash(folder: Path) -> str:
-    """Over names and contents of its files."""
+    """Return a hash of the names and contents of its files."""
     files = (file for file in sorted(folder.rglob("*")) if file.is_file() and NOT_HASHED.isdisjoint(file.parts))
     return files_sha256(folder, (str(file.relative_to(folder)) for file in files))

@@ -11,7 +11,7 @@ from skillstill.skills.skill import mistake
 from skillstill.types import Frozen
 
 from skillstill_training.authoring.goal import SPLITS, Split
-from skillstill_training.run.scorecard import ARMS, Arm
+from skillstill_training.run.scorecard import ARMS, ArmName
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -79,7 +79,7 @@ class DatasetConfig(Frozen):
     cells     patterns of `family/tools/calls/outcome` with the least number of samples that match; tools are told as
               `search+read`, an outcome is found, absent or declined. Cells without a pattern are only listed
     cap       the largest share of a family's traces in one wording
-    intents   what a turn says in place of its family's name, where words alone cannot tell two families apart
+    intents   what a turn says in place of its family's name, if words alone cannot tell two families apart
     """
 
     abstain: Share = 0.1
@@ -100,7 +100,7 @@ class TrainConfig(Frozen):
     longest       tokens of a conversation; longer ones are left out, and counted
     batch         conversations a step; they are packed into one row, and do not see each other
     checkpoints   of them the one with the best success on `episodes` fixed validation goals is kept
-    precision     auto: bfloat16 where this machine is faster with it, else float32
+    precision     auto: bfloat16 if this machine is faster with it, else float32
     """
 
     tokens: Annotated[int, Field(ge=1)] = 600_000
@@ -121,7 +121,7 @@ class TrainConfig(Frozen):
 class EvaluationConfig(Frozen):
     """How much is asked of whom before a release.
 
-    arms          who is compared; `larger` and `wrong` only where a file for them is named
+    arms          who is compared; `larger` and `wrong` only if a file for them is named
     per_family    test goals in wordings from another hand that ours and the baseline are asked, of each family
     seen          beside them, in training wordings
     paired        of these goals, those that the other arms are asked: they are slow, and a difference needs pairs
@@ -129,7 +129,7 @@ class EvaluationConfig(Frozen):
     calibration   validation goals that the confidence is calibrated on, and without which there is none
     """
 
-    arms: tuple[Arm, ...] = ARMS
+    arms: tuple[ArmName, ...] = ARMS
     per_family: Annotated[int, Field(ge=1)] = 40
     seen: Count = 10
     paired: Annotated[int, Field(ge=1)] = 60
@@ -148,11 +148,11 @@ class Recipe(Frozen):
     evaluate: EvaluationConfig = EvaluationConfig()
 
     def makes_what(self, other: "Recipe") -> bool:
-        """Whether the other one makes the same goals and the same dataset."""
+        """Return whether the other one makes the same goals and the same dataset."""
         return self.model_copy(update={"train": other.train, "evaluate": other.evaluate}) == other
 
     def changed(self, seed: int | None = None, few: int | None = None) -> "Recipe":
-        """With another seed, or with only a `few` goals of each family, whose mix is then free."""
+        """Return the recipe with another seed, or with only a `few` goals of each family, whose mix is then free."""
         recipe = self if seed is None else self.model_copy(update={"seed": seed})
         if few is None:
             return recipe
@@ -164,7 +164,7 @@ class Recipe(Frozen):
 
 
 def load_recipe(skill: Path) -> Recipe:
-    """That of a skill folder; the defaults where it has none. Raises GoalsError."""
+    """Return the recipe of a skill folder, the defaults if it has none. Raise GoalsError."""
     file = skill / "recipe.toml"
     if not file.exists():
         return Recipe()

@@ -8,8 +8,8 @@ from skillstill.skills.calibration import Calibration
 from skillstill.types import Frozen, ModelFile, Status, Trace
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Arm = Literal["baseline", "stock", "larger", "ours", "wrong", "teacher"]
-ARMS: tuple[Arm, ...] = ("baseline", "stock", "larger", "ours", "wrong", "teacher")
+ArmName = Literal["baseline", "stock", "larger", "ours", "wrong", "teacher"]
+ARMS: tuple[ArmName, ...] = ("baseline", "stock", "larger", "ours", "wrong", "teacher")
 Verdict = Literal[
     "released",
     "not better than its base",
@@ -30,7 +30,7 @@ class Outcome(Frozen):
     misused     a call was refused or could not be read
     tokens      read anew and written; seconds are wall time of the run
     saved       tokens of the calls and results between the question and its right answer: what a caller that had made
-                the calls itself would have in its context. Nothing where the answer is wrong or the goal handed back
+                the calls itself would have in its context. Nothing if the answer is wrong or the goal handed back
     features    what a confidence is made of, by `skillstill.skills.calibration`; nothing without a model
     """
 
@@ -70,7 +70,7 @@ class Count(Frozen):
 class ArmScore(Frozen):
     """How one arm did on the goals that it was asked; `success` is the equal-weight mean over families."""
 
-    arm: Arm
+    arm: ArmName
     label: str
     success: Interval
     goals: Count
@@ -94,7 +94,7 @@ class Difference(Frozen):
     on   all of them, those in wordings from another hand, or those of hard families
     """
 
-    other: Arm
+    other: ArmName
     on: Literal["all", "unseen", "hard"]
     n: int
     workspaces: int = 0
@@ -187,5 +187,5 @@ class Scorecard(Frozen):
     gates: tuple[Gate, ...] = ()
     verdict: Verdict | None = None
 
-    def arm(self, name: Arm) -> ArmScore | None:
+    def arm(self, name: ArmName) -> ArmScore | None:
         return next((one for one in self.arms if one.arm == name), None)

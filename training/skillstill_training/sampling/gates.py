@@ -19,7 +19,7 @@ SHARED = 0.02  # the largest share of a test workspace's files that training may
 
 
 def shares(goals: Sequence[Goal], families: Sequence[Family]) -> Mapping[str, float]:
-    """The measures that a recipe bounds, each as a share of the goals of one split."""
+    """Return the measures that a recipe bounds, each as a share of the goals of one split."""
     hard = {family.name for family in families if family.hard}
     measures: Mapping[str, Callable[[Goal], bool]] = {
         "deep": lambda goal: goal.calls >= DEEP,
@@ -31,7 +31,7 @@ def shares(goals: Sequence[Goal], families: Sequence[Family]) -> Mapping[str, fl
 
 
 def check_shares(goals: Sequence[Goal], families: Sequence[Family], bounds: Shares, split: Split) -> None:
-    """Raises GateError: which share of which split, and what the recipe wants."""
+    """Raise GateError: which share of which split, and what the recipe wants."""
     for name, share in shares(goals, families).items():
         band: Band = getattr(bounds, name)
         if not band.least <= share <= band.most:
@@ -44,12 +44,12 @@ def check_shares(goals: Sequence[Goal], families: Sequence[Family], bounds: Shar
 def check_origins(
     train: Wordings, test: Wordings, workspaces: Sequence[BuiltWorkspace], sources: Sequence[Source]
 ) -> None:
-    """Before anything is drawn. Raises GateError where wordings or workspaces of a test serve training too."""
+    """Raise GateError if wordings or workspaces of a test serve training too."""
     _refuse([*_wordings(train, test), *_sources(sources), *_files(workspaces)])
 
 
 def check_prompts(goals: Sequence[Goal]) -> None:
-    """Raises GateError where what a test asks can be learned by heart in training."""
+    """Raise GateError if what a test asks can be learned by heart in training."""
     _refuse(list(_prompts(goals)))
 
 
@@ -78,7 +78,10 @@ def _without_slots(wording: str) -> str:
 
 
 def _sources(sources: Sequence[Source]) -> Iterator[str]:
-    """The same package in two splits, if only in another version or treatment; or the same content, by its pin."""
+    """Yield the same package in two splits, if only in another version or treatment.
+
+    Or the same content, by its pin.
+    """
     split_of: dict[str, str] = {}
     for source in sources:
         names = [_package(source.source)] if source.source else []
@@ -89,7 +92,7 @@ def _sources(sources: Sequence[Source]) -> Iterator[str]:
 
 
 def _package(source: str) -> str:
-    """A source without its version, as names of packages are compared."""
+    """Return a source without its version, as names of packages are compared."""
     match source.partition(":")[0]:
         case "pypi":
             return re.sub(r"[-_.]+", "-", source.partition("==")[0].lower())

@@ -34,7 +34,7 @@ class GoalBuilder:
     def compose(
         self, draft: Draft, family: Family, built: BuiltWorkspace, split: Split, wordings: Sequence[Wording]
     ) -> Goal:
-        """The goal in the first wording, and also in the others, not yet proven. Raises Unfit for a giveaway."""
+        """Return the goal in the first wording, and also in the others, not yet proven. Raise Unfit for a giveaway."""
         rng = Random(f"{self.seed}/{family.name}/{built.name}/{draft.model_dump_json()}")  # noqa: S311 - no secret
         (prompt, *also), words = say(draft, [text for _, text in wordings], self.speech, rng)
         if told := [word for word in draft.hidden if word.lower() in prompt.lower()]:
@@ -57,7 +57,7 @@ class GoalBuilder:
         )
 
     async def prove(self, goal: Goal, family: Family, built: BuiltWorkspace) -> Goal:
-        """The goal with what its shortest plan took; as it is where it has none. Raises Unfit."""
+        """Return the goal with what its shortest plan took; as it is if it has none. Raise Unfit."""
         if family.plan is None:
             return goal
         key = proof_key(goal, self.seed)
@@ -71,7 +71,7 @@ class GoalBuilder:
         return goal.model_copy(update={"calls": proof.calls, "hits": proof.hits, "answer": proof.answer})
 
     async def _proof(self, key: str, goal: Goal, family: Family, built: BuiltWorkspace) -> Proof:
-        """The plan, executed."""
+        """Return the plan, executed."""
         context = oracle_context(goal, self.seed)
         try:
             trace, judgement = await execute(goal, family, self.skill, built.root, context)

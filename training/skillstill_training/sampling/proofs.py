@@ -32,7 +32,7 @@ class Proof(Frozen):
 
 
 class Proofs:
-    """The proofs of one skill as it is now. Raises StageError where they cannot be kept."""
+    """The proofs of one skill as it is now. Raises StageError if they cannot be kept."""
 
     def __init__(self, skill: Path) -> None:
         self.file = user_cache_path("skillstill") / "proofs" / f"{skill.absolute().name}-{_made_with(skill)}.jsonl"
@@ -61,7 +61,7 @@ class Proofs:
 
 
 def proof_key(goal: Goal, seed: int) -> str:
-    """Of a goal that is not proven yet: all that its plan can depend on."""
+    """Return a key for a goal that is not proven yet, from all that its plan can depend on."""
     return hashlib.sha256(f"{seed}/{goal.model_dump_json()}".encode()).hexdigest()[:32]
 
 

@@ -51,7 +51,7 @@ class Sampler:
     asked: set[str] = field(default_factory=set)  # prompts of all families and splits so far
 
     async def draw(self, family: Family, split: Split, on_progress: OnProgress) -> tuple[list[Goal], FamilyTally]:
-        """As many goals of a family as the recipe wants, or as there are. Raises GoalsError where there is none."""
+        """Draw as many goals of a family as the recipe wants, or as there are. Raise GoalsError if there is none."""
         wanted = 0 if family.held_out and split != "test" else self.plan.wanted(family.name, split)
         tally = FamilyTally(family.name, split, wanted)
         goals: dict[str, Goal] = {}
@@ -71,7 +71,7 @@ class Sampler:
         return kept, tally
 
     def _drafts(self, family: Family, split: Split) -> Iterator[Drafted]:
-        """From each workspace in turn, each with the wording that has served least; a pair shares one.
+        """Yield from each workspace in turn, each with the wording that has served least; a pair shares one.
 
         A training goal has others beside it, drawn from all that training may know.
         """
@@ -89,7 +89,10 @@ class Sampler:
             yield draft, built, [wording, *rng.sample(others, min(self.plan.also, len(others)))]
 
     def _wordings(self, family: Family, split: Split, rng: Random) -> list[Wording]:
-        """The wordings of a split with their names, shuffled; for tests, `seen` of the goals in training wordings."""
+        """Return the wordings of a split with their names, shuffled.
+
+        For tests, `seen` of the goals in training wordings.
+        """
         trained = [(f"train/{at}", text) for at, text in enumerate(self.train_wordings.get(family.name, ()))]
         kept_back = [one for at, one in enumerate(trained) if at % HELD_BACK == HELD_BACK - 1] or trained
         if split == "validation":
@@ -105,7 +108,7 @@ class Sampler:
         return chosen
 
     async def _prove(self, batch: Sequence[Drafted], family: Family, split: Split, tally: FamilyTally) -> list[Goal]:
-        """The proven goals of a batch, in its order whichever is done first."""
+        """Return the proven goals of a batch, in its order whichever is done first."""
         proven: dict[int, Goal] = {}
 
         async def prove(at: int, goal: Goal, built: BuiltWorkspace) -> None:
@@ -138,7 +141,10 @@ class Sampler:
             return None
 
     def _is_new(self, goal: Goal, seen: set[tuple[str, str]], tally: FamilyTally) -> bool:
-        """Whether neither this prompt nor this question was there; in another wording it is the same question."""
+        """Return whether neither this prompt nor this question was there.
+
+        In another wording it is the same question.
+        """
         prompt, question = normal(goal.prompt), (goal.workspace, f"{goal.check}{sorted(goal.words.items())}")
         if prompt in self.asked or question in seen:
             tally.dropped["a near-duplicate"] += 1
@@ -160,7 +166,7 @@ def _in_turn(family: Family, workspaces: Sequence[BuiltWorkspace], seed: int) ->
 
 
 def _drafts_of(family: Family, built: BuiltWorkspace, seed: int) -> Iterator[Draft]:
-    """What the skill's own code drafts. Raises GoalsError where that code breaks off."""
+    """Yield what the skill's own code drafts. Raise GoalsError if that code breaks off."""
     try:
         yield from family.drafts(built, Random(f"{seed}/{family.name}/{built.name}"))  # noqa: S311 - no secret
     except SkillstillError:
@@ -171,7 +177,7 @@ def _drafts_of(family: Family, built: BuiltWorkspace, seed: int) -> Iterator[Dra
 
 
 def _without_weak_checks(goals: Sequence[Goal], tally: FamilyTally) -> list[Goal]:
-    """The goals whose check refuses an empty answer, its neighbours' answers, and all answers at once."""
+    """Return the goals whose check refuses an empty answer, its neighbours' answers, and all answers at once."""
     neighbours: dict[str, list[Goal]] = defaultdict(list)
     for goal in goals:
         neighbours[goal.workspace].append(goal)
@@ -185,7 +191,10 @@ def _without_weak_checks(goals: Sequence[Goal], tally: FamilyTally) -> list[Goal
 
 
 def accepts_wrong(goal: Goal, neighbours: Sequence[Goal]) -> str:
-    """What its check lets pass and should not, of an empty answer and its neighbours'; empty where it refuses all."""
+    """Return what its check lets pass and should not, of an empty answer and its neighbours'.
+
+    Empty if it refuses all.
+    """
     others = [one for one in neighbours if _gold(one) != _gold(goal) and one.answer][:OTHERS]
     tries = {"an empty answer": ""} | {f"the answer {one.answer!r}": one.answer for one in others}
     alike = [one.answer for one in others if one.check.kind == goal.check.kind]
@@ -205,5 +214,5 @@ def _yields_nothing(tally: FamilyTally, workspaces: Sequence[BuiltWorkspace]) ->
 
 
 def _gold(goal: Goal) -> tuple[str, object]:
-    """What a right answer says; two checks that differ only in what is wrong want the same."""
+    """Return what a right answer says; two checks that differ only in what is wrong want the same."""
     return goal.check.kind, getattr(goal.check, "gold", None)

@@ -16,13 +16,13 @@ from skillstill_training.sampling.gates import check_origins
 from skillstill_training.sampling.goal_builder import GoalBuilder
 from skillstill_training.sampling.proofs import Proofs
 from skillstill_training.sampling.sampler import Sampler
-from skillstill_training.workspaces import BuiltWorkspace, Source, load_sources, prepare
+from skillstill_training.workspaces import BuiltWorkspace, Source, build_workspace, load_sources
 
 OnWorkspace = Callable[[Source], None]
 
 
 def ignore(source: Source) -> None:
-    """An OnWorkspace that tells nobody."""
+    """Do nothing, as an OnWorkspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class SamplingSetup:
 async def build_sampling(
     folder: Path, recipe: Recipe, *, offline: bool = False, on_workspace: OnWorkspace = ignore
 ) -> AsyncIterator[SamplingSetup]:
-    """Of a skill's folder, as long as its proofs are open.
+    """Set up the sampling of a skill's folder, as long as its proofs are open.
 
-    Raises StageError; GateError where wordings or workspaces of a test serve training too.
+    Raise StageError; GateError if wordings or workspaces of a test serve training too.
     """
     skill, families = load_skill(folder), load_families(folder)
     train, test = (load_wordings(folder, kind, families) for kind in ("train", "test"))
@@ -57,22 +57,22 @@ async def build_sampling(
 async def workspaces_of(
     folder: Path, sources: Sequence[Source], *, offline: bool = False, on_workspace: OnWorkspace = ignore
 ) -> Sequence[BuiltWorkspace]:
-    """The workspaces, fetched and made where they are not at hand. Raises WorkspaceSourceError."""
+    """Return the workspaces, fetched and made if they are not at hand. Raise WorkspaceSourceError."""
     found = []
     for source in sources:
         on_workspace(source)
-        found.append(await to_thread.run_sync(prepare, source, folder, offline))
+        found.append(await to_thread.run_sync(build_workspace, source, folder, offline))
     return found
 
 
 def _check_names(skill: Skill, families: Sequence[Family], recipe: Recipe) -> None:
-    """Raises GoalsError where the recipe counts goals of a family that there is not."""
+    """Raise GoalsError if the recipe counts goals of a family that there is not."""
     if unknown := recipe.goals.families.keys() - {family.name for family in families}:
         raise GoalsError(f"recipe.toml: [goals.families] names {min(unknown)!r}, which is no family of {skill.name}")
 
 
 def _by_split(workspaces: Sequence[BuiltWorkspace], folder: Path) -> Mapping[Split, Sequence[BuiltWorkspace]]:
-    """Raises GoalsError where a split has none."""
+    """Raise GoalsError if a split has none."""
     found = {split: [one for one in workspaces if one.split == split] for split in SPLITS}
     if lacking := [split for split in SPLITS if not found[split]]:
         raise GoalsError(f"{folder / 'sources.toml'}: no workspace for the split {lacking[0]!r}")

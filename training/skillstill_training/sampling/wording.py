@@ -14,9 +14,9 @@ SHORTEST_TYPO = 5  # letters of a word that may hold a typo; a shorter one would
 
 
 def say(draft: Draft, wordings: Sequence[str], speech: SpeechConfig, rng: Random) -> tuple[list[str], dict[str, str]]:
-    """A prompt in each wording, and the words of the slots as all of them say them, in one place or anywhere.
+    """Return a prompt in each wording, and the words of the slots as all of them say them, in one place or anywhere.
 
-    Raises GoalsError for a slot that has no word.
+    Raise GoalsError for a slot that has no word.
     """
     words = dict(draft.words)
     for slot in draft.loose:
@@ -35,13 +35,16 @@ def _filled(wording: str, words: Mapping[str, str], speech: SpeechConfig, rng: R
 
 
 def _tidied(text: str) -> str:
-    """As somebody writes it who leaves the empty slots out: no blank before a comma, no comma at either end."""
+    """Return the text without traces of empty slots: no blank before a comma, no comma at either end."""
     text = re.sub(r"\s+(?=[,.;:?!)])", "", text.replace("()", ""))
     return re.sub(r"\s{2,}", " ", text).strip(" ,;:-–—")
 
 
 def loosely(name: str, rng: Random) -> str:
-    """How somebody says an identifier who half remembers it: `Retry.back_off` as `back off`, `backoff`, `Back_Off`."""
+    """Return how somebody says an identifier who half remembers it.
+
+    `Retry.back_off` as `back off`, `backoff`, `Back_Off`.
+    """
     last = name.rpartition(".")[2]
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).replace("_", " ").strip().lower()
     said = [name.lower(), last, spaced, spaced.replace(" ", "_"), spaced.replace(" ", "-"), name.swapcase()]
@@ -50,7 +53,7 @@ def loosely(name: str, rng: Random) -> str:
 
 
 def mistyped(wording: str, rng: Random) -> str:
-    """The wording with two neighbouring letters of one word swapped; slots stay as they are."""
+    """Return the wording with two neighbouring letters of one word swapped; slots stay as they are."""
     places = [
         match.start() + at
         for match in re.finditer(rf"(?<![{{\w])[A-Za-z]{{{SHORTEST_TYPO},}}(?![}}\w])", wording)
@@ -64,5 +67,5 @@ def mistyped(wording: str, rng: Random) -> str:
 
 
 def normal(prompt: str) -> str:
-    """The words of a prompt in small letters: prompts that differ only otherwise are one."""
+    """Return the words of a prompt in small letters: prompts that differ only otherwise are one."""
     return " ".join("".join(letter if letter.isalnum() else " " for letter in prompt.lower()).split())

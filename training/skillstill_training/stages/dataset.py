@@ -15,8 +15,7 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import DatasetConfig
 from skillstill_training.sampling.wording import normal
-from skillstill_training.teachers import TraceRow
-from skillstill_training.teachers.samples import RECORDED, Sample
+from skillstill_training.teachers import RECORDED, Sample, TraceRow
 from skillstill_training.util.jsonl import read_lines, write_lines
 
 Cells = Mapping[str, int]
@@ -33,7 +32,7 @@ class Dataset:
 
 
 def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetConfig | None = None) -> Dataset:
-    """Choose, gate and write. Raises StageError; GateError names the measure, and nobody trains on it."""
+    """Choose, gate and write. Raise StageError; GateError names the measure, and nobody trains on it."""
     recipe = folder.recipe()
     plan = plan or recipe.dataset
     goals = {goal.id: goal for goal in folder.frozen_goals()}
@@ -41,9 +40,9 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetConfig | No
         raise StageError(f"no traces in {folder.path}: type `skillstill traces {skill_folder.name}` first")
     dropped: Counter[str] = Counter()
     kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
-    kept = _capped(kept, goals, plan, recipe.seed, dropped)
+    kept = _cap(kept, goals, plan, recipe.seed, dropped)
     skill = load_skill(skill_folder)
-    tested = _tested(goals.values())
+    tested = _test_prompts(goals.values())
     samples = (
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
         *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, tested, dropped)),
@@ -58,8 +57,8 @@ def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetConfig | No
 
 
 def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[str]) -> Iterator[TraceRow]:
-    """The kept rows of training goals, none twice and none that asks what a test asks."""
-    tested = _tested([goal for goal in goals.values() if not goal.absent])
+    """Yield the kept rows of training goals, none twice and none that asks what a test asks."""
+    tested = _test_prompts([goal for goal in goals.values() if not goal.absent])
     seen: set[str] = set()
     for row in rows:
         goal = goals.get(row.goal)
@@ -71,7 +70,7 @@ def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[s
 
 
 def _recorded(folder: RunFolder, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
-    """The kept rows of the user's own recorded goals, a family of their own."""
+    """Yield the kept rows of the user's own recorded goals, a family of their own."""
     rows = read_lines(folder.recorded_traces, TraceRow) if folder.recorded_traces.exists() else ()
     seen: set[str] = set()
     for row in rows:
@@ -82,8 +81,8 @@ def _recorded(folder: RunFolder, tested: Collection[str], dropped: Counter[str])
             yield row
 
 
-def _tested(goals: Collection[Goal]) -> Collection[str]:
-    """What tests ask, in the letters that count."""
+def _test_prompts(goals: Collection[Goal]) -> Collection[str]:
+    """Return what tests ask, in the letters that count."""
     return {normal(goal.prompt) for goal in goals if goal.split != "train"}
 
 
@@ -94,7 +93,7 @@ def _unfit(row: TraceRow, goal: Goal | None, tested: Collection[str], seen: Coll
 
 
 def _unlearnable(row: TraceRow, tested: Collection[str], seen: Collection[str]) -> str:
-    """Why nobody learns from this row, whatever goal it is of; empty where one can."""
+    """Return why nobody learns from this row, whatever goal it is of; empty if one can."""
     if not (row.kept and row.trace):
         return "not kept by its teacher"
     if normal(row.trace.prompt) in tested:
@@ -103,16 +102,16 @@ def _unlearnable(row: TraceRow, tested: Collection[str], seen: Collection[str]) 
 
 
 def _text(row: TraceRow) -> str:
-    """What a student would learn of it: the prompt and everything that it writes."""
+    """Return what a student would learn of it: the prompt and everything that it writes."""
     assert row.trace
     turns = [f"{turn.content} {turn.calls}" for turn in row.trace.messages if turn.role == "assistant"]
     return normal(" ".join([row.trace.prompt, *turns]))
 
 
-def _capped(
+def _cap(
     rows: Sequence[TraceRow], goals: Mapping[str, Goal], plan: DatasetConfig, seed: int, dropped: Counter[str]
 ) -> list[TraceRow]:
-    """The rows without those above the cap of a wording in its family; which ones go is drawn by the seed."""
+    """Return the rows without those above the cap of a wording in its family; which ones go is drawn by the seed."""
     groups: dict[tuple[str, str], list[TraceRow]] = defaultdict(list)
     sizes = Counter(goals[row.goal].family for row in rows)
     for row in rows:
@@ -127,7 +126,7 @@ def _capped(
 
 
 def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill, tested: Collection[str]) -> Sample:
-    """What is learned of a row; of what was recorded, nobody knows the intent."""
+    """Return what is learned of a row; of what was recorded, nobody knows the intent."""
     assert row.trace
     intent = plan.intents.get(goal.family, goal.family) if goal else ""
     turns = (
@@ -135,7 +134,10 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
             role=one.role,
             intent=intent if one.role == "assistant" else "",
             content=one.content,
-            calls=tuple(_ordered(call, skill) for call in one.calls),
+            calls=tuple(_in_schema_order(call, skill) for call in one.calls),
+            receipt=one.receipt,
+            places=one.places,
+            rows=one.rows,
         )
         for one in row.trace.messages[1:]
     )
@@ -146,19 +148,26 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
         teacher=row.teacher,
         verified=row.verified,
         messages=(Message(role="system", content=skill.subagent.system), *turns),
+        tools=tuple(tool.schema for tool in skill.tools),
         also=tuple(words for words in goal.also if normal(words) not in tested) if goal else (),
     )
 
 
-def _ordered(call: ToolCall, skill: Skill) -> ToolCall:
-    """The call with its arguments in the order of the tool's schema: serving's grammar lets through no other one."""
+def _in_schema_order(call: ToolCall, skill: Skill) -> ToolCall:
+    """Return the call with its arguments in the order of the tool's schema.
+
+    Serving's grammar lets through no other one.
+    """
     known = [name for tool in skill.tools if tool.name == call.name for name in tool.schema.parameters["properties"]]
     order = sorted(call.arguments, key=lambda name: known.index(name) if name in known else len(known))
     return call.model_copy(update={"arguments": {name: call.arguments[name] for name in order}})
 
 
 def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:
-    """How many samples lie in each cell; its tools are those that a sample uses, in the order of their first use."""
+    """Return how many samples lie in each cell.
+
+    Its tools are those that a sample uses, in the order of their first use.
+    """
     cells: Counter[str] = Counter()
     for sample in samples:
         calls = [call for turn in sample.messages for call in turn.calls]
@@ -169,12 +178,12 @@ def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:
 
 
 def _outcome(goal: Goal | None) -> str:
-    """`found` for a recorded goal too: nobody knows what would have been right."""
+    """Return the outcome, `found` for a recorded goal too: nobody knows what would have been right."""
     return goal.check.kind if goal and goal.absent else "found"
 
 
 def _check(samples: Sequence[Sample], goals: Mapping[str, Goal], cells: Cells, plan: DatasetConfig) -> None:
-    """Raises GateError."""
+    """Raise GateError."""
     if not samples:
         raise GateError("no trace is fit to be learned from: see the reasons in the traces' page")
     abstaining = sum(_outcome(goals.get(sample.goal)) != "found" for sample in samples) / len(samples)

@@ -1,11 +1,13 @@
-"""Stage 7, `skillstill evaluate SKILL`: the file that ships, in the loop that ships, against every other arm.
+"""Stage 7, `skillstill evaluate SKILL`: measure the exported adapter in the loop that ships, and every other arm.
 
-Broken off, the same command goes on; another adapter starts anew. Each look at the test set is a line in `looks.jsonl`.
+If it is interrupted, the same command continues it; with another adapter it starts anew. Each look at test results is a
+line in `looks.jsonl`.
 """
 
 import os
 import platform
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from anyio import to_thread
@@ -21,106 +23,120 @@ from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.evaluation.arm_runs import OnProgress, run_arm
 from skillstill_training.evaluation.arms import Arm, ArmFactory
-from skillstill_training.evaluation.calibration import calibrate, check_enough, selective
-from skillstill_training.evaluation.looks import note_look
-from skillstill_training.evaluation.scoring import causes, differences, score
+from skillstill_training.evaluation.calibration import calibrate, check_validation_count, selective_metrics
+from skillstill_training.evaluation.comparisons import Comparisons
+from skillstill_training.evaluation.looks import log_look
+from skillstill_training.evaluation.scoring import compare_arms, count_causes, score_arm
 from skillstill_training.evaluation.subset import Subset
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
-from skillstill_training.run.scorecard import ARMS, Outcome, Scorecard, Trained
-from skillstill_training.run.scorecard import Arm as Name
+from skillstill_training.run.scorecard import ARMS, ArmName, Outcome, Scorecard, Trained
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
-from skillstill_training.workspaces import roots_of
+from skillstill_training.workspaces import workspace_roots
 
-Arms = Mapping[Name, Arm]
+Arms = Mapping[ArmName, Arm]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationOptions:
+    """What may differ between evaluations of an adapter.
+
+    base   default: the base of the skill
+    plan   default: the plan of the run's recipe
+    arms   ours is always among them; default: the arms of the plan
+    """
+
+    base: ModelFile | None = None
+    plan: EvaluationConfig | None = None
+    arms: Collection[ArmName] | None = None
+    comparisons: Comparisons = field(default_factory=Comparisons)
+    offline: bool = False
 
 
 async def evaluate(
     skill_folder: Path,
     folder: RunFolder,
     adapter: ModelFile,
+    options: EvaluationOptions,
     *,
-    base: ModelFile | None = None,
-    arms: Collection[Name] | None = None,
-    larger: ModelFile | None = None,
-    wrong: ModelFile | None = None,
-    plan: EvaluationConfig | None = None,
     models: Models | None = None,
-    offline: bool = False,
     on_progress: OnProgress = lambda progress: None,
 ) -> Scorecard:
-    """Ask, sum up and write `7-scorecard.json`; gates and verdict are not judged here.
+    """Run every arm, score it and write `7-scorecard.json`. The stage `publish` adds gates and verdict.
 
-    Ours is always among the arms; by default they are those of the plan, and the plan is that of the run's recipe.
-
-    Raises StageError; GateError where there are too few validation goals; BaseError and ModelError where a model cannot
-    be had.
+    Raises StageError; GateError if there are too few validation goals; BaseError and ModelError if a model cannot be
+    loaded.
     """
-    goals, trained = folder.frozen_goals(), _trained(folder)
-    plan = plan or folder.recipe().evaluate
+    goals, trained = folder.frozen_goals(), _read_trained(folder)
+    plan = options.plan or folder.recipe().evaluate
     skill, families = load_skill(skill_folder), {family.name: family for family in load_families(skill_folder)}
-    models = models or LocalModels(LocalOptions(offline=offline))
-    base = base or skill.subagent.base
-    factory = ArmFactory(skill_folder, skill, families, models, base, adapter, larger, wrong)
-    entered = _entered(factory, plan.arms if arms is None else arms)
-    chosen = Subset.of(goals, {name for name, family in families.items() if family.held_out}, plan)
+    factory = ArmFactory(
+        folder=skill_folder,
+        skill=skill,
+        families=families,
+        models=models or LocalModels(LocalOptions(offline=options.offline)),
+        base=options.base or skill.subagent.base,
+        adapter=adapter,
+        comparisons=options.comparisons,
+    )
+    arms = _available_arms(factory, plan.arms if options.arms is None else options.arms)
+    subset = Subset.select(goals, {name for name, family in families.items() if family.held_out}, plan)
     check_validation(goals, plan)
-    asked = {goal.workspace for goal in (*chosen.validation, *chosen.test)}
-    roots = await to_thread.run_sync(roots_of, skill_folder, asked, offline)
+    workspaces = {goal.workspace for goal in (*subset.validation, *subset.test)}
+    roots = await to_thread.run_sync(workspace_roots, skill_folder, workspaces, options.offline)
 
-    validated = await run_arm(entered["ours"], "validation", chosen.validation, roots, folder, on_progress)
-    calibration = calibrate(validated, least=plan.calibration)
-    note_look(folder, tuple(entered), adapter)
-    solved = {
-        name: await run_arm(arm, "test", chosen.for_arm(name), roots, folder, on_progress)
-        for name, arm in entered.items()
+    validated = await run_arm(arms["ours"], "validation", subset.validation, roots, folder, on_progress)
+    calibration = calibrate(validated, min_goals=plan.calibration)
+    log_look(folder, tuple(arms), adapter)
+    outcomes = {
+        name: await run_arm(arm, "test", subset.for_arm(name), roots, folder, on_progress) for name, arm in arms.items()
     }
-    scorecard = _summed_up(factory, entered, solved, calibration, file_sha256(folder.goals), trained)
+    scorecard = _score(factory, arms, outcomes, calibration, file_sha256(folder.goals), trained)
     write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
 
 
 def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
-    """Raises GateError where a confidence would be calibrated on too few of them: known before anyone is asked."""
-    check_enough(sum(goal.split == "validation" for goal in goals), plan.calibration)
+    """Raise GateError if there are too few validation goals to calibrate a confidence, before any arm runs."""
+    check_validation_count(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
-def _entered(factory: ArmFactory, names: Collection[Name]) -> Arms:
-    """Those of the named arms that can be had, and ours, in the order in which they are told."""
+def _available_arms(factory: ArmFactory, names: Collection[ArmName]) -> Arms:
+    """Return ours and those of the named arms that can run, in the order of ARMS."""
     arms = {name: factory.arm(name) for name in ARMS if name == "ours" or name in names}
     return {name: arm for name, arm in arms.items() if arm}
 
 
-def _summed_up(
+def _score(
     factory: ArmFactory,
-    entered: Arms,
-    solved: Mapping[Name, Sequence[Outcome]],
+    arms: Arms,
+    outcomes: Mapping[ArmName, Sequence[Outcome]],
     calibration: Calibration,
     goals: str,
     trained: Trained,
 ) -> Scorecard:
-    ours = solved["ours"]
+    ours = outcomes["ours"]
     hard = {name for name, family in factory.families.items() if family.hard}
     return Scorecard(
         skill=factory.skill.name,
         base=factory.base,
         adapter=factory.adapter,
-        dialect=next((one.trace.dialect for one in ours if one.trace), ""),
+        dialect=next((outcome.trace.dialect for outcome in ours if outcome.trace), ""),
         contract=serving_hash(factory.skill, factory.base, factory.adapter),
         goals=goals,
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
         trained=trained,
-        arms=tuple(score(name, entered[name].label, outcomes) for name, outcomes in solved.items()),
-        differences=tuple(differences(solved, hard)),
-        selective=selective(calibration, [one for one in ours if not one.held_out]),
+        arms=tuple(score_arm(name, arms[name].label, results) for name, results in outcomes.items()),
+        differences=tuple(compare_arms(outcomes, hard)),
+        selective=selective_metrics(calibration, [outcome for outcome in ours if not outcome.held_out]),
         calibration=calibration,
-        causes=tuple(causes(ours)),
+        causes=tuple(count_causes(ours)),
     )
 
 
-def _trained(folder: RunFolder) -> Trained:
-    """What training left beside its adapter. Raises StageError."""
+def _read_trained(folder: RunFolder) -> Trained:
+    """Read the facts that training wrote beside its adapter. Raises StageError."""
     file = folder.adapter / "trained.json"
     try:
         return Trained.model_validate_json(file.read_text(encoding="utf-8"))

@@ -15,13 +15,13 @@ from skillstill_training.gguf.divergence import Prompts
 from skillstill_training.learning.student import student_folder
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import ExportProof, Gate
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 
 
 def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
-    """Export the adapter and compare what ships with what was trained. Raises StageError and ModelError."""
+    """Export the adapter and compare what ships with what was trained. Raise StageError and ModelError."""
     proof_file(folder).unlink(missing_ok=True)  # of an earlier adapter
     prompts = prompts_of(folder, base)
     exported = export_adapter(folder, base, name=name, prompts=prompts)
@@ -32,7 +32,7 @@ def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
 
 
 def merge_into(folder: RunFolder, base: Path, kind: str) -> Merged:
-    """Base and adapter as one model beside the adapter. Raises UsageError, and GateError where it says otherwise."""
+    """Write base and adapter as one model beside the adapter. Raise UsageError, and GateError if answers differ."""
     if kind not in get_args(MergeKind):
         raise UsageError(f"--merged is one of {', '.join(get_args(MergeKind))}, not {kind!r}")
     out = folder.path / f"6-merged.{kind}.gguf"
@@ -40,7 +40,7 @@ def merge_into(folder: RunFolder, base: Path, kind: str) -> Merged:
 
 
 def prompts_of(folder: RunFolder, base: Path, count: int = PROMPTS) -> Prompts:
-    """Training conversations evenly drawn, each as tokens up to one of its turns: the first, the second, and so on."""
+    """Return training conversations, evenly drawn, each as tokens up to one of its turns: the first, the second …"""
     samples = read_lines(folder.dataset, Sample)
     chosen = samples[:: max(1, len(samples) // count)][:count]
     engine = Engine(base, EngineOptions(context=512))
@@ -51,7 +51,7 @@ def prompts_of(folder: RunFolder, base: Path, count: int = PROMPTS) -> Prompts:
 
 
 def _prompt(engine: Engine, sample: Sample, number: int) -> list[int]:
-    segments = chat.render(sample.messages, chat.LINES)
+    segments = chat.render(sample.messages, chat.LINES, sample.tools)
     turns = [index for index, segment in enumerate(segments) if segment.learned]
     read = segments[: turns[number % len(turns)]]
     return [token for segment in read for token in engine.tokenize(segment.text)]

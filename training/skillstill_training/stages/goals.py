@@ -42,11 +42,11 @@ async def make_goals(
     offline: bool = False,
     listener: GoalsListener = GoalsListener(),
 ) -> MadeGoals:
-    """Draw, prove, gate and freeze the goals of a skill. Raises StageError, and then freezes nothing."""
+    """Draw, prove, gate and freeze the goals of a skill. Raise StageError, and then freezes nothing."""
     recipe = recipe or load_recipe(skill_folder)
     async with build_sampling(skill_folder, recipe, offline=offline, on_workspace=listener.workspace) as setup:
         families = setup.families
-        goals, tallies = await _drawn(setup.sampler, families, listener)
+        goals, tallies = await _draw(setup.sampler, families, listener)
     folder.save_recipe(recipe)
     write_lines(folder.goals, goals)  # before the gates: whoever is refused can look at what was made
     write_page(folder)
@@ -59,10 +59,10 @@ async def make_goals(
     return MadeGoals(folder, tuple(goals), tuple(tallies), families, idle)
 
 
-async def _drawn(
+async def _draw(
     sampler: Sampler, families: Sequence[Family], listener: GoalsListener
 ) -> tuple[list[Goal], list[FamilyTally]]:
-    """Split by split, so that what training asks is known before a test may not ask it."""
+    """Draw split by split, so that what training asks is known before a test may not ask it."""
     goals: list[Goal] = []
     tallies: list[FamilyTally] = []
     for split in SPLITS:

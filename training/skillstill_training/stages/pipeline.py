@@ -1,7 +1,7 @@
 """The whole way, `skillstill train SKILL`: from a skill folder to a release, or to the reason why there is none.
 
 What the stages leave in the run folder is all the state there is. A stage whose artifact is younger than what it was
-made from is left out, so the same command goes on where a kill or a budget ended it; a training counts where its plan
+made from is left out, so the same command goes on where a kill or a budget ended it; a training counts if its plan
 and its base are those that are asked for, an evaluation keeps its rows by what they depend on, and publishing twice is
 publishing once. What would be missing at the end is said at the beginning.
 """
@@ -15,20 +15,20 @@ from typing import Protocol
 
 import anyio
 from skillstill.errors import StageError
-from skillstill.models.sources import given, locate
+from skillstill.models.sources import locate, model_file
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
-from skillstill_training.evaluation.comparisons import Comparisons, check_arms, comparisons_of
-from skillstill_training.evaluation.looks import check_unseen
+from skillstill_training.evaluation.comparisons import Comparisons, check_arms, resolve_comparisons
+from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.export.shipped import proof_file, proof_of
-from skillstill_training.learning.started import TrainingStart, trained_file, whole
+from skillstill_training.learning.started import TrainingStart, is_complete, trained_file
 from skillstill_training.report import write_report
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig, load_recipe
 from skillstill_training.run.scorecard import Scorecard, Verdict
 from skillstill_training.stages.dataset import make_dataset
-from skillstill_training.stages.evaluate import check_validation, evaluate
+from skillstill_training.stages.evaluate import EvaluationOptions, check_validation, evaluate
 from skillstill_training.stages.goals import GoalsListener, make_goals
 from skillstill_training.stages.publish import publish
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
@@ -71,17 +71,17 @@ class PipelineResult:
 
 
 def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, screen: Screen) -> PipelineResult:
-    """Whatever is not there yet, from goals to verdict. Raises StageError, BaseError and ModelError."""
+    """Make whatever is missing, from goals to verdict. Raise StageError, BaseError and ModelError."""
     if not (skill_folder / "goals.py").is_file():
         return PipelineResult("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
     recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
-    base = given(order.base) if order.base else load_skill(skill_folder).subagent.base
-    comparisons = comparisons_of(order.larger, order.wrong, order.registry, name, base)
+    base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
+    comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
     check_arms(skill_folder, recipe.evaluate.arms, comparisons)
-    plan = within(recipe.train, order.minutes)
+    plan = limit_minutes(recipe.train, order.minutes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
-    stage("goals", _frozen(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
+    stage("goals", _ensure_goals(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
     check_validation(folder.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
@@ -89,9 +89,9 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
         lambda tell: order.teach(folder, partial(_solved, tell)),
     )
     stage("dataset", _fresh(folder.dataset, folder.traces), lambda _: make_dataset(skill_folder, folder))
-    note_base(folder, base)
+    write_base(folder, base)
     if not (learned := _learned(folder, base, plan)):
-        check_unseen(folder)
+        check_fresh_test_set(folder)
     stage(
         "training",
         learned,
@@ -108,8 +108,11 @@ def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, scr
     return PipelineResult(scorecard.verdict, scorecard, write_report(folder))
 
 
-def resumed(runs: Path, skill_folder: Path) -> RunFolder:
-    """The newest run of this skill, if its goals still hold and today's recipe makes the same ones; else a new one."""
+def resume_run(runs: Path, skill_folder: Path) -> RunFolder:
+    """Return the newest run of this skill, if its goals still hold and today's recipe makes the same ones.
+
+    Else a new one.
+    """
     name = skill_folder.absolute().name
     try:
         latest = RunFolder.latest(runs, name)
@@ -129,37 +132,34 @@ def measure(
     *,
     offline: bool = False,
 ) -> Scorecard:
-    """What the exported adapter is worth against its rivals. Raises StageError where there is none yet."""
+    """Return what the exported adapter is worth against its rivals. Raise StageError if there is none yet."""
     if not folder.exported.exists():
         raise StageError(f"{folder.exported} is missing: type `skillstill export {skill_folder.name}` first")
     work = partial(
         evaluate,
         skill_folder,
         folder,
-        given(folder.exported),
-        base=base,
-        larger=comparisons.larger,
-        wrong=comparisons.wrong,
-        offline=offline,
+        model_file(folder.exported),
+        EvaluationOptions(base=base, comparisons=comparisons, offline=offline),
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)
 
 
-def within(plan: TrainConfig, minutes: int | None) -> TrainConfig:
-    """The plan with no more tokens than so many minutes take."""
+def limit_minutes(plan: TrainConfig, minutes: int | None) -> TrainConfig:
+    """Return the plan with no more tokens than so many minutes take."""
     if minutes is None:
         return plan
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
 
 
-def note_base(folder: RunFolder, base: ModelFile) -> None:
-    """Beside what will be trained on it, so that later stages need not be told."""
+def write_base(folder: RunFolder, base: ModelFile) -> None:
+    """Write which base is trained beside the run, so that later stages find it."""
     write_text(_base_file(folder), base.model_dump_json(indent=1) + "\n")
 
 
-def noted_base(folder: RunFolder) -> ModelFile | None:
-    """Which base this run is trained on; None before that. Raises StageError."""
+def read_base(folder: RunFolder) -> ModelFile | None:
+    """Return which base this run is trained on; None before that. Raise StageError."""
     file = _base_file(folder)
     try:
         return ModelFile.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else None
@@ -184,18 +184,18 @@ def _fresh(made: Path, source: Path) -> bool:
 
 
 def _learned(folder: RunFolder, base: ModelFile, plan: TrainConfig) -> bool:
-    """Whether what was trained is of this dataset, this base and this plan, and of no less."""
+    """Return whether what was trained is of this dataset, this base and this plan, and of no less."""
     fresh = _fresh(trained_file(folder.adapter), folder.dataset)
-    return fresh and whole(TrainingStart.of(folder, base.sha256, plan).left(folder.adapter), plan)
+    return fresh and is_complete(TrainingStart.of(folder, base.sha256, plan).left(folder.adapter), plan)
 
 
 def _proven(folder: RunFolder, base: ModelFile) -> bool:
-    """Whether that was exported, and compared with torch on this base."""
+    """Return whether that was exported, and compared with torch on this base."""
     fresh = _fresh(proof_file(folder), trained_file(folder.adapter))
     return fresh and proof_of(folder).base in {"", base.sha256}
 
 
-def _frozen(folder: RunFolder) -> Path:
+def _ensure_goals(folder: RunFolder) -> Path:
     return folder.path / "frozen.json"
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from pydantic import ValidationError
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import StageError
-from skillstill.skills.registry import FILE, Document, Measured, RegistryEntry, read_registry
-from skillstill.skills.releases import DIGITS, FOLDER, register
+from skillstill.skills.registry import DIGITS, FILE, RELEASES, Document, Measured, RegistryEntry, read_registry
+from skillstill.skills.releases import register
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
 
-from skillstill_training.evaluation.looks import unseen_before
-from skillstill_training.evaluation.verdicts import judged
+from skillstill_training.evaluation.looks import fresh_test_set_gate
+from skillstill_training.evaluation.verdicts import judge_scorecard
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
 from skillstill_training.run.scorecard import ExportProof, Scorecard
@@ -27,16 +27,16 @@ TITLE = 80  # characters of an entry's title
 
 
 def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: ExportProof) -> Scorecard:
-    """The scorecard with gates and verdict, written where it stood; registered only where all gates hold.
+    """Return the scorecard with gates and verdict, written where it stood; registered only if all gates hold.
 
-    Raises StageError where what was measured, or proven, is not what would be served; GateError where the goals were
+    Raise StageError if what was measured, or proven, is not what would be served; GateError if the goals were
     changed.
     """
     skill, measured = load_skill(skill_folder), _measured(skill_folder, folder)
     _check_served(skill, measured, proof)
-    known = (proof.gate, unseen_before(folder, measured))
+    known = (proof.gate, fresh_test_set_gate(folder, measured))
     # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
-    scorecard = judged(measured, known, load_recipe(skill_folder).evaluate)
+    scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).evaluate)
     if scorecard.verdict == "released":
         _release(skill, skill_folder, folder, registry, scorecard)
     write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
@@ -44,7 +44,10 @@ def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: Export
 
 
 def registry_of(skill_folder: Path) -> Path:
-    """Where a skill is registered: the registry.json around it, or one folder up; else a new one beside the skill."""
+    """Return where a skill is registered: the registry.json around it, or one folder up.
+
+    Else a new one beside the skill.
+    """
     around = skill_folder.absolute().parents
     return next((folder / FILE for folder in around[:2] if (folder / FILE).is_file()), around[0] / FILE)
 
@@ -66,7 +69,7 @@ def _measured(skill_folder: Path, folder: RunFolder) -> Scorecard:
 
 
 def _check_served(skill: Skill, scorecard: Scorecard, proof: ExportProof) -> None:
-    """Raises StageError."""
+    """Raise StageError."""
     if scorecard.contract != serving_hash(skill, scorecard.base, scorecard.adapter):
         raise StageError(
             f"{skill.name} would not be served as it was measured: its system line, opening, tools or dialect have "
@@ -82,7 +85,7 @@ def _check_served(skill: Skill, scorecard: Scorecard, proof: ExportProof) -> Non
 def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path, scorecard: Scorecard) -> None:
     place = _place(skill_folder, registry)
     entry = _entry(skill, skill_folder, place, _known(registry, skill.name), scorecard)
-    releases, name = skill_folder / FOLDER, scorecard.adapter.sha256[:DIGITS]
+    releases, name = skill_folder / RELEASES, scorecard.adapter.sha256[:DIGITS]
     shipped = scorecard.model_copy(
         update={"adapter": entry.adapter}
     )  # where it lies now, not on whose machine it was made
@@ -97,9 +100,9 @@ def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path
 def _entry(
     skill: Skill, skill_folder: Path, place: Path, known: RegistryEntry | None, scorecard: Scorecard
 ) -> RegistryEntry:
-    """What the registry will say; title and description stay those of a known entry."""
+    """Return what the registry will say; title and description stay those of a known entry."""
     base = skill.subagent.base if skill.subagent.base.sha256 == scorecard.base.sha256 else scorecard.base
-    file = place / FOLDER / f"{scorecard.adapter.sha256[:DIGITS]}.gguf"
+    file = place / RELEASES / f"{scorecard.adapter.sha256[:DIGITS]}.gguf"
     adapter = ModelFile(source=f"beside:{file.as_posix()}", sha256=scorecard.adapter.sha256)
     return RegistryEntry(
         name=skill.name,
@@ -132,7 +135,7 @@ def _figures(scorecard: Scorecard) -> Measured:
 
 
 def _place(skill_folder: Path, registry: Path) -> Path:
-    """Of the skill, from the registry's folder. Raises StageError."""
+    """Return the skill's path from the registry's folder. Raise StageError."""
     around, inside = registry.absolute().parent.resolve(), skill_folder.resolve()
     if not inside.is_relative_to(around):
         raise StageError(f"{skill_folder} lies outside {around}, the folder of its registry: name one with --registry")
@@ -140,6 +143,6 @@ def _place(skill_folder: Path, registry: Path) -> Path:
 
 
 def _known(registry: Path, name: str) -> RegistryEntry | None:
-    """Raises RegistryError."""
+    """Raise RegistryError."""
     document = read_registry(registry) if registry.exists() else Document()
     return next((entry for entry in document.entries if entry.name == name), None)

@@ -17,13 +17,13 @@ from skillstill.models.engine import Engine, EngineOptions
 from skillstill_training.learning.checkpoint_choice import Trials
 from skillstill_training.learning.history import COURSE, History, OnProgress, TrainingProgress
 from skillstill_training.learning.resuming import cut_course, whole_checkpoints
-from skillstill_training.learning.rows import RowTokenizer, TrainingRow, drawn, fitting
-from skillstill_training.learning.started import TrainingStart, started_file, trained_file, whole
+from skillstill_training.learning.rows import RowTokenizer, TrainingRow, draw_rows, fit_rows
+from skillstill_training.learning.started import TrainingStart, is_complete, started_file, trained_file
 from skillstill_training.report import draw_curves
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig
 from skillstill_training.run.scorecard import Trained
-from skillstill_training.teachers.samples import Sample
+from skillstill_training.teachers import Sample
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 
@@ -44,26 +44,26 @@ def make_adapter(
 ) -> Trained:
     """Leave `4-adapter/`: the chosen adapter in PEFT's format, the course of the training, and a picture of it.
 
-    A data curve comes after it, and can be asked for later. Raises StageError; GateError where a mask lets through what
-    is not the model's own, or where no row fits.
+    A data curve comes after it, and can be asked for later. Raise StageError; GateError if a mask lets through what
+    is not the model's own, or if no row fits.
     """
     started = TrainingStart.of(folder, file_sha256(base), plan)
     trained, seed = started.left(folder.adapter), started.seed
-    if trained and whole(trained, plan):
+    if trained and is_complete(trained, plan):
         return trained
-    _begin(folder.adapter, started)
+    _prepare_folder(folder.adapter, started)
     if not trained:
         cut_course(folder.adapter)
     dropped: Counter[str] = Counter()
     rows = _rows(folder, base, plan, dropped)
-    chosen = drawn(rows, plan.tokens, seed, plan.traces, plan.openings)
+    chosen = draw_rows(rows, plan.tokens, seed, plan.traces, plan.openings)
     tokens = sum(len(row.tokens) for row in chosen)
     history = History(folder.adapter / COURSE, tokens, dropped, on_progress)
     trials = Trials(skill_folder, folder, base, plan.episodes, offline=offline)
     course = _Course(folder, base, started.plan, seed, trials, history)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
-        success = course.point(traces, drawn(rows, plan.tokens, seed, traces, plan.openings))
+        success = course.point(traces, draw_rows(rows, plan.tokens, seed, traces, plan.openings))
         trained = trained.model_copy(update={"data_curve": {**trained.data_curve, traces: success}})
         course.note(trained)
     return trained
@@ -81,7 +81,7 @@ class _Course:
     history: History
 
     def run(self, rows: Sequence[TrainingRow]) -> Trained:
-        """The training that ships: its best checkpoint becomes the adapter."""
+        """Return the training that ships: its best checkpoint becomes the adapter."""
         adapter = self.folder.adapter
         self._tune(rows, adapter, self.plan, self.history.logged)
         choice = self.trials.best(whole_checkpoints(adapter), self.history.tried)
@@ -102,7 +102,7 @@ class _Course:
         return trained
 
     def point(self, traces: int, rows: Sequence[TrainingRow]) -> float:
-        """Of the data curve: the success of a training on these rows alone, with a schedule of its own."""
+        """Return a point of the data curve: the success of a training on these rows alone, with its own schedule."""
         target = self.folder.adapter / f"curve-{traces}"
         self._tune(rows, target, self.plan.model_copy(update={"checkpoints": 1}), self.history.watched)
         return self.trials.best(whole_checkpoints(target), self.history.watched_trial).success
@@ -111,7 +111,7 @@ class _Course:
         write_text(trained_file(self.folder.adapter), trained.model_dump_json(indent=1) + "\n")
 
     def _tune(self, rows: Sequence[TrainingRow], target: Path, plan: TrainConfig, on_log: OnLog) -> None:
-        """Raises StageError where the extra is not installed."""
+        """Raise StageError if the extra is not installed."""
         try:
             from skillstill_training.learning.tuning import tune  # imports torch, which takes seconds and an extra
         except ImportError as error:
@@ -124,7 +124,7 @@ def _rows(folder: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str
     engine = Engine(base, EngineOptions(context=512))  # for its tokenizer
     try:
         vocabulary = RowTokenizer(engine.tokenize, engine.piece)
-        rows = list(fitting(map(vocabulary.row, samples), plan.longest, dropped))
+        rows = list(fit_rows(map(vocabulary.row, samples), plan.longest, dropped))
     finally:
         engine.close()
     if not rows:
@@ -132,15 +132,15 @@ def _rows(folder: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str
     return rows
 
 
-def _begin(adapter: Path, started: TrainingStart) -> None:
-    """An empty folder, or that of the same training where it was interrupted; another training's is put aside."""
+def _prepare_folder(adapter: Path, started: TrainingStart) -> None:
+    """Make an empty folder, or keep that of the same training if it was interrupted. Another training's is renamed."""
     if not started.begun(adapter):
         if adapter.exists():
-            adapter.rename(_aside(adapter))
+            adapter.rename(_free_name(adapter))
         write_text(started_file(adapter), started.model_dump_json(indent=1) + "\n")
 
 
-def _aside(adapter: Path) -> Path:
-    """A name for an earlier training, for an hour of work is not deleted because somebody edits a recipe."""
+def _free_name(adapter: Path) -> Path:
+    """Return a name for an earlier training, for an hour of work is not deleted because somebody edits a recipe."""
     numbers = (adapter.with_name(f"{adapter.name}-{number}") for number in count(1))
     return next(free for free in numbers if not free.exists())

@@ -11,8 +11,8 @@ from skillstill_training.authoring.goal import Goal, Split
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import Teacher
-from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, lean, solve_all
-from skillstill_training.workspaces import roots_of
+from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, solve_all, strip_timing
+from skillstill_training.workspaces import workspace_roots
 
 
 async def make_traces(
@@ -26,15 +26,15 @@ async def make_traces(
     offline: bool = False,
     on_progress: OnProgress = lambda progress: None,
 ) -> TeachingProgress:
-    """Let the teacher solve the goals that it has not solved yet, so many at once. Raises StageError.
+    """Let the teacher solve the goals that it has not solved yet, so many at once. Raise StageError.
 
     What other teachers left in this folder stays.
     """
     goals = [goal for goal in folder.frozen_goals() if goal.split == split][:limit]
-    roots = await to_thread.run_sync(roots_of, skill_folder, {goal.workspace for goal in goals}, offline)
+    roots = await to_thread.run_sync(workspace_roots, skill_folder, {goal.workspace for goal in goals}, offline)
 
     async def solve(goal: Goal) -> Rows:
-        return [lean(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]
+        return [strip_timing(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]
 
     part = folder.part(teacher.name)
     progress = await solve_all(goals, solve, part, folder.traces, teacher.name, at_once, on_progress)

@@ -1,5 +1,5 @@
-"""Who solves goals so that a student can learn from it: plans, a model behind an endpoint, the user's own record."""
+"""The teachers, whose traces a student learns from: plans, a model behind an endpoint, the user's own transcripts."""
 
-from skillstill_training.teachers.teacher import ConstructedTeacher, Teacher, TraceRow, Verified
+from skillstill_training.teachers.teacher import RECORDED, ConstructedTeacher, Sample, Teacher, TraceRow, Verified
 
-__all__ = ["ConstructedTeacher", "Teacher", "TraceRow", "Verified"]
+__all__ = ["RECORDED", "ConstructedTeacher", "Sample", "Teacher", "TraceRow", "Verified"]

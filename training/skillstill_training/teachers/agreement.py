@@ -1,7 +1,7 @@
-"""Soft verification, for goals without a check: two independent attempts that say the same.
+"""Verification by agreement, for goals without a check: two independent attempts that give the same answer.
 
-It is weaker than any check: a model that is wrong in the same way twice agrees with itself. What it finds are guesses.
-That both answers quote only what a tool has shown, the loop has seen to already.
+This is weaker than any check: a model that makes the same mistake twice agrees with itself. It finds answers that were
+guessed. The loop has already checked that both answers quote only what a tool has shown.
 """
 
 import re
@@ -15,25 +15,25 @@ from skillstill_training.authoring.checks import NEGATIVE, PASSED, Judgement, fa
 from skillstill_training.authoring.numbers import numbers_in, same_number
 
 NEAR = 3  # lines: one answer quotes a decorator or docstring, the other the definition
-SHARE = 0.5  # of the places, or of the names, that either answer has: both must name those
+SHARE = 0.5  # of the places, or of the names, in either answer that both must contain
 Item = TypeVar("Item")
-# What answers put in backticks, and words that only code has: snake_case, dotted.names, CamelCase, CONSTANTS, calls().
+# Words in backticks, and words of a form that only code has: snake_case, dotted.names, CamelCase, CONSTANTS, calls().
 MARKED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
 CODE = re.compile(r"\b(?:[A-Za-z]\w*(?:[._]\w+)+|[A-Z]?[a-z]+[A-Z]\w*|[A-Z][A-Z0-9]{2,}|\w+(?=\(\)))")
 
 
 def agree(one: Attempt, other: Attempt) -> Judgement:
-    """Whether two attempts at the same prompt say the same, and where not, in what they differ.
+    """Return whether two attempts at the same prompt agree; if not, the judgement contains the difference.
 
-    Both must be answers. Both must say that something is not there, or neither. Of the places that either names, both
-    must name half: in the same file, at most NEAR lines apart. They must state the same numbers. Of the names from code
-    that either mentions, both must mention half, where both mention any. What the prompt brought up does not count, and
-    something that counts must be left in both.
+    Both must be answers. Both must state that something is absent, or neither. Half of the places that either names
+    must be in both: in the same file, at most NEAR lines apart. Both must state the same numbers. If both mention
+    names from code, half of these names must be in both. Numbers and names from the prompt do not count. Two answers
+    with nothing to compare do not agree.
     """
     for attempt in (one, other):
         if attempt.status != "answered":
             return failed(f"an attempt ended as {attempt.status}")
-    if _denies(one) != _denies(other):
+    if _states_absence(one) != _states_absence(other):
         return failed("only one attempt says that there is none")
     if not _overlap(one.places, other.places, _near):
         return failed("the attempts name different places")
@@ -42,11 +42,11 @@ def agree(one: Attempt, other: Attempt) -> Judgement:
     names = _names(one), _names(other)
     if all(names) and not _overlap(*names, str.__eq__):
         return failed("the attempts name different things")
-    comparable = _denies(one) or one.places or _numbers(one) or all(names)
+    comparable = _states_absence(one) or one.places or _numbers(one) or all(names)
     return PASSED if comparable else failed("the attempts name nothing that can be compared")
 
 
-def _denies(attempt: Attempt) -> bool:
+def _states_absence(attempt: Attempt) -> bool:
     return not attempt.places and NEGATIVE.search(attempt.rest) is not None
 
 
@@ -60,14 +60,14 @@ def _numbers(attempt: Attempt) -> Sequence[str]:
 
 
 def _names(attempt: Attempt) -> Sequence[str]:
-    found = dict.fromkeys([*MARKED.findall(attempt.answer), *CODE.findall(attempt.rest)])
-    return [name for name in found if name not in attempt.prompt]
+    names = dict.fromkeys([*MARKED.findall(attempt.answer), *CODE.findall(attempt.rest)])
+    return [name for name in names if name not in attempt.prompt]
 
 
 def _overlap(
     ones: Sequence[Item], others: Sequence[Item], same: Callable[[Item, Item], bool], *, share: float = SHARE
 ) -> bool:
-    """Whether, of the items on both sides, at least this share has its like on the other side. True of nothing."""
+    """Return whether at least this share of all items has an equal on the other side. True if there are no items."""
     shared = [one for one in ones if any(same(one, other) for other in others)]
     shared += [other for other in others if any(same(one, other) for one in ones)]
     return len(shared) >= share * (len(ones) + len(others))

@@ -1,4 +1,4 @@
-"""Many goals solved at once: each one's rows on disk as soon as it is done, and picked up again after a crash."""
+"""Solve many goals concurrently. The rows of a goal are stored as soon as it is done, and kept after a crash."""
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -14,14 +14,16 @@ from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 from skillstill_training.util.tasks import each
 
 Rows = Sequence[TraceRow]
-Question = TypeVar("Question", bound=EpisodeTask)
+Task = TypeVar("Task", bound=EpisodeTask)
 
 
 @dataclass
 class TeachingProgress:
-    """How far the stage is. `dropped` counts rows by reason; tokens are those that a teacher read anew and wrote.
+    """The progress of a teacher on its goals.
 
-    `stopped` says why it ended before its goals did: the same command goes on.
+    tokens    that the teacher read anew or wrote
+    dropped   rows by the reason why they were not kept
+    stopped   why the teacher stopped early, else empty; the same command continues
     """
 
     goals: int
@@ -45,27 +47,27 @@ OnProgress = Callable[[TeachingProgress], None]
 
 
 async def solve_all(
-    goals: Sequence[Question],
-    solve: Callable[[Question], Awaitable[Rows]],
+    goals: Sequence[Task],
+    solve: Callable[[Task], Awaitable[Rows]],
     part: Path,
-    whole: Path,
+    merged: Path,
     teacher: str,
     at_once: int,
     on_progress: OnProgress,
 ) -> TeachingProgress:
-    """Solve what `part` does not hold yet. In the end its rows go into the file `whole`, in the order of the goals.
+    """Solve the goals that have no rows in the file `part`. At the end, merge all rows into the file `merged`.
 
-    They go there when a budget is spent too, but stay where they are as well, and the next run goes on from there. So
-    they do where goals have to be solved again, and where `part` holds goals that are not asked for this time.
+    `merged` is also written if a budget is spent. The file `part` is then kept, and the next run continues from it. It
+    is kept, too, if goals have to be solved again, or if it contains goals that are not in `goals`.
     """
-    done = _resumed(part)
+    done = _read_finished(part)
     progress = TeachingProgress(goals=len(goals))
     for goal in goals:
         if goal.id in done:
             progress.count(done[goal.id])
     with Appender(part) as file:
 
-        async def work(goal: Question) -> None:
+        async def work(goal: Task) -> None:
             done[goal.id] = await solve(goal)
             file.append(done[goal.id])
             progress.count(done[goal.id])
@@ -76,38 +78,35 @@ async def solve_all(
         except BudgetSpent as spent:
             progress.stopped = str(spent)
     asked = {goal.id for goal in goals}
-    _merge(whole, teacher, asked, [row for goal in goals for row in done.get(goal.id, ())])
+    _merge(merged, teacher, asked, [row for goal in goals for row in done.get(goal.id, ())])
     if not (progress.stopped or done.keys() - asked or any(row.transient for rows in done.values() for row in rows)):
         part.unlink(missing_ok=True)
     return progress
 
 
-def _resumed(part: Path) -> dict[str, Rows]:
-    """The rows of an earlier, interrupted run, by goal; its last line may be torn and then goes.
+def _read_finished(part: Path) -> dict[str, Rows]:
+    """Return the rows of an interrupted run by goal, and write them back without what has to be solved again.
 
-    So do those of a goal whose teacher could not be reached.
+    These are a torn last line, and goals for which the teacher could not be reached.
     """
     if not part.exists():
         return {}
     rows = read_lines(part, TraceRow, torn=True)
-    again = {row.goal for row in rows if row.transient}
-    write_lines(part, rows := [row for row in rows if row.goal not in again])
+    unreached = {row.goal for row in rows if row.transient}
+    write_lines(part, rows := [row for row in rows if row.goal not in unreached])
     done: dict[str, list[TraceRow]] = defaultdict(list)
     for row in rows:
         done[row.goal].append(row)
     return dict(done)
 
 
-def lean(row: TraceRow, workspace: str) -> TraceRow:
-    """The row without clock and machine."""
+def strip_timing(row: TraceRow, workspace: str) -> TraceRow:
+    """Return the row without times and machine."""
     return row.model_copy(update={"trace": timeless(row.trace, workspace)}) if row.trace else row
 
 
-def _merge(whole: Path, teacher: str, asked: Collection[str], rows: Rows) -> None:
-    """This teacher's rows take their place among those of others, in the order of the goals.
-
-    Behind them stay those that it made of goals that are not asked for this time.
-    """
-    old = read_lines(whole, TraceRow) if whole.exists() else []
+def _merge(merged: Path, teacher: str, asked: Collection[str], rows: Rows) -> None:
+    """Write the rows of other teachers, then this teacher's new rows, then its old rows of goals not `asked` now."""
+    old = read_lines(merged, TraceRow) if merged.exists() else []
     others = [row for row in old if row.teacher != teacher]
-    write_lines(whole, [*others, *rows, *(row for row in old if row.teacher == teacher and row.goal not in asked)])
+    write_lines(merged, [*others, *rows, *(row for row in old if row.teacher == teacher and row.goal not in asked)])

@@ -1,7 +1,7 @@
 """The `model` teacher: any OpenAI-compatible chat endpoint solves goals in our own loop, with our own tools.
 
-It is told what an untrained model is told, the skill's full text. Its run leaves a trace like any other; what the
-student will see in its place, one line, is put in when the dataset is rendered.
+Its prompt is that of an untrained model, with the skill's full text. Its run is recorded as a trace like any other. The
+stage `dataset` replaces the text by the one line that the student will see.
 """
 
 import hashlib
@@ -21,22 +21,20 @@ from skillstill_training import episode
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import RECEIPT
 from skillstill_training.episode import EpisodeTask
-from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose, total
-from skillstill_training.teachers.patience import Patience, PatientModel
+from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose, sum_usage
+from skillstill_training.teachers.retries import RetryingModel, RetryPolicy
 from skillstill_training.teachers.teacher import TraceRow
 
-FAILURES = 20  # in a row: an outage, which each further goal would only pay for with waits
-TEMPERATURE = 0.8  # of all samples but the first: other ways to the answer, still in well-formed calls
+FAILURES = 20  # in a row: an outage, in which each further goal would only wait
+TEMPERATURE = 0.8  # of all samples but the first: other ways to the answer, but calls are still well-formed
 
 
-# Why a run was handed back, without what differs from goal to goal, so that like reasons can be counted.
-def roomy(limits: Limits) -> Limits:
-    """A skill's budgets, widened where a teacher is told more than a student: its text and schemas at every turn.
+def widen_limits(limits: Limits) -> Limits:
+    """Return a skill's limits with larger budgets for a teacher, which reads the text and the schemas every turn.
 
-    A turn may hold thoughts; most servers do not say what they had cached; time goes by in waits. The steps stay: what
-    takes a teacher more of them cannot be learned.
+    A turn may also contain thoughts, most servers do not report cached tokens, and retries take time. The number of
+    steps stays: a student could not learn a longer run.
     """
     return limits.model_copy(
         update={"turn_tokens": 5 * limits.turn_tokens, "tokens": 12 * limits.tokens, "seconds": 3_600.0}
@@ -45,7 +43,7 @@ def roomy(limits: Limits) -> Limits:
 
 @dataclass
 class EndpointTeacher:
-    """`samples` attempts at each goal: the first one greedy, the others at `temperature`, each with its own seed."""
+    """Makes `samples` attempts at each goal: the first is greedy, each other has `temperature` and its own seed."""
 
     skill: Skill
     endpoint: Endpoint
@@ -53,14 +51,14 @@ class EndpointTeacher:
     samples: int = 1
     temperature: float = TEMPERATURE
     seed: int = 1
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
     failures: int = FAILURES
     limits: Limits | None = None
     _failed: int = field(default=0, init=False)
 
     @property
     def name(self) -> str:
-        """Fit for the name of a file."""
+        """A name that fits into a file name."""
         return f"model-{re.sub(r'[^a-z0-9.]+', '-', self.endpoint.model.lower()).strip('-.')[:60]}"
 
     @property
@@ -68,54 +66,56 @@ class EndpointTeacher:
         return f"endpoint:{self.endpoint.url}#{self.endpoint.model}"
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
-        """Raises BudgetSpent and TeacherError; the goal's rows are then lost, and it is not solved."""
+        """Attempt the goal `samples` times. Raises BudgetSpent and TeacherError; its rows are then lost."""
         return [await self.attempt(goal, root, sample) for sample in range(self.samples)]
 
     async def attempt(self, goal: Goal, root: Path, sample: int, purpose: Purpose = "traces") -> TraceRow:
-        """One sample of one goal, held to its check. Raises BudgetSpent and TeacherError."""
+        """Run one sample of a goal and judge it by the goal's check. Raises BudgetSpent and TeacherError."""
         row = await self.run(goal, root, sample, purpose)
         if row.trace is None or row.transient:
             return row
         judgement = judge(goal.check, attempt := Attempt.of_trace(row.trace))
-        why = "" if judgement.passed else handed_back(row.trace, attempt) or judgement.why
-        why = why or unfit(row.trace)
+        why = "" if judgement.passed else escalation_reason(row.trace, attempt) or judgement.why
+        why = why or unfit_reason(row.trace)
         return row.model_copy(update={"kept": not why, "reason": why, "verified": "none" if why else "check"})
 
-    async def run(self, asked: EpisodeTask, root: Path, sample: int, purpose: Purpose) -> TraceRow:
-        """One run, not judged. Raises BudgetSpent and TeacherError."""
+    async def run(self, task: EpisodeTask, root: Path, sample: int, purpose: Purpose) -> TraceRow:
+        """Run one sample without judging it. Raises BudgetSpent and TeacherError."""
         self.ledger.check()
-        async with RemoteChat(self.endpoint, self._sampling(asked, sample), seconds=self.patience.request) as remote:
-            model = PatientModel(remote, self.ledger, self.patience)
+        async with RemoteChat(self.endpoint, self._sampling(task, sample), seconds=self.retries.request) as remote:
+            model = RetryingModel(remote, self.ledger, self.retries)
             try:
-                trace = await episode.solve(asked, self._roomy, model, root, self.label, told=self.skill.instructions)
+                trace = await episode.solve(
+                    task, self._widened_skill, model, root, self.label, told=self.skill.instructions
+                )
             finally:
-                self.ledger.write(self._entry(model, asked, sample, purpose))
+                self.ledger.write(self._entry(model, task, sample, purpose))
         if model.stop:
             raise model.stop
         why = str(model.failure or (trace.report.answer if trace.report.status == "failed" else ""))
-        self._watch(why)
+        self._count_failure(why)
         return TraceRow(
-            goal=asked.id, sample=sample, teacher=self.name, kept=False, reason=why, transient=bool(why), trace=trace
+            goal=task.id, sample=sample, teacher=self.name, kept=False, reason=why, transient=bool(why), trace=trace
         )
 
     @property
-    def _roomy(self) -> Skill:
-        limits = self.limits or roomy(self.skill.subagent.limits)
+    def _widened_skill(self) -> Skill:
+        limits = self.limits or widen_limits(self.skill.subagent.limits)
         return self.skill.model_copy(update={"subagent": self.skill.subagent.model_copy(update={"limits": limits})})
 
-    def _sampling(self, asked: EpisodeTask, sample: int) -> Sampling:
+    def _sampling(self, task: EpisodeTask, sample: int) -> Sampling:
         if sample == 0:
             return GREEDY
-        digest = hashlib.sha256(f"{self.seed}/{asked.id}/{sample}".encode()).digest()
+        digest = hashlib.sha256(f"{self.seed}/{task.id}/{sample}".encode()).digest()
         return Sampling(self.temperature, int.from_bytes(digest[:4]) >> 1)  # a signed 32-bit number everywhere
 
-    def _entry(self, model: PatientModel, asked: EpisodeTask, sample: int, purpose: Purpose) -> LedgerEntry:
-        usage = total(model.usages)
+    def _entry(self, model: RetryingModel, task: EpisodeTask, sample: int, purpose: Purpose) -> LedgerEntry:
+        usage = sum_usage(model.usages)
         return LedgerEntry(
             when=datetime.now(UTC),
             teacher=self.name,
             purpose=purpose,
-            goal=asked.id,
+            goal=task.id,
             sample=sample,
             requests=len(model.usages),
             prompt=usage.prompt,
@@ -123,8 +123,8 @@ class EndpointTeacher:
             completion=usage.completion,
         )
 
-    def _watch(self, failure: str) -> None:
-        """Raises TeacherError after too many failures in a row that say nothing of the teacher."""
+    def _count_failure(self, failure: str) -> None:
+        """Count the failures of the endpoint in a row. Raises TeacherError if there are too many."""
         self._failed = self._failed + 1 if failure else 0
         if self._failed >= self.failures:
             raise TeacherError(
@@ -133,22 +133,24 @@ class EndpointTeacher:
             )
 
 
-def handed_back(trace: Trace, attempt: Attempt) -> str:
-    """Why a run ended without an answer, in words that are the same for like runs; empty where it has one."""
+def escalation_reason(trace: Trace, attempt: Attempt) -> str:
+    """Return why a run ended without an answer, or an empty string if it has one.
+
+    The reason contains no details of the goal, so that runs with the same reason can be counted.
+    """
     if trace.report.status == "answered":
         return ""
     if attempt.gave_up:
         return "it gave up"
-    unread = sum(message.malformed is not None for message in trace.messages)
-    if unread > len(trace.receipts):
+    unreadable = sum(message.malformed is not None for message in trace.messages)
+    if unreadable > len(trace.receipts):
         return "it wrote calls that cannot be read"
     return trace.report.reason.general if trace.report.reason else ""
 
 
-def unfit(trace: Trace) -> str:
-    """Why nobody should learn from a trace, however right its answer is; empty where one can."""
-    results = [message.content for message in trace.messages if message.role == "tool"]
-    if not all(RECEIPT.fullmatch(result) for result in results):
+def unfit_reason(trace: Trace) -> str:
+    """Return why a trace is unfit to learn from although its answer is right, or an empty string if it is fit."""
+    if not all(message.receipt for message in trace.messages if message.role == "tool"):
         return "right, but it holds a call that was not executed"
     if trace.messages[-1].truncated or len(trace.messages[-1].content) > ANSWER_CHARACTERS:
         return f"right, but its answer was cut off or has over {ANSWER_CHARACTERS:,} characters"

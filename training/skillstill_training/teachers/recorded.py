@@ -1,10 +1,11 @@
-"""The `recorded` teacher: what the user's own subagents were asked becomes goals; a model teacher answers them anew.
+"""The `recorded` teacher: the prompts of the user's own subagents become goals, and a model teacher answers them anew.
 
-Only prompts are taken over. Answers of the past are not imitated, raw traces cost 12 to 26 points in published tests
-(distil labs): wrong tools, drifted schemas, lies. There is no check, so a trace is kept when two attempts agree.
+Only prompts are used. Recorded answers are not imitated: in published tests (distil labs) raw traces cost 12 to 26
+points, because of wrong tools, changed schemas and false answers. There is no check, so a trace is kept if two attempts
+agree.
 
-Nothing is looked for. The user names a folder of transcripts, and that is the consent; `~/.claude` is never opened by
-itself. Their workspaces are live folders, opened through the same jail as any other, to read.
+Only the folder of transcripts that the user names is read, and naming it is the consent. `~/.claude` is never opened
+unasked. The workspaces are live folders, opened read-only through the same jail as any other.
 """
 
 import hashlib
@@ -24,21 +25,21 @@ from skillstill.workspace import Workspace
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers.agreement import agree
-from skillstill_training.teachers.batch import OnProgress, TeachingProgress, lean, solve_all
-from skillstill_training.teachers.endpoint import EndpointTeacher, handed_back, unfit
-from skillstill_training.teachers.scrubbing import scrub
+from skillstill_training.teachers.batch import OnProgress, TeachingProgress, solve_all, strip_timing
+from skillstill_training.teachers.endpoint import EndpointTeacher, escalation_reason, unfit_reason
+from skillstill_training.teachers.redaction import redact
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.teachers.transcripts import Delegation, read_transcripts
 from skillstill_training.util.jsonl import write_lines
 
-ANSWER_CHARACTERS = 2_000  # of a recorded answer, which is there for a person to compare
-ATTEMPTS = 2  # at least: one has nothing to agree with
+ANSWER_CHARACTERS = 2_000  # of a recorded answer, which is stored for a person to compare
+ATTEMPTS = 2  # at least: agreement needs two
 
 
 class RecordedGoal(Frozen):
-    """What a subagent was asked, its secrets removed, and the folder in which it worked. It has no check.
+    """The prompt of a recorded subagent, without secrets, and the folder in which it worked. It has no check.
 
-    `tools` and `answer` are the subagent's own, where its run is recorded too: to look at, never to learn from.
+    `tools` and `answer` are the subagent's own, if its run was recorded: for people to read, never to learn from.
     """
 
     id: str = Field(pattern=r"^[0-9a-f]{16}$")
@@ -51,10 +52,14 @@ class RecordedGoal(Frozen):
 
 
 @dataclass
-class Recorded:
-    """The goals; how often the subagent was asked; why some are no goals; how many secrets of which kind were removed.
+class RecordedGoals:
+    """The goals of one subagent, and counts of what was read.
 
-    `unread`: lines that could not be read, torn last ones among them. `others`: the other subagents, by their use.
+    asked     how often the subagent was called
+    dropped   calls that became no goal, by reason
+    secrets   secrets that were removed, by kind
+    unread    lines that could not be read, including torn last lines
+    others    the calls of the other subagents, by name
     """
 
     goals: list[RecordedGoal] = field(default_factory=list)
@@ -66,62 +71,62 @@ class Recorded:
     others: Counter[str] = field(default_factory=Counter)
 
 
-def recorded_goals(folder: Path, agent: str, *, emails: bool = False) -> Recorded:
-    """The goals of one subagent in a folder of Claude Code's transcripts; with `emails`, addresses are removed too.
+def read_recorded_goals(folder: Path, agent: str, *, emails: bool = False) -> RecordedGoals:
+    """Read the goals of one subagent from a folder of Claude Code's transcripts. `emails`: remove addresses as well.
 
-    Raises UsageError where there is no such folder, or no work for such a subagent in it.
+    Raises UsageError if there is no such folder, or no call of this subagent in it.
     """
     if not folder.is_dir():
         raise UsageError(f"no such folder: {folder}; name one with Claude Code's session files (*.jsonl)")
     transcripts = read_transcripts(folder)
     agents = Counter(one.agent for one in transcripts.delegations)
-    recorded = Recorded(files=transcripts.files, unread=transcripts.unread + transcripts.long, others=agents)
+    recorded = RecordedGoals(files=transcripts.files, unread=transcripts.unread + transcripts.long, others=agents)
     recorded.asked = agents.pop(agent, 0)
     if not recorded.asked:
         known = ", ".join(f"{name} ({count})" for name, count in agents.most_common(8)) or "none at all"
         raise UsageError(f"{transcripts.files} files in {folder}, but no work for a subagent {agent!r}; found: {known}")
     seen: set[str] = set()
-    for one in transcripts.delegations:
-        if one.agent == agent:
-            _add(recorded, one, seen, emails)
+    for delegation in transcripts.delegations:
+        if delegation.agent == agent:
+            _add_goal(recorded, delegation, seen, emails)
     return recorded
 
 
-def _add(recorded: Recorded, one: Delegation, seen: set[str], emails: bool) -> None:
-    if reason := _unusable(one):
+def _add_goal(recorded: RecordedGoals, delegation: Delegation, seen: set[str], emails: bool) -> None:
+    if reason := _unusable_reason(delegation):
         recorded.dropped[reason] += 1
         return
-    prompt, removed = scrub(_utf8(one.prompt).strip(), emails=emails)
-    id = hashlib.sha256(json.dumps([one.cwd, " ".join(prompt.split())]).encode()).hexdigest()[:16]
+    prompt, removed = redact(_utf8(delegation.prompt).strip(), emails=emails)
+    id = hashlib.sha256(json.dumps([delegation.cwd, " ".join(prompt.split())]).encode()).hexdigest()[:16]
     if id in seen:
         recorded.dropped["asked before"] += 1
         return
     seen.add(id)
-    answer, also = scrub(_utf8(one.answer[: 10 * ANSWER_CHARACTERS]), emails=emails)
-    recorded.secrets += removed + also
+    answer, removed_too = redact(_utf8(delegation.answer[: 10 * ANSWER_CHARACTERS]), emails=emails)
+    recorded.secrets += removed + removed_too
     recorded.goals.append(
         RecordedGoal(
             id=id,
             prompt=prompt,
-            cwd=one.cwd,
-            session=one.session,
-            when=one.when,
-            tools=tuple(dict.fromkeys(one.tools)),
+            cwd=delegation.cwd,
+            session=delegation.session,
+            when=delegation.when,
+            tools=tuple(dict.fromkeys(delegation.tools)),
             answer=shorten(answer, ANSWER_CHARACTERS),
         )
     )
 
 
-def _unusable(one: Delegation) -> str:
-    """Why nobody could be asked that again; empty where one can."""
-    if not one.prompt.strip():
+def _unusable_reason(delegation: Delegation) -> str:
+    """Return why a delegation cannot become a goal, or an empty string if it can."""
+    if not delegation.prompt.strip():
         return "its prompt is empty"
-    if len(one.prompt) > PROMPT_CHARACTERS:
+    if len(delegation.prompt) > PROMPT_CHARACTERS:
         return f"its prompt has over {PROMPT_CHARACTERS:,} characters"
-    return _no_workspace(one.cwd)
+    return _workspace_problem(delegation.cwd)
 
 
-def _no_workspace(cwd: str) -> str:
+def _workspace_problem(cwd: str) -> str:
     if not Path(cwd).is_absolute() or not Path(cwd).is_dir():
         return "its folder is gone"
     try:
@@ -143,42 +148,42 @@ async def solve_recorded(
     at_once: int = 2,
     on_progress: OnProgress = lambda progress: None,
 ) -> TeachingProgress:
-    """Let a model answer the goals anew, each at least twice; its rows go to `2-recorded.jsonl`. Raises StageError.
+    """Let a model teacher answer each goal at least twice, and write the rows to `2-recorded.jsonl`. Raises StageError.
 
-    The endpoint is sent what the tools show of those folders: whose endpoint that is, is the caller's to ask about.
+    What the tools show of the folders is sent to the endpoint. The caller has to ask the user whether it may.
     """
     write_lines(folder.recorded_goals, goals)
     part = folder.path / f"2-recorded.{teacher.name}.part.jsonl"
 
     async def solve(goal: RecordedGoal) -> Sequence[TraceRow]:
-        return [lean(row, goal.cwd) for row in await _attempts(goal, teacher)]
+        return [strip_timing(row, goal.cwd) for row in await _attempts(goal, teacher)]
 
     return await solve_all(goals, solve, part, folder.recorded_traces, teacher.name, at_once, on_progress)
 
 
 async def _attempts(goal: RecordedGoal, teacher: EndpointTeacher) -> Sequence[TraceRow]:
-    if reason := _no_workspace(goal.cwd):
+    if reason := _workspace_problem(goal.cwd):
         return [TraceRow(goal=goal.id, teacher=teacher.name, kept=False, reason=reason)]
     rows: list[TraceRow] = []
     for sample in range(total := max(ATTEMPTS, teacher.samples)):
         rows.append(await teacher.run(goal, Path(goal.cwd), sample, "recorded"))
-        if total == ATTEMPTS and not _answered(rows[0]):
+        if total == ATTEMPTS and not _is_answered(rows[0]):
             break  # nothing can agree with it
-    return [_judged(row, rows) for row in rows]
+    return [_judge_row(row, rows) for row in rows]
 
 
-def _answered(row: TraceRow) -> bool:
+def _is_answered(row: TraceRow) -> bool:
     return row.trace is not None and row.trace.report.status == "answered"
 
 
-def _judged(row: TraceRow, rows: Sequence[TraceRow]) -> TraceRow:
-    """The row, kept where another attempt at the same goal says the same."""
+def _judge_row(row: TraceRow, rows: Sequence[TraceRow]) -> TraceRow:
+    """Return the row, kept if another attempt at the same goal agrees with it."""
     if row.trace is None or row.transient:
         return row
     attempt = Attempt.of_trace(row.trace)
     others = [Attempt.of_trace(one.trace) for one in rows if one is not row and one.trace]
     judgements = [agree(attempt, other) for other in others]
-    why = handed_back(row.trace, attempt) or unfit(row.trace)
+    why = escalation_reason(row.trace, attempt) or unfit_reason(row.trace)
     if not why and not any(judgement.passed for judgement in judgements):
         why = judgements[0].why
     return row.model_copy(update={"kept": not why, "reason": why, "verified": "none" if why else "agreement"})

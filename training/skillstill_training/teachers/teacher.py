@@ -1,4 +1,4 @@
-"""The protocol between the stage `traces` and whoever solves goals for it, and the teacher that needs no model."""
+"""The `Teacher` protocol, the rows that teachers write, the samples made of them, and the teacher without a model."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from skillstill.errors import OracleError, StageError
 from skillstill.skills.skill import Skill
-from skillstill.types import Frozen, Trace
+from skillstill.types import Frozen, Message, ToolSchema, Trace
 
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
@@ -16,13 +16,16 @@ from skillstill_training.episode import execute, oracle_context
 from skillstill_training.run.recipe import OracleConfig
 
 Verified = Literal["check", "agreement", "none"]
+RECORDED = "recorded"  # the family of all recorded goals
 
 
 class TraceRow(Frozen):
-    """One goal as one teacher solved it. Not kept: `reason` says why, and the trace is there if there was one.
+    """One attempt of a teacher at a goal.
 
-    `verified`: by the goal's own check, or, where it has none, only by the agreement of two attempts. `transient`: the
-    teacher could not be reached, so that this says nothing of it; the goal is solved again when the stage goes on.
+    reason      why the trace is not kept, else empty
+    verified    by the goal's own check, or by the agreement of two attempts if it has no check
+    transient   the teacher could not be reached; the goal is solved again when the stage continues
+    trace       None if the run did not start
     """
 
     goal: str
@@ -36,8 +39,26 @@ class TraceRow(Frozen):
     trace: Trace | None = None
 
 
+class Sample(Frozen):
+    """One conversation to learn, which the stage `dataset` writes and the stage `sft` reads.
+
+    messages   as the tuned model will see them: one system line, no tool schemas
+    tools      the schemas, which name the arguments that refer to lines
+    also       other wordings of the question
+    """
+
+    goal: str
+    family: str
+    wording: str
+    teacher: str
+    verified: Verified
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    also: tuple[str, ...] = ()
+
+
 class Teacher(Protocol):
-    """Solves one goal, as often as it has samples of it; a failure is a row with a reason."""
+    """Solves goals. `solve` returns a row for each sample; a failed attempt is a row with a reason."""
 
     @property
     def name(self) -> str: ...
@@ -47,7 +68,7 @@ class Teacher(Protocol):
 
 @dataclass(frozen=True)
 class ConstructedTeacher:
-    """Executes each family's plan, with detours at the recipe's rates: misses, wrong turns, and their mending."""
+    """Executes the plan of each family, with detours at the rates of the recipe: mistakes and their corrections."""
 
     skill: Skill
     families: Mapping[str, Family]

@@ -1,14 +1,16 @@
-"""What Claude Code writes down of its subagents: which subagent was asked what, where, and what it did.
+"""Read Claude Code's transcripts of its subagents: the prompt of each call, its folder, and the subagent's run.
 
-Read from 2.1.329, checked by running it; older forms are as public tools read them. Below `projects/<folder>/` lie
+The format is that of version 2.1.329, checked by running it; older formats follow public tools. The files are, below
+`projects/<folder>/`:
 
     <session>.jsonl                               the main thread
     <session>/subagents/agent-<id>.jsonl          one subagent's run; `isSidechain` and `agentId` in each of its rows
-    <session>/subagents/agent-<id>.meta.json      its `agentType`, and the `toolUseId` of the call that began it
+    <session>/subagents/agent-<id>.meta.json      its `agentType`, and the `toolUseId` of the call that started it
 
-A subagent is begun by a call of the tool `Agent` (once `Task`) with `subagent_type` and `prompt`, and its run begins
-with a user's turn of the same text: session and prompt tie the two together. Formerly runs lay beside the session's
-file, and before that inside it, as side chains. Rows of other types (attachments, requests, titles) are passed over.
+A subagent is started by a call of the tool `Agent` (in older versions `Task`) with `subagent_type` and `prompt`. Its
+run starts with a user turn of the same text, so session and prompt identify the run of a call. Older versions write
+runs beside the session's file, or inside it as side chains. Rows of other types (attachments, requests, titles) are
+ignored.
 """
 
 import json
@@ -20,13 +22,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-LONGEST = 20_000_000  # bytes of a line: a file that was read whole has a few million, and memory must be bounded
+LONGEST = 20_000_000  # bytes of a line, to limit memory: a line with a whole file has a few million
 CALLS = frozenset({"Agent", "Task"})
 TURNS = frozenset({"user", "assistant"})
 
 
 class _Lenient(BaseModel):
-    """Another program's value: what we do not know is passed over."""
+    """A value of another program. Unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -73,7 +75,7 @@ class TranscriptRow(_Lenient):
 
 @dataclass
 class Delegation:
-    """One piece of work that a subagent was given. Without its run, `tools` and `answer` are empty."""
+    """One call of a subagent. If its run was not recorded, `tools` and `answer` are empty."""
 
     agent: str
     prompt: str
@@ -86,26 +88,26 @@ class Delegation:
 
 @dataclass
 class Transcripts:
-    """All of the delegations below a folder. `unread`: lines that are no rows; `long`: those above LONGEST."""
+    """The delegations in the files that were read. `unread` counts invalid lines, `long` those above LONGEST bytes."""
 
     files: int = 0
     unread: int = 0
     long: int = 0
-    _asked: dict[tuple[str, str], Delegation] = field(default_factory=dict)
+    _calls: dict[tuple[str, str], Delegation] = field(default_factory=dict)
     _runs: dict[str, Delegation] = field(default_factory=dict)
 
     @property
     def delegations(self) -> list[Delegation]:
-        """In the order of time, calls and runs put together; runs of which nobody knows whose they are left out."""
-        found = dict(self._asked)
+        """The calls, merged with their runs, in the order of time. Runs of an unknown subagent are left out."""
+        merged = dict(self._calls)
         for run in self._runs.values():
-            known = found.setdefault((run.session, run.prompt), run)
-            known.agent, known.tools, known.answer = known.agent or run.agent, run.tools, run.answer
-        return sorted((one for one in found.values() if one.agent), key=lambda one: (str(one.when), one.session))
+            delegation = merged.setdefault((run.session, run.prompt), run)
+            delegation.agent, delegation.tools, delegation.answer = delegation.agent or run.agent, run.tools, run.answer
+        return sorted((one for one in merged.values() if one.agent), key=lambda one: (str(one.when), one.session))
 
     def read(self, file: Path) -> None:
         self.files += 1
-        chains: dict[str, str] = {}  # rows of side chains without an id, by the row that their run begins with
+        chains: dict[str, str] = {}  # by row of a side chain: its agent id, or the first row of its run
         agent = _agent_type(file)
         for row in self._rows(file):
             for call in row.message.calls if row.type == "assistant" else ():
@@ -119,7 +121,7 @@ class Transcripts:
         agent, prompt = call.input.get("subagent_type"), call.input.get("prompt")
         if call.name in CALLS and isinstance(agent, str) and isinstance(prompt, str):
             delegation = Delegation(agent, prompt, row.cwd, row.sessionId, row.timestamp)
-            self._asked.setdefault((row.sessionId, prompt), delegation)
+            self._calls.setdefault((row.sessionId, prompt), delegation)
 
     def _add_to_run(self, key: str, row: TranscriptRow, agent: str) -> None:
         if key not in self._runs:
@@ -152,18 +154,18 @@ class Transcripts:
 
 
 def read_transcripts(folder: Path) -> Transcripts:
-    """Of every `*.jsonl` below the folder; a file that cannot be opened counts as one unread line."""
-    found = Transcripts()
+    """Read every `*.jsonl` below the folder. A file that cannot be opened counts as one unread line."""
+    transcripts = Transcripts()
     for file in sorted(folder.rglob("*.jsonl")):
         try:
-            found.read(file)
+            transcripts.read(file)
         except OSError:
-            found.unread += 1
-    return found
+            transcripts.unread += 1
+    return transcripts
 
 
 def _agent_type(file: Path) -> str:
-    """What the file beside a subagent's run says that it was; empty where there is none."""
+    """Return the `agentType` from the file beside a subagent's run, or an empty string if there is none."""
     try:
         text = file.with_name(f"{file.stem}.meta.json").read_text(encoding="utf-8")
         return Meta.model_validate_json(text).agentType

@@ -12,7 +12,7 @@ def file_sha256(file: Path) -> str:
 
 
 def files_sha256(root: Path, names: Iterable[str]) -> str:
-    """One hash of paths and contents: of the lines `path NUL sha256(content) newline`, in the order given."""
+    """Return one hash of paths and contents: of the lines `path NUL sha256(content) newline`, in the order given."""
     total = hashlib.sha256()
     for name in names:
         total.update(os.fsencode(name) + b"\0" + file_sha256(root / name).encode() + b"\n")

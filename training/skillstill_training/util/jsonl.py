@@ -14,12 +14,12 @@ Value = TypeVar("Value", bound=BaseModel)
 
 
 def write_lines(file: Path, values: Iterable[BaseModel]) -> None:
-    """All of them or none; the file as it was where it cannot be written. Raises StageError."""
+    """Write all values or none: if the file cannot be written, it stays as it was. Raise StageError."""
     write_text(file, "".join(value.model_dump_json() + "\n" for value in values))
 
 
 def write_text(file: Path, text: str) -> None:
-    """Raises StageError, the old file kept."""
+    """Raise StageError, the old file kept."""
     try:
         write_atomically(file, text)
     except OSError as error:
@@ -29,7 +29,10 @@ def write_text(file: Path, text: str) -> None:
 
 
 def read_lines(file: Path, kind: type[Value], *, torn: bool = False) -> Sequence[Value]:
-    """Its values; where `torn`, but for a last line without an end, which a killed process left. Raises StageError."""
+    """Return its values; if `torn`, but for a last line without an end, which a killed process left.
+
+    Raise StageError.
+    """
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -47,7 +50,7 @@ def _value(file: Path, number: int, line: str, kind: type[Value]) -> Value:
 
 
 class Appender:
-    """A file that grows by whole lines, each on disk before the next. Raises StageError where it cannot."""
+    """A file that grows by whole lines, each on disk before the next. Raises StageError if it cannot."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -64,7 +67,7 @@ class Appender:
         os.close(self._open)
 
     def append(self, values: Iterable[BaseModel]) -> None:
-        """All of them or none: half a line would make the file unreadable to the next run."""
+        """Append all values or none: half a line would make the file unreadable to the next run."""
         size = os.fstat(self._open).st_size
         try:
             self._write("".join(value.model_dump_json() + "\n" for value in values).encode())

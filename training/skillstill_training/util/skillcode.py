@@ -13,7 +13,10 @@ SUFFIXES = {".py", ".toml", ".json", ".txt"}
 
 
 def code_files(skill: Path) -> list[Path]:
-    """What the skill's own steps may depend on: its Python and the data beside it, without wordings and baseline."""
+    """Return what the skill's own steps may depend on.
+
+    Its Python and the data beside it, without wordings and baseline.
+    """
     return sorted(
         file
         for file in skill.rglob("*")

@@ -32,7 +32,7 @@ async def each(items: Iterable[Item], work: Callable[[Item], Awaitable[None]], a
 
 @contextmanager
 def one_error() -> Iterator[None]:
-    """Around a task group: of the errors that its tasks raised, the first that is ours, by itself."""
+    """Raise, of the errors of a task group, the first that is ours, by itself."""
     try:
         yield
     except BaseExceptionGroup as group:

@@ -11,23 +11,23 @@ from pathlib import Path
 from pydantic import ValidationError
 from skillstill.errors import WorkspaceSourceError
 
-from skillstill_training.workspaces.building import prepare
+from skillstill_training.workspaces.building import build_workspace
 from skillstill_training.workspaces.fetching.pypi import first_upload
 from skillstill_training.workspaces.sources import FORMS, Source
 
 
 def main(arguments: list[str]) -> str:
-    """What to print. Raises WorkspaceSourceError."""
+    """Return what to print. Raise WorkspaceSourceError."""
     match arguments:
         case ["first-upload", *names] if names:
             return "".join(f'{name}: first_uploaded = "{first_upload(name)}"\n' for name in names)
         case ["pin", *sources] if sources:
-            return "\n".join(pinned(source if ":" in source else f"pypi:{source}") for source in sources)
+            return "\n".join(pin_text(source if ":" in source else f"pypi:{source}") for source in sources)
     raise WorkspaceSourceError("expected `first-upload NAME…` or `pin SOURCE…`, such as `pin langextract==1.7.1`")
 
 
-def pinned(text: str) -> str:
-    """The entry of a source. Its split is a guess, to be changed by hand."""
+def pin_text(text: str) -> str:
+    """Return the entry of a source. Its split is a guess, to be changed by hand."""
     path = re.split(r"=|@|#", text.partition(":")[2].rstrip("/"))[0]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(path).name.removesuffix(".git")).strip("-.")
     try:
@@ -43,9 +43,9 @@ def pinned(text: str) -> str:
 
 
 def _hash(source: Source) -> str | None:
-    """What the error about the missing pin says; None for a source that is its own pin."""
+    """Return what the error about the missing pin says; None for a source that is its own pin."""
     try:
-        prepare(source, Path.cwd())
+        build_workspace(source, Path.cwd())
     except WorkspaceSourceError as error:
         if found := re.search(r"`sha256 = \"([0-9a-f]{64})\"`", str(error)):
             return found[1]

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from skillstill.errors import WorkspaceSourceError
 
-from skillstill_training.workspaces.tree import MAX_BYTES, Allowance, wanted
+from skillstill_training.workspaces.tree import MAX_BYTES, Allowance, is_wanted
 
 ArchiveEntry = tuple[str, int, IO[bytes]]  # its path, its size in bytes, its content
 BROKEN = (
@@ -29,7 +29,7 @@ OPENERS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7":
 
 
 class Counted(io.RawIOBase):
-    """A stream that ends with an error where far more comes out of it than a workspace holds."""
+    """A stream that ends with an error if far more comes out of it than a workspace holds."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__()
@@ -45,9 +45,9 @@ class Counted(io.RawIOBase):
 
 
 def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
-    """Writes the wanted regular files of a tar or zip; without its single top folder where `strip_top` says so.
+    """Write the wanted regular files of a tar or zip, without its single top folder if `strip_top`.
 
-    Links inside are left out. Raises WorkspaceSourceError for paths and links that leave, devices, too many files or
+    Links inside are left out. Raise WorkspaceSourceError for paths and links that leave, devices, too many files or
     bytes, and what is no archive.
     """
     into.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
         for name, size, content in _zip(archive) if _magic(archive) == b"PK" else _tar(archive):
             path = PurePosixPath(name)
             target = into / path
-            if wanted(str(PurePosixPath(*path.parts[strip_top:])), size):
+            if is_wanted(str(PurePosixPath(*path.parts[strip_top:])), size):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("wb") as file:
                     shutil.copyfileobj(content, file)
@@ -67,29 +67,29 @@ def unpack(archive: Path, into: Path, *, strip_top: bool = False) -> None:
 
 def _tar(archive: Path) -> Iterator[ArchiveEntry]:
     allowance = Allowance()
-    with _decompressed(archive) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as tar:
+    with _decompress(archive) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as tar:
         for member in tar:
-            _checked_member(member)
+            _check_member(member)
             allowance.take(member.size)
             if member.isreg() and (content := tar.extractfile(member)):
                 yield member.name, member.size, content
 
 
-def _checked_member(member: tarfile.TarInfo) -> None:
+def _check_member(member: tarfile.TarInfo) -> None:
     """Raise WorkspaceSourceError if the member would leave the folder or is a device.
 
     Our own, because the filters of tarfile are missing before Python 3.11.4, which Debian 12 does not have.
     """
-    _checked(member.name)
+    _check_name(member.name)
     if member.issym():
-        _checked_link(member.name, member.linkname)
+        _check_link(member.name, member.linkname)
     elif member.islnk():
-        _checked(member.linkname)  # it counts from the top of the archive
+        _check_name(member.linkname)  # it counts from the top of the archive
     elif member.isdev():
         raise WorkspaceSourceError(f"its entry {member.name!r} is a device")
 
 
-def _decompressed(archive: Path) -> IO[bytes]:
+def _decompress(archive: Path) -> IO[bytes]:
     opener = OPENERS.get(_magic(archive))
     stream: IO[bytes] = opener(archive) if opener else archive.open("rb")
     return stream
@@ -104,13 +104,13 @@ def _zip(archive: Path) -> Iterator[ArchiveEntry]:
     allowance = Allowance()
     with zipfile.ZipFile(archive) as opened:
         for member in opened.infolist():
-            _checked(member.filename)
+            _check_name(member.filename)
             allowance.take(member.file_size)
             kind = stat.S_IFMT(member.external_attr >> 16)
             if member.is_dir():
                 continue
             if kind == stat.S_IFLNK:
-                _checked_link(member.filename, opened.read(member).decode("utf-8", "replace"))
+                _check_link(member.filename, opened.read(member).decode("utf-8", "replace"))
             elif kind not in (0, stat.S_IFREG):
                 raise WorkspaceSourceError(f"its entry {member.filename!r} is a device")
             else:
@@ -118,13 +118,13 @@ def _zip(archive: Path) -> Iterator[ArchiveEntry]:
                     yield member.filename, member.file_size, content
 
 
-def _checked(name: str) -> None:
+def _check_name(name: str) -> None:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\0" in name or "\\" in name:
         raise WorkspaceSourceError(f"its entry {name!r} would leave the folder")
 
 
-def _checked_link(name: str, target: str) -> None:
+def _check_link(name: str, target: str) -> None:
     depth = len(PurePosixPath(name).parts) - 1
     for part in PurePosixPath(target).parts:
         depth += -1 if part == ".." else 1
@@ -133,7 +133,7 @@ def _checked_link(name: str, target: str) -> None:
 
 
 def _strip_top(folder: Path) -> None:
-    """Lifts what the only folder holds, which may hold one of its own name."""
+    """Move up what the only folder contains, which may be one of its own name."""
     top = list(folder.iterdir())
     if len(top) != 1 or not top[0].is_dir():
         return

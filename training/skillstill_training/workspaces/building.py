@@ -17,7 +17,7 @@ from skillstill.errors import WorkspaceSourceError
 from skillstill_training.util.skillcode import code_files
 from skillstill_training.workspaces import tree
 from skillstill_training.workspaces.fetching import FETCHERS
-from skillstill_training.workspaces.requests import FetchRequest, cache_folder, settle
+from skillstill_training.workspaces.requests import FetchRequest, cache_folder, move_into_place
 from skillstill_training.workspaces.sources import Source, load_sources
 from skillstill_training.workspaces.steps import BUILT_IN, run_steps, steps_file
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
@@ -35,8 +35,8 @@ class BuiltWorkspace:
     notes: Mapping[str, JsonValue]
 
 
-def prepare(source: Source, skill_folder: Path, offline: bool = False) -> BuiltWorkspace:
-    """The workspace, from the cache where it was made before. Raises WorkspaceSourceError."""
+def build_workspace(source: Source, skill_folder: Path, offline: bool = False) -> BuiltWorkspace:
+    """Return the workspace, from the cache if it was made before. Raise WorkspaceSourceError."""
     try:
         home = cache_folder() / _key(source, skill_folder)
         if not _intact(home):
@@ -48,10 +48,10 @@ def prepare(source: Source, skill_folder: Path, offline: bool = False) -> BuiltW
         raise WorkspaceSourceError(f"workspace {source.name}: {_disk(error)}") from error
 
 
-def roots_of(skill_folder: Path, names: Collection[str], offline: bool = False) -> Mapping[str, Path]:
-    """The visible trees of a skill's workspaces of these names. Raises WorkspaceSourceError."""
+def workspace_roots(skill_folder: Path, names: Collection[str], offline: bool = False) -> Mapping[str, Path]:
+    """Return the visible trees of a skill's workspaces of these names. Raise WorkspaceSourceError."""
     sources = [source for source in load_sources(skill_folder) if source.name in names]
-    return {source.name: prepare(source, skill_folder, offline).root for source in sources}
+    return {source.name: build_workspace(source, skill_folder, offline).root for source in sources}
 
 
 def _make(source: Source, skill_folder: Path, home: Path, *, offline: bool) -> None:
@@ -68,7 +68,7 @@ def _make(source: Source, skill_folder: Path, home: Path, *, offline: bool) -> N
         run_steps(source, skill_folder, root)
         _finish(source, request, work)
         shutil.rmtree(home, ignore_errors=True)  # one that lacks files
-        settle(work, home)
+        move_into_place(work, home)
 
 
 def _finish(source: Source, request: FetchRequest, work: Path) -> None:
@@ -86,7 +86,7 @@ def _finish(source: Source, request: FetchRequest, work: Path) -> None:
 
 
 def _intact(home: Path) -> bool:
-    """Whether all is there: counted, not hashed. An altered file of the same size goes unseen."""
+    """Return whether all is there: counted, not hashed. An altered file of the same size goes unseen."""
     try:
         made: dict[str, Any] = json.loads((home / "source.json").read_text(encoding="utf-8"))["tree"]
         read_notes(home / "tree")
@@ -96,7 +96,7 @@ def _intact(home: Path) -> bool:
 
 
 def _key(source: Source, skill_folder: Path) -> str:
-    """Of all that the tree depends on: its declaration, our version, and what the skill's own steps are made of."""
+    """Return a hash of all that the tree depends on: its declaration, our version, the skill's own steps."""
     fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded"})
     total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _made_by())
     if source.steps and steps_file(skill_folder).is_file():

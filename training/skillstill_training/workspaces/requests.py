@@ -35,14 +35,14 @@ class FetchRequest:
     offline: bool = False
 
     def check(self, found: str) -> None:
-        """Raises WorkspaceSourceError unless the pin is that hash."""
+        """Raise WorkspaceSourceError unless the pin is that hash."""
         if self.pin is None:
             raise Unpinned(found)
         if self.pin != found:
             raise WorkspaceSourceError(f"it is not what was pinned: expected sha256 {self.pin}, got {found}")
 
     def need_network(self) -> None:
-        """Raises WorkspaceSourceError where this run is offline."""
+        """Raise WorkspaceSourceError if this run is offline."""
         if self.offline:
             raise WorkspaceSourceError("it is not in the cache and this run is offline: run it once online")
 
@@ -54,10 +54,13 @@ def cache_folder() -> Path:
     return user_cache_path("skillstill") / "workspaces"
 
 
-def downloaded(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
-    """The pinned file, among what else its download brought. `download` fills a folder and says which file counts."""
+def download(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
+    """Return the pinned file, among what else its download brought.
+
+    `download` fills a folder and says which file counts.
+    """
     folder = cache_folder() / "downloads"
-    if request.pin and (found := _held(folder / request.pin, request.pin)):
+    if request.pin and (found := _hold_lock(folder / request.pin, request.pin)):
         return found
     request.need_network()
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,13 +68,13 @@ def downloaded(request: FetchRequest, download: Callable[[Path], Path]) -> Path:
         (work := Path(part, "files")).mkdir()
         file = download(work)
         found_hash = file_sha256(file)
-        settle(work, folder / found_hash)
+        move_into_place(work, folder / found_hash)
     request.check(found_hash)
     return folder / found_hash / file.name
 
 
-def settle(work: Path, home: Path) -> None:
-    """Puts a finished folder in its place, in one step. Where another process was first, its folder stays."""
+def move_into_place(work: Path, home: Path) -> None:
+    """Move a finished folder to its place, in one step. If another process was first, its folder stays."""
     try:
         work.rename(home)
     except OSError:
@@ -80,8 +83,8 @@ def settle(work: Path, home: Path) -> None:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Keeps other processes of ours out of a folder meanwhile: apt and git do not share theirs."""
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes of ours out of a folder meanwhile: apt and git do not share theirs."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -91,7 +94,7 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _held(folder: Path, sha256: str) -> Path | None:
+def _hold_lock(folder: Path, sha256: str) -> Path | None:
     if not folder.is_dir():
         return None
     return next((file for file in sorted(folder.iterdir()) if file_sha256(file) == sha256), None)

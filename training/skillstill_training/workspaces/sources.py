@@ -52,7 +52,7 @@ class Source(Frozen):
 
     @property
     def scheme(self) -> str:
-        """`generated` where nothing is fetched."""
+        """Return the scheme, `generated` if nothing is fetched."""
         return (self.source or "generated:").partition(":")[0]
 
     @field_validator("source")
@@ -89,7 +89,7 @@ class Sources(Frozen):
 
 
 def load_sources(skill_folder: Path) -> tuple[Source, ...]:
-    """The workspaces of a skill. Raises SkillError: which file, which field, what was expected."""
+    """Return the workspaces of a skill. Raise SkillError: which file, which field, what was expected."""
     file = skill_folder / FILE
     try:
         return Sources.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig"))).workspace
@@ -104,7 +104,7 @@ def load_sources(skill_folder: Path) -> tuple[Source, ...]:
 
 
 def _mistake(error: ValidationError) -> tuple[str, str]:
-    """The first thing that is wrong: its field; what was expected, and what came."""
+    """Return the first thing that is wrong: its field; what was expected, and what came."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"])) or "file"
     value: Any = first["input"]

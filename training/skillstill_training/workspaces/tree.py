@@ -25,7 +25,7 @@ UNWANTED = (
 
 
 class Allowance:
-    """What a source may still bring: raises WorkspaceSourceError where it brings more than a workspace holds."""
+    """What a source may still bring: raises WorkspaceSourceError if it brings more than a workspace holds."""
 
     def __init__(self) -> None:
         self.files, self.bytes = MAX_FILES, MAX_BYTES
@@ -38,30 +38,30 @@ class Allowance:
             raise WorkspaceSourceError(f"it unpacks to more than {MAX_BYTES:,} bytes")
 
 
-def wanted(path: str, size: int) -> bool:
-    """Whether a file of that relative path is text or data of the workspace itself."""
+def is_wanted(path: str, size: int) -> bool:
+    """Return whether a file of that relative path is text or data of the workspace itself."""
     named = path.encode("utf-8", "ignore").decode() == path  # else no note could speak of it
     return named and size <= MAX_FILE and not _unwanted().match_file(path)
 
 
 def files(root: Path) -> Iterator[str]:
-    """The relative paths of the regular files, with `/`, sorted. Links are passed over."""
+    """Yield the relative paths of the regular files, with `/`, sorted. Links are passed over."""
     return iter(sorted(_walk(root)))
 
 
 def copy_into(folder: Path, tree: Path) -> None:
-    """Copies the wanted regular files; links are left out."""
+    """Copy the wanted regular files; links are left out."""
     allowance = Allowance()
     for name in files(folder):
         size = (folder / name).stat().st_size
-        if wanted(name, size):
+        if is_wanted(name, size):
             allowance.take(size)
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / name, tree / name)
 
 
 def prune(root: Path, keep: Iterable[str], always: str = "\0") -> None:
-    """Removes what no pattern of `keep` names (no pattern: nothing), but for what lies in the folder `always`."""
+    """Remove what no pattern of `keep` names, or nothing without patterns. What lies in the folder `always` stays."""
     spec = GitIgnoreSpec.from_lines(keep)
     if not len(spec):
         return
@@ -76,25 +76,25 @@ def prune(root: Path, keep: Iterable[str], always: str = "\0") -> None:
 
 
 def remove_empty(root: Path) -> None:
-    """Removes the folders without a file in them."""
+    """Remove the folders without a file in them."""
     for folder, _, _ in os.walk(root, topdown=False):
         if Path(folder) != root and not os.listdir(folder):  # noqa: PTH208 - of every folder: the fast way
             Path(folder).rmdir()
 
 
 def sha256(root: Path) -> str:
-    """One hash of all paths and contents, sorted by path."""
+    """Return one hash of all paths and contents, sorted by path."""
     return files_sha256(root, files(root))
 
 
 def measure(root: Path) -> dict[str, int]:
-    """How many files and bytes: a cheap look whether any is lacking."""
+    """Return how many files and bytes: a cheap look whether any is lacking."""
     sizes = [(root / name).stat().st_size for name in _walk(root)]
     return {"files": len(sizes), "bytes": sum(sizes)}
 
 
 def freeze(root: Path) -> None:
-    """Takes the right to write from all files and folders."""
+    """Take away the right to write from all files and folders."""
     for folder, _, names in os.walk(root, topdown=False):
         for file in [Path(folder, name) for name in names]:
             if not file.is_symlink():

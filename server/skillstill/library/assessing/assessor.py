@@ -12,7 +12,7 @@ from pydantic import Field
 
 from skillstill.library.assessing.cover import Archetype, Cover, cover, nearest_archetype
 from skillstill.library.assessing.sheet import Sheet, SheetLine, sheet
-from skillstill.library.assessing.signals import HAS_FORM, SeenSignal, Side, seen
+from skillstill.library.assessing.signals import HAS_FORM, SeenSignal, Side, seen_signals
 from skillstill.library.definition import Definition
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
@@ -47,7 +47,7 @@ MISSING: Mapping[Verdict, str] = {
 
 
 class AssessmentReason(Frozen):
-    """One thing that decided, and where it stands. `line` is 1-based; 0 where it is about the bundled files."""
+    """One thing that decided, and where it stands. `line` is 1-based; 0 if it is about the bundled files."""
 
     side: Side
     weight: float  # below zero: it speaks against its side
@@ -74,9 +74,9 @@ class Assessment(Frozen):
 
 
 def assess(definition: Definition) -> Assessment:
-    """Never raises: a text that says nothing is `not verifiable`."""
+    """Return the assessment of a definition. Never raises: a text that says nothing is `not verifiable`."""
     page = sheet(definition)
-    found = list(seen(page))
+    found = list(seen_signals(page))
     scores = _scores(found)
     verdict = _verdict(scores, page)
     archetype = nearest_archetype(page)
@@ -100,7 +100,7 @@ def _scores(found: Iterable[SeenSignal]) -> dict[Side, float]:
 
 
 def _verdict(scores: Mapping[Side, float], page: Sheet) -> Verdict:
-    """The questions of docs/assessing.md, in their order."""
+    """Return the questions of docs/assessing.md, in their order."""
     judgement, check, fact = scores["judgement"], scores["check"], max(0.0, scores["fact"])
     if scores["remote"] >= REMOTE:
         return "needs a remote service"
@@ -114,7 +114,7 @@ def _verdict(scores: Mapping[Side, float], page: Sheet) -> Verdict:
 
 
 def _reasons(found: Sequence[SeenSignal], verdict: Verdict) -> Iterator[AssessmentReason]:
-    """Those of the sides that decided come first."""
+    """Yield the reasons, first those of the sides that decided."""
     sides = DECIDED_BY[verdict]
     for one in sorted(found, key=lambda one: (one.signal.side not in sides, -abs(one.weight))):
         for line in one.lines:
@@ -128,7 +128,7 @@ def _reasons(found: Sequence[SeenSignal], verdict: Verdict) -> Iterator[Assessme
 
 
 def _quote(one: SeenSignal, line: SheetLine) -> str:
-    """What was seen, with a little before it: a description is one long line."""
+    """Return what was seen, with a little before it: a description is one long line."""
     match = one.signal.expression.search(line.text)
     start = max(0, match.start() - BEFORE) if match else 0
     return ("…" if start else "") + one_line(line.text[start:], QUOTED)

@@ -54,7 +54,7 @@ def our_tools() -> Mapping[str, tuple[str, ...]]:
 
 
 class Cover(Frozen):
-    """Its tools, and ours. `used` are those that it declares or, where it declares none, the programs it names."""
+    """Its tools, and ours. `used` are those that it declares or, if it declares none, the programs it names."""
 
     used: tuple[str, ...] = ()
     declared: bool = False
@@ -63,7 +63,7 @@ class Cover(Frozen):
 
 
 def cover(sheet: Sheet, archetype: Archetype) -> Cover:
-    """Where nothing is declared or named, the tools of the archetype."""
+    """Return the tools of the archetype if nothing is declared or named."""
     declared = sheet.definition.tools
     used = tuple(dict.fromkeys(declared or programs(sheet)))
     wanted = {ours for tool in used for ours in our_tools().get(tool, ())}
@@ -78,14 +78,14 @@ def cover(sheet: Sheet, archetype: Archetype) -> Cover:
 
 
 def programs(sheet: Sheet) -> Iterator[str]:
-    """The programs that its shell lines begin with."""
+    """Yield the programs that its shell lines begin with."""
     for line in sheet.of("command"):
         if found := _PROGRAM.match(line.text):
             yield found[1]
 
 
 def nearest_archetype(sheet: Sheet) -> Archetype:
-    """The one whose topics its description (counted thrice) and its text speak of most, if that is often."""
+    """Return the one whose topics its description (counted thrice) and its text speak of most, if that is often."""
     counts = {archetype: _mentions(sheet, lender.topics) for archetype, lender in lenders().items()}
     best = max(counts, key=lambda archetype: counts[archetype])
     return best if counts[best] >= ALIKE else "none"

@@ -49,12 +49,15 @@ class Sheet:
 
     @cached_property
     def length(self) -> int:
-        """Characters of the body."""
+        """Return the characters of the body."""
         return len(self.definition.body)
 
 
 def sheet(definition: Definition) -> Sheet:
-    """The definition as lines. A body that is not the end of its text counts its lines from the end all the same."""
+    """Return the definition as lines.
+
+    A body that is not the end of its text counts its lines from the end all the same.
+    """
     raw = definition.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     body = definition.body.split("\n")
     first = max(0, len(raw) - len(body))

@@ -51,15 +51,15 @@ class SeenSignal:
 
 @cache
 def signals() -> tuple[Signal, ...]:
-    """The rows of the table, `{words}` in their patterns replaced."""
+    """Return the rows of the table, `{words}` in their patterns replaced."""
     table = tomllib.loads((files(__package__) / "signals.toml").read_text(encoding="utf-8"))
     words = {name: "|".join(alternatives) for name, alternatives in table["words"].items()}
     rows = TypeAdapter(tuple[Signal, ...]).validate_python(table["signal"])
     return tuple(_with_words(row, words) for row in rows)
 
 
-def seen(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[SeenSignal]:
-    """Every signal that the sheet shows, in the order of the table."""
+def seen_signals(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[SeenSignal]:
+    """Yield every signal that the sheet shows, in the order of the table."""
     for signal in signals() if rows is None else rows:
         found = [line for line in sheet.of(*signal.parts) if signal.expression.search(line.text[:LONGEST])]
         if found:

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from skillstill.errors import LibraryError
-from skillstill.library.scanning.contents import content, opened
+from skillstill.library.scanning.contents import open_file, read_content
 from skillstill.util.storage import library_folder, write_atomically
 
 LARGEST = 50_000_000  # bytes of one content
@@ -17,12 +17,12 @@ class Blobs:
         self.folder = folder or library_folder() / "blobs"
 
     def put(self, file: Path, sha256: str) -> None:
-        """Keep a file's content. Raises LibraryError where it is not, or no longer, what was hashed."""
+        """Keep a file's content. Raise LibraryError if it is not, or no longer, what was hashed."""
         place = self._place(sha256)
         try:
             if place.is_file() and place.stat().st_size == file.stat().st_size:
                 return
-            raw = content(file, LARGEST)
+            raw = read_content(file, LARGEST)
             if hashlib.sha256(raw).hexdigest() != sha256:
                 raise LibraryError("changed while it was read")
             write_atomically(place, raw)
@@ -30,10 +30,10 @@ class Blobs:
             raise LibraryError(f"cannot be kept: {error.strerror}") from error
 
     def get(self, sha256: str) -> bytes:
-        """Raises LibraryError where it is missing or altered."""
+        """Raise LibraryError if it is missing or altered."""
         place = self._place(sha256)
         try:
-            with opened(place) as reader:
+            with open_file(place) as reader:
                 raw = reader.read()
         except OSError as error:
             raise LibraryError(f"{place} cannot be read ({error.strerror}): import its source again") from error

@@ -1,4 +1,4 @@
-"""The catalogue's SQLite file: opened, made where there is none, checked, written to in one transaction."""
+"""The catalogue's SQLite file: opened, made if there is none, checked, written to in one transaction."""
 
 import shlex
 import sqlite3
@@ -27,22 +27,25 @@ insert into state values (0);
 
 @contextmanager
 def reading(file: Path) -> Iterator[sqlite3.Connection]:
-    """One state of the file, whoever writes meanwhile; an empty catalogue where there is none. Raises LibraryError."""
-    with _told(file), _readable(file) as connection:
+    """Return one state of the file, whoever writes meanwhile; an empty catalogue if there is none.
+
+    Raise LibraryError.
+    """
+    with _raise_plain(file), _readable(file) as connection:
         connection.execute("begin")
         yield connection
 
 
 @contextmanager
 def writing(file: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction: others see all that is done in it or nothing. Raises LibraryError."""
-    with _told(file):
+    """Return a transaction: others see all that is done in it or nothing. Raise LibraryError."""
+    with _raise_plain(file):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file.touch(mode=0o600)
-        with closing(_opened(file)) as connection:
+        with closing(_open(file)) as connection:
             connection.execute("pragma journal_mode = wal")  # readers go on while one writes
             connection.execute("begin immediate")
-            if not _made(connection):
+            if not _make_file(connection):
                 _make(connection)
             yield connection
             connection.execute("update state set generation = generation + 1")
@@ -50,13 +53,13 @@ def writing(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def generation(connection: sqlite3.Connection) -> int:
-    """Another number after every change."""
+    """Return another number after every change."""
     return int(connection.execute("select generation from state").fetchone()[0])
 
 
 @contextmanager
 def in_memory() -> Iterator[sqlite3.Connection]:
-    """An empty catalogue without a file."""
+    """Return an empty catalogue without a file."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         _make(connection)
         yield connection
@@ -65,15 +68,15 @@ def in_memory() -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _readable(file: Path) -> Iterator[sqlite3.Connection]:
     if file.exists():
-        with closing(_opened(file)) as connection:
-            if _made(connection):
+        with closing(_open(file)) as connection:
+            if _make_file(connection):
                 yield connection
                 return
     with in_memory() as connection:  # no file, or its first writer is at work
         yield connection
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
     try:
         connection.execute("pragma synchronous = normal")
@@ -84,7 +87,7 @@ def _opened(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def _made(connection: sqlite3.Connection) -> bool:
+def _make_file(connection: sqlite3.Connection) -> bool:
     return bool(connection.execute("pragma user_version").fetchone()[0])
 
 
@@ -104,8 +107,8 @@ def _check(connection: sqlite3.Connection, file: Path) -> None:
 
 
 @contextmanager
-def _told(file: Path) -> Iterator[None]:
-    """What goes wrong with the file, in one sentence."""
+def _raise_plain(file: Path) -> Iterator[None]:
+    """Return what goes wrong with the file, in one sentence."""
     try:
         yield
     except sqlite3.OperationalError as error:  # locked, full, forbidden

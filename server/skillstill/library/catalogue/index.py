@@ -32,13 +32,13 @@ class Matrix:
     rows: Vectors = field(default_factory=lambda: np.zeros((0, WIDTH), np.float32))
 
     def ranked(self, question: Vectors) -> list[int]:
-        """The nearest DEPTH, the nearest first."""
+        """Return the nearest DEPTH, the nearest first."""
         near = self.rows @ question
         first = np.argpartition(-near, DEPTH)[:DEPTH] if len(near) > DEPTH else np.arange(len(near))
         return [int(number) for number in self.ids[first[np.argsort(-near[first], kind="stable")]]]
 
     def of(self, ids: Sequence[int]) -> Vectors:
-        """The rows of these passages; zeros for one that has none."""
+        """Return the rows of these passages; zeros for one that has none."""
         at = np.searchsorted(self.ids, ids)
         known = np.zeros(len(ids), bool) if not len(self.ids) else self.ids[np.minimum(at, len(self.ids) - 1)] == ids
         rows = np.zeros((len(ids), WIDTH), np.float32)
@@ -47,7 +47,7 @@ class Matrix:
 
 
 def put(database: sqlite3.Connection, passages: Sequence[tuple[int, Passage]], encoder: Encoder | None) -> None:
-    """Index these, in place of what stood under their numbers."""
+    """Write these into the index, in place of what had their numbers."""
     drop(database, [number for number, _ in passages])
     rows = ((number, one.name, one.description, one.examples, one.labels) for number, one in passages)
     database.executemany("insert into words (rowid, name, description, examples, labels) values (?, ?, ?, ?, ?)", rows)
@@ -64,7 +64,7 @@ def drop(database: sqlite3.Connection, numbers: Iterable[int]) -> None:
 
 
 def without_vector(database: sqlite3.Connection) -> list[tuple[int, Passage]]:
-    """What was indexed while there was no encoder, or another one."""
+    """Return what was indexed while there was no encoder, or another one."""
     sql = (
         "select rowid, name, description, examples, labels from words"
         " where rowid not in (select id from vector where encoder = ?)"
@@ -79,14 +79,14 @@ def matrix(database: sqlite3.Connection) -> Matrix:
 
 
 def by_words(database: sqlite3.Connection, question: str) -> list[int]:
-    """The DEPTH passages that share most of the question's words, counted by how rare they are."""
+    """Return the DEPTH passages that share most of the question's words, counted by how rare they are."""
     match = " OR ".join(f'"{word}"' for word in words(question))
     sql = f"select rowid from words where words match ? order by bm25(words, {WEIGHTS}) limit {DEPTH}"  # noqa: S608
     return [number for (number,) in database.execute(sql, (match,))] if match else []
 
 
 def shared_words(database: sqlite3.Connection, question: str, numbers: Sequence[int]) -> dict[int, list[str]]:
-    """Which of the question's words each of these passages has, in any of their forms."""
+    """Return which of the question's words each of these passages has, in any of their forms."""
     found: dict[int, list[str]] = {number: [] for number in numbers}
     places = ", ".join("?" * len(numbers))
     sql = f"select rowid from words where words match ? and rowid in ({places})"  # noqa: S608 - question marks only
@@ -107,8 +107,8 @@ def word_weights(database: sqlite3.Connection, question: str) -> dict[str, float
     return {word: math.log(1 + total / count) if count else 0.0 for word, count in counts.items()}
 
 
-def fused(*rankings: Sequence[int]) -> list[int]:
-    """One ranking of all: who stands near the top of several stands above who tops one."""
+def fuse(*rankings: Sequence[int]) -> list[int]:
+    """Return one ranking of all: who stands near the top of several stands above who tops one."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, number in enumerate(ranking, 1):

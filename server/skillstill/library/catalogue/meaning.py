@@ -36,7 +36,7 @@ class Encoder:
         self.table, self.tokenizer = table, tokenizer
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Shape (texts, WIDTH). A text without tokens is nobody's neighbour: its vector is zero."""
+        """Return vectors of shape (texts, WIDTH). A text without tokens has no neighbours: its vector is zero."""
         vectors = np.zeros((len(texts), WIDTH), np.float32)
         for row, text in enumerate(texts):
             if tokens := self.tokenizer.encode(text, add_special_tokens=False).ids[:TOKENS]:
@@ -47,7 +47,7 @@ class Encoder:
 
 @cache
 def encoder() -> Encoder | None:
-    """None where the extra `search` is not installed."""
+    """Return the encoder, or None if the extra `search` is not installed."""
     table, vocabulary = installed_file("wordllama", TABLE), installed_file("wordllama", TOKENIZER)
     try:
         from tokenizers import Tokenizer  # delayed: of the extra
@@ -58,11 +58,11 @@ def encoder() -> Encoder | None:
     tokenizer = Tokenizer.from_file(str(vocabulary))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return Encoder(_mapped(table), tokenizer)
+    return Encoder(_map_file(table), tokenizer)
 
 
-def _mapped(file: Path) -> NDArray[np.float16]:
-    """The one tensor of a safetensors file: 8 bytes that say how long its JSON head is, the head, the numbers.
+def _map_file(file: Path) -> NDArray[np.float16]:
+    """Return the one tensor of a safetensors file: 8 bytes that say how long its JSON head is, the head, the numbers.
 
     Mapped, not read: a question needs a dozen of its 32,000 rows.
     """

@@ -32,12 +32,12 @@ class Passage:
 
     @property
     def meaning(self) -> str:
-        """What its vector is made of."""
+        """Return what its vector is made of."""
         return f"{self.name}: {self.description}"
 
 
 def passage(definition: Definition) -> Passage:
-    """Without the body: its many words would bury the few that say what the definition is for."""
+    """Return what is indexed of a definition: all but its body, whose many words would bury what it is for."""
     heading = HEADING.search(definition.body)
     labels = [*_labels(definition.fields), heading[1] if heading else ""]
     columns = (definition.name, definition.description, "\n".join(definition.examples), "\n".join(labels))
@@ -45,20 +45,20 @@ def passage(definition: Definition) -> Passage:
 
 
 def words(question: str) -> list[str]:
-    """The words that tell something, each once; all of them where none does."""
+    """Return the words that tell something, each once; all of them if none does."""
     found = list(dict.fromkeys(re.findall(r"[^\W_]+", question.lower())))[: 4 * WORDS]
     return [word for word in found if word not in STOP][:WORDS] or found[:WORDS]
 
 
 def first_sentence(text: str, width: int) -> str:
-    """The first sentence of a stranger's text, on one line, cleaned of what a reader does not see."""
+    """Return the first sentence of a stranger's text, on one line, cleaned of what a reader does not see."""
     line = one_line(text, 10 * width)
     end = re.search(r"(?<=[.!?])\s+(?=[^a-z\s])|(?<=[。！？])|\s(?=<example>)", line)
     return one_line(line[: end.start()] if end else line, width)
 
 
 def _labels(fields: Mapping[str, JsonValue]) -> Iterator[str]:
-    """Those of the front matter, its `metadata` included."""
+    """Yield the labels of the front matter, its `metadata` included."""
     for key, value in fields.items():
         if key.lower() in LABELS:
             yield from _texts(value)

@@ -5,6 +5,6 @@ from pathlib import PurePosixPath
 
 
 def unread(path: str, before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Whether a folder above `path` (the source's own is "" or ".") has the hash that it had before."""
+    """Return whether a folder above `path` (the source's own is "" or ".") has the hash that it had before."""
     above = [str(folder) for folder in PurePosixPath(path).parents]
     return any(before.get(folder) is not None and before[folder] == now.get(folder) for folder in [*above, ""])

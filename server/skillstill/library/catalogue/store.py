@@ -21,7 +21,7 @@ from skillstill.util.text import one_line
 
 TERMS = ("allowed", "unclear", "forbidden")  # the order in which one of several alike is preferred
 KEY = 8  # characters of a key that at least must be typed
-CHOICES = 5  # named where a name is not enough
+CHOICES = 5  # named if a name is not enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Catalogue:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever imported. Cheap: asked for again and again."""
+        """Return whether anything was ever imported. Cheap: asked for again and again."""
         return self.file.is_file()
 
     def add(
@@ -57,7 +57,7 @@ class Catalogue:
         """
         delivered = {one.origin.path: one for one in definitions}  # read before anybody is kept from writing
         with database.writing(self.file) as connection:
-            stored = _stored(connection, source)
+            stored = _stored_definitions(connection, source)
             before = _folders(connection, source)
             kept = {path for path in stored.keys() - delivered.keys() if unread(path, before, folders)}
             gone = stored.keys() - delivered.keys() - kept
@@ -69,12 +69,12 @@ class Catalogue:
         return Added(len(delivered) - len(old), len(old) - same, same + len(kept), len(gone))
 
     def folders(self, source: str) -> Mapping[str, str]:
-        """The hashes of a source's folders as they were when it was last read."""
+        """Return the hashes of a source's folders as they were when it was last read."""
         with database.reading(self.file) as connection:
             return _folders(connection, source)
 
     def sources(self) -> Mapping[str, int]:
-        """The sources, and how many definitions each has."""
+        """Return the sources, and how many definitions each has."""
         sql = "select source, count(*) from definition group by source order by source"
         with database.reading(self.file) as connection:
             return dict(connection.execute(sql).fetchall())
@@ -82,19 +82,19 @@ class Catalogue:
     def forget(self, source: str) -> int:
         """Drop all that came from a source; how many definitions that were."""
         with database.writing(self.file) as connection:
-            numbers = [number for number, _ in _stored(connection, source).values()]
+            numbers = [number for number, _ in _stored_definitions(connection, source).values()]
             _remove(connection, numbers)
             connection.execute("delete from folder where source = ?", (source,))
         return len(numbers)
 
     def definitions(self) -> Iterator[Definition]:
-        """All of them, by source and path."""
+        """Yield all of them, by source and path."""
         with database.reading(self.file) as connection:
             for (packed,) in connection.execute("select packed from definition order by source, path"):
-                yield unpacked(packed)
+                yield unpack_definition(packed)
 
     def get(self, name_or_key: str) -> Definition:
-        """By its name, or by the first KEY or more characters of its key. Raises UnknownName, with the choices."""
+        """Return the definition of that name, or of a key that begins so. Raise UnknownName, with the choices."""
         sql = (
             "select sha256, source, path, packed from definition"
             " where name = ?1 or (length(?1) >= ?2 and substr(sha256, 1, length(?1)) = ?1)"
@@ -105,10 +105,10 @@ class Catalogue:
         keys = {key: f"{source}/{path}" for key, source, path, _ in reversed(rows)}
         if len(keys) != 1:
             raise UnknownName(_choices(name_or_key, dict(reversed(keys.items()))))
-        return unpacked(rows[0][3])
+        return unpack_definition(rows[0][3])
 
     def matrix(self) -> index.Matrix:
-        """The vectors of all definitions, those made up for that were indexed without an encoder."""
+        """Return the vectors of all definitions, those made up for that were indexed without an encoder."""
         with database.reading(self.file) as connection:
             generation = database.generation(connection)
             if self._read[0] == generation:
@@ -123,12 +123,12 @@ class Catalogue:
         return found
 
 
-def unpacked(packed: bytes) -> Definition:
+def unpack_definition(packed: bytes) -> Definition:
     return Definition.model_validate_json(zlib.decompress(packed))
 
 
-def _stored(connection: sqlite3.Connection, source: str) -> dict[str, tuple[int, str]]:
-    """Number and key of each definition of a source, by path."""
+def _stored_definitions(connection: sqlite3.Connection, source: str) -> dict[str, tuple[int, str]]:
+    """Return number and key of each definition of a source, by path."""
     sql = "select path, id, sha256 from definition where source = ?"
     return {path: (number, key) for path, number, key in connection.execute(sql, (source,))}
 
@@ -162,7 +162,7 @@ def _row(source: str, one: Definition) -> tuple[object, ...]:
 def _remember(
     connection: sqlite3.Connection, source: str, before: Mapping[str, str], folders: Mapping[str, str]
 ) -> None:
-    """The folders as they are now; those inside an unread one, which nobody looked at, as they were."""
+    """Write the folders as they are now; those inside a folder that was not read again stay as they were."""
     inside = {path: known for path, known in before.items() if path not in folders and unread(path, before, folders)}
     rows = [(source, path, known) for path, known in {**inside, **folders}.items()]
     connection.execute("delete from folder where source = ?", (source,))

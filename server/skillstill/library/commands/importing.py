@@ -47,7 +47,7 @@ def import_(
         for source in found:
             try:
                 done.append(
-                    import_source(source, catalogue, blobs, lambda seen: _accepted(seen, accept_suspicious, json))
+                    import_source(source, catalogue, blobs, lambda seen: _is_accepted(seen, accept_suspicious, json))
                 )
             except LibraryError as error:  # one that cannot be read does not stop the others
                 if len(found) == 1:
@@ -78,8 +78,8 @@ def export_skill(
     return 0
 
 
-def _accepted(seen: "Sequence[Definition]", accept: bool, json: bool) -> bool:
-    """Shown first, always; then by the flag, or by a person at a terminal."""
+def _is_accepted(seen: "Sequence[Definition]", accept: bool, json: bool) -> bool:
+    """Show what is suspicious, always. Return whether the flag, or a person at a terminal, accepts it."""
     asked = not (accept or json) and sys.stdin.isatty() and sys.stdout.isatty()
     fate = "none of them kept yet" if asked else "none of them kept; --accept-suspicious keeps them"
     if not json:
@@ -91,17 +91,19 @@ def _show(seen: "Sequence[Definition]", fate: str) -> None:
     typer.echo(f"{len(seen)} suspicious, {fate}:")
     for one in seen[:SHOWN]:
         for finding in one.suspicions[:3]:
-            typer.echo(f"  {_said(one.origin.path)}:{finding.line}: {finding.kind}: {_said(finding.text)}")
+            typer.echo(
+                f"  {_counts_text(one.origin.path)}:{finding.line}: {finding.kind}: {_counts_text(finding.text)}"
+            )
     if len(seen) > SHOWN:
         typer.echo(f"  and {len(seen) - SHOWN} more")
 
 
 def _tell(one: "ImportSummary") -> None:
     if one.error:
-        typer.echo(f"{_said(one.source)}: {_said(one.error)}")
+        typer.echo(f"{_counts_text(one.source)}: {_counts_text(one.error)}")
         return
     at = f" at {one.commit[:12]}" if one.commit else ""
-    typer.echo(f"{_said(one.source)}{at}: {_many(one.kinds) or _nothing(one)} in {one.seconds:.1f} s")
+    typer.echo(f"{_counts_text(one.source)}{at}: {_many(one.kinds) or _nothing(one)} in {one.seconds:.1f} s")
     typer.echo(f"  {one.new} new, {one.changed} changed, {one.known} as they were, {one.gone} gone")
     _tell_counts(one)
     _tell_first(one.findings, FINDINGS)
@@ -116,7 +118,7 @@ def _nothing(one: "ImportSummary") -> str:
 
 def _tell_first(told: Sequence[tuple[str, str]], shown: int) -> None:
     for place, why in told[:shown]:
-        typer.echo(f"  {_said(place)}: {_said(why)}")
+        typer.echo(f"  {_counts_text(place)}: {_counts_text(why)}")
     if len(told) > shown:
         typer.echo(f"  and {len(told) - shown} more, all of them with --json")
 
@@ -153,8 +155,8 @@ def _many(kinds: Mapping[str, int]) -> str:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {_said(name)}" for name, count in counts.items())
+    return ", ".join(f"{count} {_counts_text(name)}" for name, count in counts.items())
 
 
-def _said(text: str) -> str:
+def _counts_text(text: str) -> str:
     return one_line(text, 200)

@@ -30,11 +30,11 @@ def search(
 
     catalogue = Catalogue()
     found = find(task, Registry(registry, workspace.expanduser()), catalogue, limit)
-    typer.echo(found.model_dump_json() if json else clean("\n".join(_told(found, catalogue.exists))))
+    typer.echo(found.model_dump_json() if json else clean("\n".join(_print_found(found, catalogue.exists))))
     return 0
 
 
-def _told(found: "FindResult", filled: bool) -> Iterator[str]:
+def _print_found(found: "FindResult", filled: bool) -> Iterator[str]:
     from skillstill.library.catalogue.meaning import MISSING
 
     for subagent in found.subagents:

@@ -22,7 +22,7 @@ _MARKED = re.compile(r"[|>][+-]?\d?\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """`fields` is None where the file has none. `repairs` says what was needed to read it, and `twice` which keys
+    """`fields` is None if the file has none. `repairs` says what was needed to read it, and `twice` which keys
     stand in it more than once (the last one counts)."""
 
     fields: Fields | None
@@ -32,7 +32,7 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Of a text with line feeds alone, and without a byte-order mark. Never raises."""
+    """Return the front matter of a text with line feeds alone and no byte-order mark. Never raises."""
     before = _BEFORE.match(text)
     match = _FENCED.match(text, before.end() if before else 0)
     if match is None:
@@ -44,7 +44,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def _fields(head: str) -> tuple[Fields, tuple[str, ...], str]:
-    """The fields, the keys that stand there twice, and which repair it took."""
+    """Return the fields, the keys that stand there twice, and which repair it took."""
     try:
         return *_strict(head), ""
     except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -56,7 +56,7 @@ def _fields(head: str) -> tuple[Fields, tuple[str, ...], str]:
 
 
 def _strict(head: str) -> tuple[Fields, tuple[str, ...]]:
-    """Raises YAMLError, or what PyYAML raises at a date, a number or a depth that it cannot bear."""
+    """Raise YAMLError, or what PyYAML raises at a date, a number or a depth that it cannot bear."""
     if head.count("[") + head.count("{") > BRACKETS:
         raise yaml.YAMLError("too many brackets")
     if re.search(r"(?:[-?:][ \t]+){30}", head):  # nested as deeply as brackets, without any
@@ -74,7 +74,7 @@ def _strict(head: str) -> tuple[Fields, tuple[str, ...]]:
 
 
 def _plain(node: yaml.Node, seen: set[int]) -> JsonValue:
-    """Texts, lists and mappings. A node that is met again is an alias: a few of them expand without bound."""
+    """Return texts, lists and mappings. A node that is met again is an alias: a few of them expand without bound."""
     if id(node) in seen:
         raise yaml.YAMLError("an alias")
     seen.add(id(node))
@@ -92,12 +92,12 @@ def _key(node: yaml.Node) -> str:
 
 
 def _sayable(text: str) -> str:
-    """Without the half characters that an escape in YAML can spell."""
+    """Return the text without the half characters that an escape in YAML can spell."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _quoted(head: str) -> str:
-    """Each line of `field: value` that is no YAML by itself, its value quoted."""
+    """Return each line of `field: value` that is no YAML by itself, its value quoted."""
     return "\n".join(_quoted_line(line) for line in head.split("\n"))
 
 
@@ -118,7 +118,7 @@ def _is_yaml(line: str) -> bool:
 
 
 def _by_line(head: str) -> tuple[Fields, tuple[str, ...]]:
-    """Field by field: one that is not YAML costs only its own type."""
+    """Return the fields, read line by line: one that is not YAML costs only its own type."""
     blocks: list[list[str]] = [[]]
     for line in head.split("\n"):
         if _KEY.match(line):

@@ -65,15 +65,15 @@ _UNCLEAR = {"CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "BUSL-1.1"}  # a model may be use
 SHARE_ALIKE = {"CC-BY-SA-4.0", "AGPL-3.0", "LGPL-3.0", "GPL-2.0", "GPL-3.0", "MPL-2.0"}
 
 
-def declared(text: str, where: str) -> Licence:
-    """By a `license` field: a name that many people know, or what it says, unclear then."""
+def declared_licence(text: str, where: str) -> Licence:
+    """Return the licence that a `license` field names: a common name, else its text, which is unclear."""
     words = one_line(text, 200).lower()
     name = next((name for name, pattern in _NAMED if pattern.search(words)), "")
     return Licence(name=name or one_line(text, 80), where=where, derived_works=_terms(name))
 
 
-def recognised(text: str, where: str) -> Licence:
-    """By the text of a licence file; several texts in one (a dual licence, a list of notices) are unclear."""
+def recognise_licence(text: str, where: str) -> Licence:
+    """Return the licence of a licence file; several texts in one (a dual licence, a list of notices) are unclear."""
     words = " ".join(text[:LONGEST].lower().split())
     names = [name for name, pattern in _PATTERNS if pattern.search(words)]
     if not names:
@@ -81,16 +81,16 @@ def recognised(text: str, where: str) -> Licence:
     return Licence(name=names[0], where=where, derived_works=_terms(names[0]))
 
 
-def mentioned(readme: str, where: str) -> Licence | None:
-    """By a README that names one, where no file is: unclear, for the terms themselves are missing."""
+def mentioned_licence(readme: str, where: str) -> Licence | None:
+    """Return the licence that a README names if there is no file: unclear, since the terms are missing."""
     for line in readme[:LONGEST].lower().split("\n"):
         if "licen" in line and (name := next((name for name, pattern in _NAMED if pattern.search(line)), "")):
             return Licence(name=name, where=where)
     return None
 
 
-def strictest(licences: Sequence[Licence]) -> Licence:
-    """Of files side by side, a share-alike one before one that asks for nothing; none at all is unclear."""
+def strictest_licence(licences: Sequence[Licence]) -> Licence:
+    """Return the licence that asks for most; no licence at all is unclear."""
     order: list[Terms] = ["forbidden", "unclear", "allowed"]
     return min(
         licences, key=lambda one: (order.index(one.derived_works), one.name not in SHARE_ALIKE), default=Licence()

@@ -32,7 +32,9 @@ def lint(
     called: str,
     there: Callable[[str], bool],
 ) -> Iterator[Finding]:
-    """`fields` are None without front matter; `called` is what it is by its place; `there` says whether a path from the
+    """Yield what is wrong with a definition.
+
+    `fields` are None without front matter. `called` is its name by its place. `there` returns whether a path from the
     file's folder leads to something.
     """
     if fields is None:
@@ -103,7 +105,7 @@ def _length(body: str) -> Iterator[Finding]:
 
 
 def _dangling(body: str, there: Callable[[str], bool]) -> Iterator[Finding]:
-    """References to files that are not there, each once; what looks like an example of a path is none."""
+    """Yield references to files that are not there, each once; what looks like an example of a path is none."""
     targets = dict.fromkeys(linked or quoted for linked, quoted in _REFERENCE.findall(body))
     for target in islice(targets, REFERENCES):
         if "." in PurePosixPath(target).name and not _PLACEHOLDER.search(target) and not there(target):

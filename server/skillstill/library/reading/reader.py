@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from skillstill.errors import LibraryError
 from skillstill.library.definition import Bundled, Definition, Finding, Kind, Licence, Origin
 from skillstill.library.reading.frontmatter import Fields, FrontMatter, read_front_matter
-from skillstill.library.reading.licences import declared
+from skillstill.library.reading.licences import declared_licence
 from skillstill.library.reading.linting import lint
 from skillstill.library.reading.naming import slug, stem
 from skillstill.library.reading.suspicion import suspicions
@@ -32,8 +32,8 @@ class Read:
     repairs: tuple[str, ...]
 
 
-def decoded(raw: bytes) -> Read:
-    """Raises LibraryError where it is no text."""
+def decode(raw: bytes) -> Read:
+    """Raise LibraryError if it is no text."""
     text, repair = _text(raw)
     front = read_front_matter(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     repairs = (*((repair,) if repair else ()), *front.repairs)
@@ -69,8 +69,8 @@ class Surroundings:
     findings: tuple[Finding, ...] = ()
 
 
-def define(read: Read, kind: Kind, around: Surroundings) -> Definition:
-    """Raises LibraryError where it says nothing at all."""
+def build_definition(read: Read, kind: Kind, around: Surroundings) -> Definition:
+    """Raise LibraryError if it says nothing at all."""
     fields = read.front.fields or {}
     description, examples, repair = _description(fields, read.front.body)
     if not description and not read.front.body.strip():
@@ -107,7 +107,7 @@ def define(read: Read, kind: Kind, around: Surroundings) -> Definition:
 
 
 def _description(fields: Fields, body: str) -> tuple[str, tuple[str, ...], str]:
-    """Without its `<example>` blocks, these, and what had to be done to have one."""
+    """Return the description without its `<example>` blocks, the examples, and how it was repaired."""
     written = _one_text(fields.get("description")).replace("\\n", "\n")
     examples = tuple(text for match in _EXAMPLE.finditer(written) if (text := match[1].strip()))
     description = _LEAD.sub("", _EXAMPLE.sub("", written).strip()).strip()
@@ -126,9 +126,9 @@ def _one_text(value: object) -> str:
 
 
 def _licence(fields: Fields, around: Surroundings) -> Licence:
-    """By its own field first; one that only points at the file beside it says what that file says."""
+    """Return the licence by the file's own field; if that only refers to the file beside it, by that file."""
     text = _one_text(fields.get("license") or fields.get("licence"))
     if not text:
         return around.licence
-    stated = declared(text, f"{around.path}: license")
+    stated = declared_licence(text, f"{around.path}: license")
     return around.licence if stated.derived_works == "unclear" and around.own_licence else stated

@@ -9,7 +9,7 @@ from skillstill.library.reading.frontmatter import Fields
 SKIPPED = {".git", "node_modules", "__pycache__", ".venv", "venv"}  # folders that hold no author's own text
 _PLACES: dict[str, Kind] = {"agents": "agent", "commands": "command"}
 _ENDINGS: dict[str, Kind] = {".agent.md": "agent", ".prompt.md": "command"}
-# Files about a library: a definition only where the front matter says so by both fields.
+# Files about a library: a definition only if the front matter says so by both fields.
 _ABOUT = re.compile(
     r"(?:readme|changelog|contributing|license|licence|notice|security|code_of_conduct|claude|agents|gemini|index|"
     r"template|todo|roadmap)(?:[._-].*)?\.md",
@@ -19,7 +19,7 @@ _OF_AGENTS = {"tools", "model", "color", "mode", "disallowedTools", "permissionM
 
 
 def kind_by_place(path: PurePosixPath) -> Kind | None:
-    """What a file is by its name and folders; None where only its front matter can say."""
+    """Return what a file is by its name and folders; None if only its front matter can say."""
     name = path.name.lower()
     if name == "skill.md":
         return "skill"
@@ -32,8 +32,11 @@ def kind_by_place(path: PurePosixPath) -> Kind | None:
 
 
 def kind_by_fields(path: PurePosixPath, fields: Fields | None, *, bundled: bool) -> Kind | None:
-    """What a file is that lies anywhere: below `agents/` or `commands/` with a description, or elsewhere with the name,
-    the description and the tools or the model of an agent. A file that a skill brings along is its reference."""
+    """Return the kind of a file in any folder: by its place, if it has a description, or as an agent, by its fields.
+
+    Below `agents/` or `commands/` a description is enough. Elsewhere an agent has a name, and tools or a model. A file
+    that a skill brings is its reference.
+    """
     if not fields or not fields.get("description"):
         return None
     above = next((_PLACES[part] for part in reversed(path.parts[:-1]) if part in _PLACES), None)
@@ -43,5 +46,5 @@ def kind_by_fields(path: PurePosixPath, fields: Fields | None, *, bundled: bool)
 
 
 def kind_named(path: PurePosixPath, fields: Fields | None) -> Kind | None:
-    """Of a file that a person names alone: an agent, where it has anything to say of itself."""
+    """Return the kind of a file that a person names alone: an agent, if it says anything about itself."""
     return kind_by_place(path) or kind_by_fields(path, fields, bundled=False) or ("agent" if fields else None)

@@ -63,14 +63,14 @@ _LOOKALIKES = str.maketrans(
 
 
 def suspicions(text: str, where: str = "") -> tuple[Finding, ...]:
-    """What a person should see first. `where` names a bundled file."""
+    """Return what a person should see first. `where` names a bundled file."""
     prefix = f"{where}: " if where else ""
-    found = (*_hidden(text), *_passages(text))
+    found = (*_hidden_characters(text), *_passages(text))
     return tuple(finding.model_copy(update={"text": prefix + finding.text}) for finding in found)
 
 
-def _hidden(text: str) -> Iterator[Finding]:
-    """One finding for each kind of character, at its first line, with the text that tags spell out."""
+def _hidden_characters(text: str) -> Iterator[Finding]:
+    """Yield one finding for each kind of character, at its first line, with the text that tags spell out."""
     places: dict[str, int] = {}
     counts: Counter[str] = Counter()
     for match in _HIDDEN.finditer(text):
@@ -86,7 +86,7 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 
 def _harmless(text: str, index: int) -> bool:
-    """What emoji, right-to-left and Indic scripts, and ideographs need; a byte-order mark that begins a file."""
+    """Return what emoji, right-to-left and Indic scripts, and ideographs need; a byte-order mark that begins a file."""
     character, before = text[index], text[index - 1] if index else ""
     after = text[index + 1 : index + 2]
     if character == "\ufeff":
@@ -106,7 +106,7 @@ def _harmless(text: str, index: int) -> bool:
 
 
 def _joinable(character: str) -> bool:
-    """Whether a joiner beside it is writing: a letter of a script that has them, or a picture."""
+    """Return whether a joiner beside it is writing: a letter of a script that has them, or a picture."""
     return bool(character) and (
         unicodedata.category(character) in {"So", "Sk", "Mn", "Mc"}
         or character == "\ufe0f"
@@ -125,7 +125,7 @@ def _name(character: str) -> str:
 
 
 def _passages(text: str) -> Iterator[Finding]:
-    """Of the text as a model reads it: no hidden character, odd letter or space breaks a word."""
+    """Yield findings in the text as a model reads it: no hidden character, odd letter or space breaks a word."""
     plain = unicodedata.normalize("NFKC", _HIDDEN.sub("", text)).translate(_LOOKALIKES)
     joined, count = _SPELLED.subn(lambda match: re.sub(r"[ \t.*_-]", "", match[0]), plain)
     yield from _matches(plain, _PATTERNS)

@@ -34,7 +34,7 @@ _BETWEEN = frozenset(", \t\n\r[]\"'")
 
 
 def named_tools(fields: Mapping[str, JsonValue]) -> tuple[str, ...]:
-    """Each once, in the order of the declaration; none where there is none."""
+    """Return each once, in the order of the declaration; none if there is none."""
     declared = next((fields[name] for name in FIELDS if name in fields), None)
     items = declared if isinstance(declared, list) else [] if declared is None else [declared]
     return tuple(dict.fromkeys(name for item in items for tool in _split(str(item)) for name in _names(tool)))

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from skillstill.library.definition import Bundled, Finding
 from skillstill.library.reading.suspicion import suspicions
-from skillstill.library.scanning.contents import content, sha256
+from skillstill.library.scanning.contents import read_content, sha256
 from skillstill.library.scanning.trees import Folder, TreeEntry
 
 FILES, BYTES, LARGEST = 2_000, 200_000_000, 50_000_000  # the largest of 17 public libraries: 1,103 files
@@ -37,8 +37,8 @@ class Bundle:
     findings: tuple[Finding, ...] = ()
 
 
-def bundled(root: Path, folder: Folder, every: Mapping[PurePosixPath, Folder], main: str) -> Bundle:
-    """All below the folder but what other skills in it bring; links to folders of the source are followed.
+def bundle_of(root: Path, folder: Folder, every: Mapping[PurePosixPath, Folder], main: str) -> Bundle:
+    """Return all below the folder but what other skills in it bring; links to folders of the source are followed.
 
     `every` are the folders of the source by path, `main` the name of the SKILL.md.
     """
@@ -69,7 +69,7 @@ def bundled(root: Path, folder: Folder, every: Mapping[PurePosixPath, Folder], m
 def _entries(
     folder: Folder, every: Mapping[PurePosixPath, Folder], main: str
 ) -> Iterator[tuple[PurePosixPath, TreeEntry, PurePosixPath]]:
-    """Path in the bundle, entry, and where its content lies. Each folder once, so that links in circles end."""
+    """Yield path in the bundle, entry, and where its content lies. Each folder once, so that links in circles end."""
     waiting, seen = [(PurePosixPath(), folder)], {folder.path}
     while waiting:
         path, here = waiting.pop()
@@ -89,17 +89,17 @@ def holds_skill(folder: Folder) -> bool:
 
 
 def mode(entry: TreeEntry) -> int:
-    """As git keeps it: whether its owner may execute it."""
+    """Return the mode as git keeps it: whether its owner may execute it."""
     return 0o755 if entry.mode & 0o100 else 0o644
 
 
 def _file(file: Path, path: str, entry: TreeEntry) -> Bundled:
     suffix = Path(path).suffix.lower()
-    script = suffix in _SCRIPTS or content(file, 1)[:2] == b"#!"
+    script = suffix in _SCRIPTS or read_content(file, 1)[:2] == b"#!"
     return Bundled(path=path, size=entry.size, sha256=sha256(file), script=script, mode=mode(entry))
 
 
 def _suspicious(file: Path, one: Bundled) -> tuple[Finding, ...]:
     if Path(one.path).suffix.lower() not in _TEXTS or one.size > READ:
         return ()
-    return suspicions(content(file, READ).decode("utf-8", "replace"), one.path)
+    return suspicions(read_content(file, READ).decode("utf-8", "replace"), one.path)

@@ -61,30 +61,33 @@ class FetchedSource:
 
 @contextmanager
 def sources(what: str) -> Iterator[tuple[FetchedSource, ...]]:
-    """The sources that a person named. A clone is there inside the block alone. Raises LibraryError and UsageError."""
+    """Return the sources that a person named. A clone is there inside the block alone.
+
+    Raise LibraryError and UsageError.
+    """
     if not what.strip():  # as a path, it would be the current folder
         raise UsageError("expected a folder, a file or the address of a git repository, got nothing")
     if _ADDRESS.fullmatch(what) and not Path(what).exists():
         with tempfile.TemporaryDirectory(prefix="skillstill-", ignore_cleanup_errors=True) as folder:
-            yield (_clone(what, Path(folder) / _called(what)),)
+            yield (_clone(what, Path(folder) / _clone_name(what)),)
     else:
         yield _local(Path(what).expanduser())
 
 
 def _local(place: Path) -> tuple[FetchedSource, ...]:
-    """A folder of repositories is as many sources; any other is one."""
+    """Return a folder of repositories is as many sources; any other is one."""
     if not place.exists():
         raise LibraryError(
             f"expected a folder, a file or the address of a git repository, got {one_line(str(place), 200)}"
         )
     inner = sorted(folder for folder in place.iterdir() if folder.is_dir()) if place.is_dir() else []
     if any((folder / ".git").exists() for folder in inner) and not (place / ".git").exists():
-        return tuple(_named(folder) for folder in inner if not folder.is_symlink())
-    return (_named(place),)
+        return tuple(_source_of_clone(folder) for folder in inner if not folder.is_symlink())
+    return (_source_of_clone(place),)
 
 
-def _named(place: Path) -> FetchedSource:
-    """By the address that a clone came from. Its git is not asked: a stranger's configuration can run programs."""
+def _source_of_clone(place: Path) -> FetchedSource:
+    """Return the source by a clone's address. Its git is not asked: a stranger's configuration can run programs."""
     git = place / ".git"
     address = _origin(git) if git.is_dir() else ""
     return FetchedSource(place, address or str(place.resolve()), _head(git) if git.is_dir() else "")
@@ -116,12 +119,12 @@ def _text(file: Path) -> str:
 
 
 def public(address: str) -> str:
-    """An address without the name and password in it, and without the ending that may as well be left out."""
+    """Return an address without the name and password in it, and without the ending that may as well be left out."""
     return _USER.sub("", address).rstrip("/").removesuffix(".git")
 
 
-def _called(address: str) -> str:
-    """As git calls the folder of a clone, for a skill at its top is called like it."""
+def _clone_name(address: str) -> str:
+    """Return the name that git gives the folder of a clone: a skill at its top is called so."""
     parts = [part for part in re.split(r"[/:]", public(address)) if part.strip(".")]
     return re.sub(r"[^\w.-]", "-", parts[-1])[:100]
 
@@ -142,7 +145,7 @@ def _clone(address: str, folder: Path) -> FetchedSource:
 
 
 def _trees(listed: bytes, address: str) -> Mapping[str, str]:
-    """Git's ids of the folders. Raises LibraryError before a few objects become more files than a disk holds."""
+    """Return git's ids of the folders. Raise LibraryError before a few objects become more files than a disk holds."""
     ids: dict[str, str] = {}
     files = size = 0
     for line in filter(None, listed.split(b"\0")):
@@ -159,7 +162,10 @@ def _trees(listed: bytes, address: str) -> Mapping[str, str]:
 
 
 def _git(arguments: list[str], address: str, folder: Path, until: float) -> bytes:
-    """What it prints. Raises LibraryError: git's own last line, or which limit was passed; the clone is gone then."""
+    """Return what it prints.
+
+    Raise LibraryError: git's own last line, or which limit was passed; the clone is gone then.
+    """
     options = [word for key, value in _OFF.items() for word in ("-c", f"{key}={value}")]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as complaints:
         with subprocess.Popen(
@@ -171,7 +177,7 @@ def _git(arguments: list[str], address: str, folder: Path, until: float) -> byte
             start_new_session=True,
         ) as running:
             try:
-                limit = _watched(running, folder, out.fileno(), until)
+                limit = _run_watched(running, folder, out.fileno(), until)
             finally:
                 _end(running)
         if limit or running.returncode:
@@ -185,8 +191,8 @@ def _git(arguments: list[str], address: str, folder: Path, until: float) -> byte
         return out.read()
 
 
-def _watched(running: "subprocess.Popen[bytes]", folder: Path, out: int, until: float) -> str:
-    """Which limit was passed; empty where it ended by itself."""
+def _run_watched(running: "subprocess.Popen[bytes]", folder: Path, out: int, until: float) -> str:
+    """Return which limit was passed; empty if it ended by itself."""
     while True:
         try:
             running.wait(timeout=0.2)
@@ -200,7 +206,7 @@ def _watched(running: "subprocess.Popen[bytes]", folder: Path, out: int, until: 
 
 
 def _size(folder: Path) -> int:
-    """Of the packs that arrive and the lists that are printed; files that go meanwhile count nothing."""
+    """Return the bytes of the packs and lists that have arrived; files that vanish meanwhile count nothing."""
     size = 0
     for top, _, names in os.walk(folder / ".git" / "objects"):
         for name in names:
@@ -212,7 +218,7 @@ def _size(folder: Path) -> int:
 
 
 def _end(running: "subprocess.Popen[bytes]") -> None:
-    """With all that it started, whether it is done or not."""
+    """Kill the process and all that it started, whether it is done or not."""
     if running.poll() is None:
         os.killpg(running.pid, signal.SIGKILL)
 

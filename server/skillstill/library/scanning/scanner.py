@@ -15,14 +15,14 @@ from urllib.parse import unquote
 
 from skillstill.errors import LibraryError
 from skillstill.library.definition import Definition, Kind, Licence
-from skillstill.library.reading import Read, Surroundings, decoded, define
-from skillstill.library.reading.licences import FILE, README, mentioned, recognised, strictest
+from skillstill.library.reading import Read, Surroundings, build_definition, decode
+from skillstill.library.reading.licences import FILE, README, mentioned_licence, recognise_licence, strictest_licence
 from skillstill.library.reading.shapes import kind_by_fields, kind_by_place, kind_named
-from skillstill.library.scanning.bundles import Bundle, bundled, holds_skill, mode
-from skillstill.library.scanning.contents import content
+from skillstill.library.scanning.bundles import Bundle, bundle_of, holds_skill, mode
+from skillstill.library.scanning.contents import read_content
 from skillstill.library.scanning.trees import ROOT, Folder, TreeEntry, tree
 
-READER = "2"  # a new one where this room reads the same bytes otherwise: then everything is read again
+READER = "2"  # a new one if this room reads the same bytes otherwise: then everything is read again
 LARGEST = 1_000_000  # bytes of one definition; the largest of 17 public libraries has 291 kB
 _FRONT = 4_000  # bytes in which a front matter begins that makes any file a definition
 
@@ -47,7 +47,7 @@ class Scan:
     unchanged: tuple[str, ...] = ()
 
     def without(self, definitions: Iterable[Definition], reason: str) -> "Scan":
-        """The same, these refused: their folders are read again next time."""
+        """Return the same, these refused: their folders are read again next time."""
         left = {one.origin.path for one in definitions}
         above = {str(folder) for path in left for folder in PurePosixPath(path).parents}
         return replace(
@@ -65,10 +65,10 @@ def scan(
     unchanged: Mapping[str, str] | None = None,
     tree_ids: Mapping[str, str] | None = None,
 ) -> Scan:
-    """Everything in a folder, or the one file that `source` is.
+    """Return everything in a folder, or the one file that `source` is.
 
-    `unchanged` are the `folders` of an earlier scan; `tree_ids` git's own, where the source is a commit of ours.
-    Raises LibraryError where there is nothing to read; one bad file is a refusal and no more.
+    `unchanged` are the `folders` of an earlier scan; `tree_ids` git's own, if the source is a commit of ours.
+    Raise LibraryError if there is nothing to read; one bad file is a refusal and no more.
     """
     if source.is_file() and source.name.lower() != "skill.md":
         return _single(source.resolve(), origin_source, commit)
@@ -108,7 +108,7 @@ class _Scanner:
         return Scan(self.source, self.commit, found, refused, self.folders, tuple(self.unchanged))
 
     def visit(self, folder: Folder, above: Licence, *, bundle: bool) -> bool:
-        """Whether all in it was understood, so that it can be left alone while it is unchanged."""
+        """Return whether all in it was understood, so that it can be left alone while it is unchanged."""
         digest = _digest(folder, self._called(folder), above, bundle)
         if digest and self.known.get(str(folder.path)) == digest:
             self._leave(folder, digest)
@@ -134,7 +134,7 @@ class _Scanner:
     def definition(
         self, folder: Folder, entry: TreeEntry, licence: Licence, *, bundle: bool = False, named: bool = False
     ) -> None:
-        """What a file is, kept or refused; most files are neither."""
+        """Keep the definition of a file, or refuse it; most files are neither."""
         path = folder.path / entry.name
         if path.suffix.lower() != ".md" and not named:
             return
@@ -157,8 +157,8 @@ class _Scanner:
             return None
         if entry.size > LARGEST:
             raise LibraryError(f"larger than {LARGEST // 1_000_000} MB")
-        raw = content(file, LARGEST)
-        read = decoded(raw)
+        raw = read_content(file, LARGEST)
+        read = decode(raw)
         kind = (
             kind_named(path, read.front.fields)
             if named
@@ -169,7 +169,7 @@ class _Scanner:
         return self._defined(folder, entry, read, kind, licence) if kind else None
 
     def _defined(self, folder: Folder, entry: TreeEntry, read: Read, kind: Kind, licence: Licence) -> Definition:
-        beside = bundled(self.root, folder, self.every, entry.name) if kind == "skill" else Bundle()
+        beside = bundle_of(self.root, folder, self.every, entry.name) if kind == "skill" else Bundle()
         around = Surroundings(
             source=self.source,
             commit=self.commit,
@@ -182,7 +182,7 @@ class _Scanner:
             there=lambda target: self._there(folder.path, target),
             findings=beside.findings,
         )
-        return define(read, kind, around)
+        return build_definition(read, kind, around)
 
     def _called(self, folder: Folder) -> str:
         return os.fsencode(folder.path.name or self.root.name).decode("utf-8", "replace")
@@ -194,26 +194,30 @@ class _Scanner:
         return path in self.paths or path in self.every or (self.root / path).exists()
 
     def _licence(self, folder: Folder, above: Licence) -> Licence:
-        """Of the licence files in this folder, else what stands above it; at the top, a README may name one."""
+        """Return the licence of this folder's files, else the one above it; at the top, a README may name one."""
         files = [(entry, folder.path / entry.name) for entry in folder.files]
-        own = [recognised(self._text(entry, path), str(path)) for entry, path in files if FILE.fullmatch(entry.name)]
+        own = [
+            recognise_licence(self._text(entry, path), str(path)) for entry, path in files if FILE.fullmatch(entry.name)
+        ]
         if own or above.name or folder.path != ROOT:
-            return strictest(own) if own else above
+            return strictest_licence(own) if own else above
         readmes = [
-            mentioned(self._text(entry, path), str(path)) for entry, path in files if README.fullmatch(entry.name)
+            mentioned_licence(self._text(entry, path), str(path))
+            for entry, path in files
+            if README.fullmatch(entry.name)
         ]
         return next((licence for licence in readmes if licence), above)
 
     def _text(self, entry: TreeEntry, path: PurePosixPath) -> str:
         try:
-            return content(self.root / (entry.target or path), LARGEST).decode("utf-8", "replace")
+            return read_content(self.root / (entry.target or path), LARGEST).decode("utf-8", "replace")
         except OSError:
             return ""
 
 
 def _begins(file: Path) -> bool:
-    """Whether a front matter may begin here."""
-    return b"---" in content(file, _FRONT)[:200]
+    """Return whether a front matter may begin here."""
+    return b"---" in read_content(file, _FRONT)[:200]
 
 
 def _digest(folder: Folder, called: str, above: Licence, bundle: bool) -> str:
@@ -224,7 +228,7 @@ def _digest(folder: Folder, called: str, above: Licence, bundle: bool) -> str:
 
 
 def _licence_above(place: Path) -> Licence:
-    """By the licence files between a folder and the top of the repository that it lies in; none outside of one."""
+    """Return the licence of the folders between here and the top of the repository; none outside of one."""
     above = place.parents
     top = next((folder for folder in (place, *above) if (folder / ".git").exists()), None)
     for folder in above if top else ():
@@ -232,7 +236,10 @@ def _licence_above(place: Path) -> Licence:
             break
         files = [file for file in sorted(folder.iterdir()) if FILE.fullmatch(file.name) and file.is_file()]
         if files:
-            return strictest(
-                [recognised(content(file.resolve(), LARGEST).decode("utf-8", "replace"), file.name) for file in files]
+            return strictest_licence(
+                [
+                    recognise_licence(read_content(file.resolve(), LARGEST).decode("utf-8", "replace"), file.name)
+                    for file in files
+                ]
             )
     return Licence()

@@ -1,6 +1,6 @@
 """A source as a tree of folders, each with a digest of all that lies in it: what has the same one has not changed.
 
-A digest is made of names, sizes, modes and times, so that no content is read for it; where the source is a git commit
+A digest is made of names, sizes, modes and times, so that no content is read for it; if the source is a git commit
 it is git's own tree id. A folder with a link in it has none, for a link's target changes without it: it is read each
 time. Not covered: a change that leaves size, modification time and inode-change time as they were; that takes a clock
 which is set back.
@@ -34,7 +34,7 @@ class TreeEntry:
 @dataclass(frozen=True, slots=True)
 class Folder:
     """`path` is relative to the source. `links` lead to folders inside the source, which are read at their own place.
-    `refused` are what cannot be read: the path and why. `digest` is empty where nobody can say that it is unchanged."""
+    `refused` are what cannot be read: the path and why. `digest` is empty if nobody can say that it is unchanged."""
 
     path: PurePosixPath
     files: tuple[TreeEntry, ...]
@@ -44,14 +44,17 @@ class Folder:
     digest: str
 
     def every(self) -> Iterator["Folder"]:
-        """This one and all below, each before what it holds."""
+        """Yield this one and all below, each before what it holds."""
         yield self
         for folder in self.folders:
             yield from folder.every()
 
 
 def tree(root: Path, ids: Mapping[str, str] | None = None) -> Folder:
-    """`ids` are git's own of a commit's folders, by path. Raises LibraryError: not a folder, too many entries."""
+    """Return the tree of a folder. Raise LibraryError if it is no folder or too large.
+
+    `ids` are git's own of a commit's folders, by path.
+    """
     if not root.is_dir():
         raise LibraryError(f"expected a folder, a file or the address of a git repository, got {root}")
     return _Walk(root.resolve(), ids).folder(ROOT)
@@ -119,7 +122,7 @@ class _Walk:
         links: dict[str, PurePosixPath],
         refused: dict[PurePosixPath, str],
     ) -> None:
-        """A link is followed to a file inside the source, once; what it leads to through others is inside as well."""
+        """Follow a link to a file inside the source, once; what it leads to through others is inside as well."""
         try:
             target = (self.root / here).resolve(strict=True)
             status = target.stat()
@@ -144,7 +147,7 @@ def _seal(name: str, status: os.stat_result) -> bytes:
 
 
 def _text_seal(name: str, seen: str) -> bytes:
-    """Of one length, so that nothing moves between a name and what follows it."""
+    """Return a digest of one length, so that nothing moves between a name and what follows it."""
     return hashlib.sha256(name.encode()).digest() + hashlib.sha256(seen.encode()).digest()
 
 

@@ -8,7 +8,7 @@ from skillstill.library.catalogue import Catalogue, database, index
 from skillstill.library.catalogue.meaning import encoder
 from skillstill.library.catalogue.passages import Passage, first_sentence, words
 from skillstill.library.definition import Kind, Licence
-from skillstill.library.searching import DefinitionHit, Shared, ranked, search, shared
+from skillstill.library.searching import DefinitionHit, Shared, rank, search, shared_words_of
 from skillstill.skills.registry import Measured, Registry, RegistryEntry
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
@@ -59,7 +59,7 @@ class FindResult(Frozen):
 
 
 def find(task: str, registry: Registry, catalogue: Catalogue, limit: int) -> FindResult:
-    """At most `limit` of each. Raises UsageError where the task has no words, and LibraryError."""
+    """Return at most `limit` of each. Raise UsageError if the task has no words, and LibraryError."""
     if not words(task):
         raise UsageError("expected a few words that say what you need, like `web design`")
     subagents = _subagents([listed.entry for listed in registry.entries()], task)[:limit]
@@ -75,27 +75,27 @@ def _subagents(entries: list[RegistryEntry], task: str) -> list[FoundSubagent]:
     with database.in_memory() as connection:
         index.put(connection, [(number, _passage(entry)) for number, entry in enumerate(entries)], encoder())
         matrix = index.matrix(connection)
-        order = ranked(connection, matrix, task)
+        order = rank(connection, matrix, task)
         weights = index.word_weights(connection, task)
-        found = list(zip(order, shared(connection, matrix, task, order), strict=True))
+        found = list(zip(order, shared_words_of(connection, matrix, task, order), strict=True))
     enough = sum(weights.values()) / 2
     fitting = [(entries[at], why) for at, why in found if why.nearness > CLOSE or _weight(why, weights) >= enough > 0]
     return sorted((_subagent(entry, why) for entry, why in fitting), key=lambda one: not one.released)
 
 
-def _weight(shared: Shared, weights: Mapping[str, float]) -> float:
-    return sum(weights[word] for word in shared.words)
+def _weight(shared_words_of: Shared, weights: Mapping[str, float]) -> float:
+    return sum(weights[word] for word in shared_words_of.words)
 
 
 def _passage(entry: RegistryEntry) -> Passage:
     return Passage(entry.name, f"{entry.title}. {entry.description}", labels=entry.search_hint)
 
 
-def _subagent(entry: RegistryEntry, shared: Shared) -> FoundSubagent:
+def _subagent(entry: RegistryEntry, shared_words_of: Shared) -> FoundSubagent:
     return FoundSubagent(
         name=entry.name,
         description=first_sentence(entry.description, SENTENCE),
-        why=shared.why,
+        why=shared_words_of.why,
         released=entry.state == "released",
         measured=entry.measured,
     )

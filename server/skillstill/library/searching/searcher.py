@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillstill.library.catalogue import Catalogue, database, index, unpacked
+from skillstill.library.catalogue import Catalogue, database, index, unpack_definition
 from skillstill.library.catalogue.meaning import WIDTH, Vectors, encoder
 from skillstill.library.definition import Definition
 
@@ -25,7 +25,7 @@ class Shared:
 
     @property
     def why(self) -> str:
-        """In words for a person."""
+        """Return the reason in words for a person."""
         words = f"has {', '.join(self.words)}" if self.words else ""
         return "; ".join(filter(None, [words, "near in meaning" if self.nearness > NEAR else ""]))
 
@@ -40,30 +40,37 @@ class DefinitionHit:
 
 
 def search(catalogue: Catalogue, question: str, limit: int) -> list[DefinitionHit]:
-    """The best `limit`, the best first. Raises LibraryError."""
+    """Return the best `limit`, the best first. Raise LibraryError."""
     if not catalogue.exists:
         return []
     matrix = catalogue.matrix()
     with database.reading(catalogue.file) as connection:
-        groups = _groups(connection, ranked(connection, matrix, question), matrix, limit)
-        shown = [_preferred(connection, group) for group in groups]
+        groups = _groups(connection, rank(connection, matrix, question), matrix, limit)
+        shown = [_preferred_one(connection, group) for group in groups]
         return [
             DefinitionHit(_definition(connection, number), len(group) - 1, why)
-            for number, group, why in zip(shown, groups, shared(connection, matrix, question, shown), strict=True)
+            for number, group, why in zip(
+                shown, groups, shared_words_of(connection, matrix, question, shown), strict=True
+            )
         ]
 
 
-def ranked(connection: sqlite3.Connection, matrix: index.Matrix, question: str) -> list[int]:
-    """The passages that have a word of the question or are near it, the best first; by words alone without encoder."""
+def rank(connection: sqlite3.Connection, matrix: index.Matrix, question: str) -> list[int]:
+    """Return the passages that have a word of the question or are near it, the best first.
+
+    By words alone without encoder.
+    """
     words = index.by_words(connection, question)
     near = matrix.ranked(_vector(question)) if encoder() else []
     cosines = matrix.of(near) @ _vector(question)
     fitting = {*words, *(number for number, cosine in zip(near, cosines, strict=True) if cosine > NEAR)}
-    return [number for number in index.fused(words, near) if number in fitting]
+    return [number for number in index.fuse(words, near) if number in fitting]
 
 
-def shared(connection: sqlite3.Connection, matrix: index.Matrix, question: str, numbers: Sequence[int]) -> list[Shared]:
-    """What each of these passages shares with the question."""
+def shared_words_of(
+    connection: sqlite3.Connection, matrix: index.Matrix, question: str, numbers: Sequence[int]
+) -> list[Shared]:
+    """Return what each of these passages shares with the question."""
     words = index.shared_words(connection, question, numbers)
     cosines = matrix.of(numbers) @ _vector(question)
     return [Shared(tuple(words[number]), float(cosine)) for number, cosine in zip(numbers, cosines, strict=True)]
@@ -77,7 +84,7 @@ def _vector(question: str) -> Vectors:
 def _groups(
     connection: sqlite3.Connection, ranking: Sequence[int], matrix: index.Matrix, limit: int
 ) -> list[list[int]]:
-    """The first `limit` of the ranking, each with all that are much the same, however far below they stand."""
+    """Return the first `limit` of the ranking, each with all that are much the same, however far below they stand."""
     groups: list[list[int]] = []
     taken: set[int] = set()
     for number in ranking:
@@ -90,7 +97,7 @@ def _groups(
 
 
 def _alike(connection: sqlite3.Connection, number: int, matrix: index.Matrix) -> list[int]:
-    """The others of the same bytes, and those of the same name that say nearly the same."""
+    """Return the others of the same bytes, and those of the same name that say nearly the same."""
     sql = (
         "select other.id, other.sha256 = this.sha256 or words.description = own.description"
         " from definition this join definition other on other.sha256 = this.sha256 or other.name = this.name"
@@ -102,12 +109,12 @@ def _alike(connection: sqlite3.Connection, number: int, matrix: index.Matrix) ->
     return [other for (other, same), close in zip(rows, near, strict=True) if same or close]
 
 
-def _preferred(connection: sqlite3.Connection, group: Sequence[int]) -> int:
-    """Of several alike the one with the best licence, then the fewest findings."""
+def _preferred_one(connection: sqlite3.Connection, group: Sequence[int]) -> int:
+    """Return the one of several alike that has the best licence, then the fewest findings."""
     places = ", ".join("?" * len(group))
     sql = f"select id from definition where id in ({places}) order by terms, findings, id limit 1"  # noqa: S608
     return int(connection.execute(sql, tuple(group)).fetchone()[0])
 
 
 def _definition(connection: sqlite3.Connection, number: int) -> Definition:
-    return unpacked(connection.execute("select packed from definition where id = ?", (number,)).fetchone()[0])
+    return unpack_definition(connection.execute("select packed from definition where id = ?", (number,)).fetchone()[0])

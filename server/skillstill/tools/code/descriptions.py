@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from anyio import from_thread
@@ -12,7 +13,6 @@ from skillstill.tools.code.definitions import CodeDefinition
 from skillstill.tools.code.files import text_lines
 from skillstill.tools.code.outline import definition_line
 from skillstill.tools.code.ranking import BODY, NAME, OWNER, SIGNATURE, RankedText, rank, stems
-from skillstill.tools.kit.listing import place
 from skillstill.tools.kit.tool import ROW, Line, Result
 from skillstill.util.text import one_line, shorten
 from skillstill.workspace import Workspace
@@ -101,5 +101,5 @@ def _text_line(workspace: Workspace, ranked: RankedText, symbol: Symbol | None, 
     lines = text_lines(workspace.read(ranked.path))
     stretch = range(ranked.line, min(ranked.line + STRETCH, len(lines) + 1))
     best = max(stretch, key=lambda number: len(asked.intersection(stems(lines[number - 1]))))
-    text = f"{ranked.path}:{best}: {one_line(lines[best - 1].strip(), ROW)}"
-    return Line(shorten(text, ROW), (place(ranked.path, best),))
+    line = Line.at(ranked.path, best, one_line(lines[best - 1].strip(), ROW))
+    return replace(line, text=shorten(line.text, ROW))

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -13,12 +13,12 @@ from pydantic import Field
 from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.tools.code.callees import calls_defined_here
-from skillstill.tools.kit.listing import left_out, place, quoted, rows
+from skillstill.tools.kit.listing import left_out, place, quoted_name, rows
 from skillstill.tools.kit.redaction import redacted_bytes
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.tools.logs.stack_traces import innermost_call
-from skillstill.types import Copied, Grammar, Span
+from skillstill.types import Context, Copied, Grammar, PlaceReference, Rules, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
@@ -47,8 +47,10 @@ async def list(workspace: Workspace, path: FilePath = ".") -> Result:
         return Result((Line(f"{folder}: no files but ignored ones", (Span(path=folder),)),), empty=True)
     folders = Counter(file.split("/")[0] for file in inside if "/" in file)
     files = [file for file in inside if "/" not in file]
-    names = [(quoted(f"{name}/") + f" ({count})", Span(path=prefix + name)) for name, count in sorted(folders.items())]
-    names += [(quoted(name), Span(path=prefix + name)) for name in files]
+    names = [
+        (quoted_name(f"{name}/") + f" ({count})", Span(path=prefix + name)) for name, count in sorted(folders.items())
+    ]
+    names += [(quoted_name(name), Span(path=prefix + name)) for name in files]
     rest = [PurePosixPath(span.path).suffix or "other names" for _, span in names[LISTED:]]
     return Result((
         Line(f"{folder}: {len(inside)} files", (Span(path=folder),)),
@@ -85,19 +87,19 @@ async def _files_called(workspace: Workspace, name: str) -> Sequence[str]:
     return [file for file in await visible_files(workspace) if f"/{name}/" in f"/{file}/"]
 
 
-def said_paths(said: str) -> Mapping[str, str]:
+def said_paths(context: Context) -> Rules:
     """Return the terminal of a Lark grammar for the words that read like a file; empty if none does.
 
     A trained model reads no other file.
     """
-    words = {form for word in WORD.findall(said) for form in (word.rstrip("."), word.strip("()[]{}."))}
+    words = {form for word in WORD.findall(context.text) for form in (word.rstrip("."), word.strip("()[]{}."))}
     files = filter(LIKE_A_FILE.fullmatch, sorted(words))
     return {"PATH": " | ".join(json.dumps(file, ensure_ascii=False) for file in files)}
 
 
 async def read(
     workspace: Workspace,
-    path: Annotated[FilePath, Copied(), Grammar(said_paths)],
+    path: Annotated[FilePath, Copied(), Grammar(said_paths), PlaceReference(line="line")],
     line: Annotated[int, Field(ge=1)] = 1,
 ) -> Result:
     """Read 12 numbered lines of a file, from 2 lines before `line` on, and which of what they call is defined here."""
@@ -125,7 +127,7 @@ async def read(
 def _raise_hint(name: str, lines: Sequence[str], line: int) -> Sequence[Line]:
     """Return what the stack trace around that line says, if there is one. Sources only quote traces."""
     call = None if language_of(name) else innermost_call(lines, line)
-    return [Line(f"{name}:{call[0]}: raised in {call[1]}", (place(name, call[0]),))] if call else []
+    return [Line.at(name, call[0], f"raised in {call[1]}")] if call else []
 
 
 async def resolve_fuzzy(workspace: Workspace, path: str) -> str:

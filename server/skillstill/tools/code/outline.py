@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from anyio import to_thread
@@ -226,7 +227,7 @@ def _raise_rows(definition: CodeDefinition) -> Iterable[Line]:
     path = definition.path
     raised = [(f"{at.line}: {at.name}", place(path, at.line)) for at in definition.symbol.raises]
     for row in rows(raised, f"{path}:", between="; ", width=MAX_LINE - len(f"{path}: raises")):
-        yield Line(row.text.replace(": ", ": raises ", 1), row.spans)
+        yield Line(row.text.replace(": ", ": raises ", 1), row.spans, place=row.spans[0])
 
 
 def definition_line(definition: CodeDefinition, width: int) -> Line:
@@ -234,5 +235,5 @@ def definition_line(definition: CodeDefinition, width: int) -> Line:
     symbol = definition.symbol
     owner = f"{symbol.name}: " if "." in symbol.name else ""
     until = f" (to line {symbol.end})" if symbol.end > symbol.line else ""
-    text = f"{definition.path}:{symbol.line}: {owner}{symbol.signature}"
-    return Line(shorten(text, width - len(until)) + until, (place(definition.path, symbol.line),))
+    line = Line.at(definition.path, symbol.line, f"{owner}{symbol.signature}")
+    return replace(line, text=shorten(line.text, width - len(until)) + until)

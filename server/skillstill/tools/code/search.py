@@ -17,9 +17,9 @@ from skillstill.tools.code.callees import DEFINED
 from skillstill.tools.code.definitions import symbols_of
 from skillstill.tools.code.descriptions import is_description, search_by_description
 from skillstill.tools.code.files import FilePath, resolve_fuzzy, text_lines
-from skillstill.tools.kit.listing import left_out, place
+from skillstill.tools.kit.listing import left_out
 from skillstill.tools.kit.pattern_variants import NOT_READ, lacking, readings
-from skillstill.tools.kit.redaction import BODY, redacted
+from skillstill.tools.kit.redaction import BODY, redact
 from skillstill.tools.kit.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, visible_files
 from skillstill.tools.kit.tool import Line, Result
 from skillstill.util.text import one_line
@@ -120,18 +120,12 @@ def _looks_like_a_definition(text: str) -> bool:
 
 def _lines(workspace: Workspace, hits: Sequence[Hit]) -> list[Line]:
     """Return a line for each hit: its place and its text, keys redacted."""
-    return [
-        Line(
-            f"{hit.path}:{hit.line}: {one_line(_text_from_match(_redact(workspace, hit)), WIDTH)}",
-            (place(hit.path, hit.line),),
-        )
-        for hit in hits
-    ]
+    return [Line.at(hit.path, hit.line, one_line(_text_from_match(_redact(workspace, hit)), WIDTH)) for hit in hits]
 
 
 def _redact(workspace: Workspace, hit: Hit) -> Hit:
     """Return the hit with its keys redacted. Only the lines above tell whether a line belongs to a private key."""
-    text = redacted(hit.text)
+    text = redact(hit.text)
     if BODY.match(text):
         with suppress(Refusal, IndexError):  # a file of more than is read, or that has just changed
             text = text_lines(workspace.read(hit.path))[hit.line - 1]

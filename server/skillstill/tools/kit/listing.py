@@ -17,7 +17,7 @@ def place(path: str, line: int) -> Span:
 def rows(
     items: Sequence[tuple[str, Span]], indent: str = "", *, between: str = " ", width: int = WIDTH
 ) -> Iterable[Line]:
-    """The names, several to a row, each with what it shows."""
+    """Return the names, several to a row, each with what it shows."""
     names: list[str] = []
     spans: tuple[Span, ...] = ()
     for name, span in items:
@@ -29,13 +29,13 @@ def rows(
         yield Line(indent + between.join(names), spans)
 
 
-def quoted(name: str) -> str:
-    """The name as it may stand among others in a row."""
+def quoted_name(name: str) -> str:
+    """Return the name as it may stand among others in a row."""
     return repr(name) if re.search(r"\s", name) else name
 
 
 def left_out(places: Sequence[str], shown: int = 3) -> Iterable[Line]:
-    """At most one line: how many of these are not shown, and where most of them are."""
+    """Return at most one line: how many of these are not shown, and where most of them are."""
     if places:
         counted = Counter(places).most_common()
         named = ", ".join(f"{place} {count}" for place, count in counted[:shown])

@@ -16,7 +16,7 @@ CASES: tuple[tuple[Case, str], ...] = (("--case-sensitive", ""), ("--ignore-case
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One of them; `remark` tells whoever gave the pattern what was done with it, empty where nothing was."""
+    """One of them; `remark` tells whoever gave the pattern what was done with it, empty if nothing was."""
 
     pattern: str
     case: Case
@@ -25,15 +25,15 @@ class Reading:
 
 
 def readings(pattern: str) -> Iterator[Reading]:
-    """The strictest first."""
+    """Yield the strictest first."""
     for case, other in CASES:
         for literal in (False, True) if SPECIAL & set(pattern) else (False,):
             remarks = ", ".join(filter(None, ["taken literally" if literal else "", other]))
             yield Reading(pattern, case, literal, f" ({remarks})" if remarks else "")
 
 
-def respelled(pattern: str) -> Iterator[Reading]:
-    """A name as others join its words: `timetable-loader` and `timetable loader` for `timetable_loader`.
+def respellings(pattern: str) -> Iterator[Reading]:
+    """Yield a name as others join its words: `timetable-loader` and `timetable loader` for `timetable_loader`.
 
     Letters may stand together, numbers not: `10.0.0.1` is not in `10001`.
     """
@@ -43,5 +43,8 @@ def respelled(pattern: str) -> Iterator[Reading]:
 
 
 def lacking(error: BadPattern) -> str:
-    """A remark on what ripgrep lacks for this pattern; empty for what is none, and is rightly taken literally."""
+    """Return a remark on what ripgrep lacks for this pattern.
+
+    Empty for what is none, and is rightly taken literally.
+    """
     return f"; not read as a pattern: {one_line(str(error), 80)}" if "not supported" in str(error) else ""

@@ -50,7 +50,7 @@ INSIDE = re.compile(r"[A-Za-z0-9+/]{24,}")  # behind BEGIN, on the same line
 _FORMS = tuple((form, re.compile(form.pattern, re.ASCII)) for form in FORMS)
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Return the text with `[redacted: KIND]` in place of each key, in as many lines as before."""
     for form, pattern in _FORMS:
         if form.sign in text:
@@ -63,7 +63,7 @@ def redacted_bytes(data: bytes) -> bytes:
     signs = {PRIVATE, *(form.sign for form in FORMS)}
     if not any(sign.encode() in data for sign in signs):
         return data
-    return redacted(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    return redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def _without_private_keys(lines: list[str]) -> Iterator[str]:
@@ -85,6 +85,6 @@ def _without_private_keys(lines: list[str]) -> Iterator[str]:
 
 
 def _headed(line: str, behind: int) -> str:
-    """The line without what follows the first line of a key, up to its last one if that stands there, too."""
+    """Return the line without what follows the first line of a key, up to its last one if that stands there, too."""
     end = END.search(line, behind)
     return f"{line[:behind]}[redacted: private key]{line[end.start() :] if end else ''}"

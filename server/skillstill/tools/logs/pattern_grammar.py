@@ -5,8 +5,9 @@ The words that only ask stand in stop_words.txt.
 
 import json
 import re
-from collections.abc import Mapping
 from importlib.resources import files
+
+from skillstill.types import Context, Rules
 
 CHUNK = re.compile(r"\w+(?:\.\w+)*|\W")  # half of `travel.berths` is found in other components' entries too
 ASKING = files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8").split()
@@ -16,13 +17,13 @@ TIME = rf"\d?\d:\d\d(:\d\d)?({SIGN}[^\n]*)?"  # of which `since` and `until` are
 NAMELESS = r"\s[^\n]*|[\W_]*"  # a blank is in every entry
 
 
-def said_patterns(said: str) -> Mapping[str, str]:
-    """Of a Lark grammar, the stretches of what was said that begin with no word that only asks, no time and no blank.
+def said_patterns(context: Context) -> Rules:
+    """Return the terminal of a Lark grammar for stretches that begin with no word that only asks, no time, no blank.
 
     A word that was quoted is looked for itself; none ends with the comma behind it, none has no letter and no digit.
     """
-    quoted = {word.casefold() for word in QUOTED.findall(said)}
+    quoted = {word.casefold() for word in QUOTED.findall(context.text)}
     asking = "|".join(word for word in ASKING if word not in quoted)
-    stretch = json.dumps({"substring_chunks": CHUNK.findall(said)})
+    stretch = json.dumps({"substring_chunks": CHUNK.findall(context.text)})
     asked = rf"~/(?i:{asking})({SIGN}[^\n]*)?/ & ~/{TIME}/"
     return {"PATTERN": rf"%regex {stretch} & {asked} & ~/{NAMELESS}/ & ~/[^\n]*[,;]/"}

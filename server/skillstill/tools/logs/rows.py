@@ -24,7 +24,7 @@ def entry_line(entry: LogEntry) -> Line:
 
 def line_at_entry(entry: LogEntry, text: str) -> Line:
     """Return a line of the entry's place and a text."""
-    return Line(f"{entry.path}:{entry.first}: {text}", (span_of(entry),))
+    return Line(f"{entry.path}:{entry.first}: {text}", (span_of(entry),), place=span_of(entry))
 
 
 def kind_text(entry: LogEntry) -> str:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from anyio import to_thread
 
 from skillstill.errors import Refusal
-from skillstill.tools.kit.pattern_variants import lacking, readings, respelled
+from skillstill.tools.kit.pattern_variants import lacking, readings, respellings
 from skillstill.tools.kit.ripgrep import BadPattern, matching_numbers
 from skillstill.tools.logs.files import LogEntry, Logs, logs_under
 from skillstill.tools.logs.ids import entry_at, related_pattern
@@ -142,7 +142,7 @@ async def _line_numbers(workspace: Workspace, pattern: str, logs: Logs) -> Async
         raise Refusal("a pattern has no line break: give the most telling of its lines")
     files = [log.path for log in logs.files]
     unread = ""
-    for reading in chain(readings(pattern), respelled(pattern)) if files else ():
+    for reading in chain(readings(pattern), respellings(pattern)) if files else ():
         try:
             numbers = await matching_numbers(workspace, reading.pattern, files, reading.case, literal=reading.literal)
         except BadPattern as error:

@@ -7,10 +7,12 @@ log without years that runs over New Year's Eve is not corrected.
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
+
+from skillstill.types import Context, Rules
 
 NO_YEAR, NO_DATE = 1904, 1908  # leap years, so that 29 February stands
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -29,9 +31,9 @@ _STAMP = re.compile(
 _SAID = re.compile(r"(?:\d{4}-\d\d-\d\d[T ])?(?<!\d)\d?\d:[0-5]\d(?::[0-6]\d)?(?!\d)")  # in a question or a result
 
 
-def said_times(said: str) -> Mapping[str, str]:
+def said_times(context: Context) -> Rules:
     """Return the terminal of a Lark grammar for the times in the context; empty if there is none."""
-    return {"TIME": " | ".join(json.dumps(time) for time in sorted({*_SAID.findall(said)}))}
+    return {"TIME": " | ".join(json.dumps(time) for time in sorted({*_SAID.findall(context.text)}))}
 
 
 def parse_time(text: str, start: int = 0) -> tuple[datetime, int] | None:

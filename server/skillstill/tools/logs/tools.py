@@ -21,7 +21,7 @@ from skillstill.tools.logs.pattern_grammar import said_patterns
 from skillstill.tools.logs.rows import WIDTH, entry_line, kind_line, kind_text, span_of
 from skillstill.tools.logs.scan import Criteria, LogScan, scan_logs
 from skillstill.tools.logs.times import format_group_time, midnight, said_times
-from skillstill.types import Copied, Grammar, Span
+from skillstill.types import Copied, Grammar, PlaceReference, Span
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 
@@ -46,15 +46,22 @@ Pattern = Annotated[
     str, Field(max_length=120, description="text or regular expression"), Copied(), Grammar(said_patterns)
 ]
 WHEN = "time such as 10:00 or 2026-03-01 10:00:02, or that of an entry, as path:line"
-Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(), Grammar(said_times)]
+Since = Annotated[str, Field(max_length=160, description=WHEN), Copied(), Grammar(said_times), PlaceReference()]
 Like = Annotated[
     str, Field(max_length=120, description="beginnings of words it may hold, `time|respon|answer`: most first")
 ]
 Until = Annotated[
-    str, Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"), Copied(), Grammar(said_times)
+    str,
+    Field(max_length=160, description="the same, included: 10:05 ends at 10:05:59"),
+    Copied(),
+    Grammar(said_times),
+    PlaceReference(),
 ]
 Related = Annotated[
-    str, Field(max_length=160, description="an entry, as path:line: only those that share an id with it"), Copied()
+    str,
+    Field(max_length=160, description="an entry, as path:line: only those that share an id with it"),
+    Copied(),
+    PlaceReference(),
 ]
 Meaning = Annotated[
     str, Field(max_length=160, description="what it says, in your words: only the likeliest kinds of entries"), Copied()
@@ -187,7 +194,7 @@ def _total_line(groups: Mapping[Key, EntryGroup]) -> Line:
     """Return the line of all levels together, which is asked for as often as one of them."""
     first = min((group.first for group in groups.values()), key=_time_order)
     whole = EntryGroup(first, sum(group.count for group in groups.values()))
-    return Line(f"{whole.count} × any level, first {whole.first_place}", (whole.span,))
+    return Line(f"{whole.count} × any level, first {whole.first_place}", (whole.span,), place=whole.span)
 
 
 def _group_lines(groups: Mapping[Key, EntryGroup], by: By) -> Iterable[Line]:
@@ -196,7 +203,9 @@ def _group_lines(groups: Mapping[Key, EntryGroup], by: By) -> Iterable[Line]:
     for name, group in ranked[:most]:
         label = str(name).rpartition("/")[2] if by == "file" else str(name)  # the whole path is that of the place
         room = min(WIDTH, max(20, ROW - len(group.first_place)))
-        yield Line(f"{group.count} × {one_line(label, room)}, first {group.first_place}", (group.span,))
+        yield Line(
+            f"{group.count} × {one_line(label, room)}, first {group.first_place}", (group.span,), place=group.span
+        )
     if rest := [group.count for _, group in ranked[most:]]:
         yield Line(f"… {len(rest)} other {_plural(by, len(rest))} with {sum(rest)} entries", omits=len(rest))
 
@@ -215,9 +224,13 @@ def _time_lines(groups: Mapping[Key, EntryGroup], by: By) -> Iterable[Line]:
         yield Line(text, omits=len(rest))
     if ranked:
         largest = timed[ranked[0]]
-        yield Line(f"most in {names[ranked[0]]}: {largest.count}, first {largest.first_place}", (largest.span,))
+        yield Line(
+            f"most in {names[ranked[0]]}: {largest.count}, first {largest.first_place}",
+            (largest.span,),
+            place=largest.span,
+        )
     if untimed := groups.get(NO_TIME):
-        yield Line(f"{untimed.count} without a time, first {untimed.first_place}", (untimed.span,))
+        yield Line(f"{untimed.count} without a time, first {untimed.first_place}", (untimed.span,), place=untimed.span)
 
 
 def _plural(by: By, count: int) -> str:

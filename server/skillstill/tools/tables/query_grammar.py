@@ -11,10 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from skillstill.tools.tables.joins import TELLING
+from skillstill.types import Context, Rules
 
-NAME = r'(?:\w+|"(?:[^"]|"")*")'
-SHOWN = re.compile(rf"(?:^|: |  )({NAME}), (?:\d+|\?) rows: (.+)$", re.MULTILINE)  # as `describe` shows it
-TOLD = re.compile(r"^(?:r\d+: )?(\d+) tables in \d+ files$", re.MULTILINE)  # above them
 SAID = re.compile(r"[A-Za-z_]+")
 AGGREGATES = ("count", "sum", "avg", "min", "max", "total")
 FUNCTIONS = re.findall(
@@ -56,12 +54,10 @@ SIGNS = {
 }
 
 
-def query_rules(said: str) -> Mapping[str, str]:
+def query_rules(context: Context) -> Rules:
     """Return the rules of a Lark grammar for one SELECT over the tables that were shown; none if not all were."""
-    shown = SHOWN.findall(said)
-    tables = {name: re.findall(NAME, columns) for name, columns in shown}
-    counts = [int(count) for count in TOLD.findall(said)]
-    if not all(tables.values()) or len(tables) not in counts or any(columns.endswith("…") for _, columns in shown):
+    tables = context.terms
+    if not tables:
         return {}
     rules = {
         "query": _any(f"alone_{number} | joined_{number}" for number in range(len(tables))),
@@ -73,7 +69,7 @@ def query_rules(said: str) -> Mapping[str, str]:
         "SIGN": "/ ?(=|<>|!=|<=|>=|<|>|[+*-]|\\/|\\|\\|) ?/",
         "COMMA": "/, ?/",
         "NUMBER": r"/-?[0-9]+(\.[0-9]+)?/",
-        "TEXT": f"/{_text(said)}/",
+        "TEXT": f"/{_text(context.text)}/",
         "TABLE": _any(map(json.dumps, tables)),
         "OWNED": _any(json.dumps(f"{name}.{column}") for name, columns in tables.items() for column in columns),
         "ANYBODYS": _any(map(json.dumps, dict.fromkeys(column for columns in tables.values() for column in columns))),

@@ -97,14 +97,20 @@ def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: De
         return _describe_table(workspace, catalogue, find_table(catalogue, name), loading)
     if not catalogue.tables and not catalogue.remarks:
         return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),), empty=True)
-    lines_of = _table_lines if len(catalogue.tables) <= DETAILED else _name_lines
+    terms: dict[str, tuple[str, ...]] = {}
+    if len(catalogue.tables) <= DETAILED:
+        lines = [*_table_lines(workspace, catalogue.tables, loading, terms)]
+    else:
+        lines = [*_name_lines(catalogue.tables)]
     head = f"{len(catalogue.tables)} tables in {len({table.path for table in catalogue.tables})} files"
-    return Result(
-        (Line(head), *lines_of(workspace, catalogue.tables, loading), *map(Line, catalogue.remarks)), overview=True
-    )
+    is_whole = len(terms) == len(catalogue.tables)
+    return Result((Line(head), *lines, *map(Line, catalogue.remarks)), overview=True, terms=terms if is_whole else {})
 
 
-def _table_lines(workspace: Workspace, tables: Sequence[Table], loading: Deadline) -> Iterator[Line]:
+def _table_lines(
+    workspace: Workspace, tables: Sequence[Table], loading: Deadline, terms: dict[str, tuple[str, ...]]
+) -> Iterator[Line]:
+    """Yield a line for each table. Add those whose columns are all shown to `terms`, by their names in a query."""
     for path in dict.fromkeys(table.path for table in tables):
         here = [table for table in tables if table.path == path]
         alone = f"{path}: " if len(here) == 1 else "  "
@@ -112,11 +118,14 @@ def _table_lines(workspace: Workspace, tables: Sequence[Table], loading: Deadlin
             yield Line(f"{path}:", (Span(path=path),))
         for table, count, columns in _counted_tables(workspace, here, loading):
             head = f"{alone}{name_in_query(table.name)}, {count} rows"
-            names = ", ".join(map(name_in_query, columns))
-            yield Line(shorten(f"{head}: {names}" if names else head, ROW), (Span(path=path),))
+            names = tuple(map(name_in_query, columns))
+            text = f"{head}: {', '.join(names)}" if names else head
+            if names and len(text) <= ROW:
+                terms[name_in_query(table.name)] = names
+            yield Line(shorten(text, ROW), (Span(path=path),))
 
 
-def _name_lines(workspace: Workspace, tables: Sequence[Table], loading: Deadline) -> Iterator[Line]:
+def _name_lines(tables: Sequence[Table]) -> Iterator[Line]:
     for path in dict.fromkeys(table.path for table in tables[:NAMED]):
         yield Line(f"{path}:", (Span(path=path),))
         yield from rows(
@@ -239,8 +248,9 @@ def _query_result(
     count = f"more than {COUNTED}" if answer.count > COUNTED else str(answer.count)
     names = f": {' | '.join(answer.columns)}" if answer.count else ""
     head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
-    body = [Line(_row(row, MAX_LINE if answer.count == 1 else ROW)) for row in answer.rows]
     rest = min(answer.count, COUNTED) - SHOWN
+    width = MAX_LINE if answer.count == 1 else ROW
+    body = [Line(_row(row, width), is_row=rest <= 0) for row in answer.rows]
     told = f"more than {rest}" if answer.count > COUNTED else str(rest)
     more = [Line(f"… {told} more rows", omits=rest)] if rest > 0 else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))

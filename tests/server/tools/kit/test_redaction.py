@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from skillstill.tools.kit.redaction import redacted, redacted_bytes
+from skillstill.tools.kit.redaction import redact, redacted_bytes
 
 from tests.scenes import write
 from tests.server.tools.calling import call, lines
@@ -108,7 +108,7 @@ async def test_a_private_key_is_redacted_line_by_line_wherever_a_window_begins(t
     ids=["bare", "indented", "quoted", "windows", "json", "one line", "cut"],
 )
 def test_a_private_key_is_known_however_it_is_written(text: str) -> None:
-    shown = redacted(text)
+    shown = redact(text)
     assert "[redacted: private key]" in shown
     assert not any(part[:12] in shown for part in BODY)
     assert shown.count("\n") == text.count("\n")
@@ -118,12 +118,12 @@ def test_a_private_key_is_known_however_it_is_written(text: str) -> None:
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_looks_a_little_like_a_key_stays(text: str) -> None:
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 def test_a_program_that_looks_for_private_keys_stays_as_it_is() -> None:
     text = f'START = "{BEGIN}"\nSTOP = "{END}"\n\ndef find(text):\n    return configuration_of_the_whole_system\n'
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 @given(some.binary(max_size=200), some.sampled_from([*KEYS.values(), "\n".join(PEM)]))

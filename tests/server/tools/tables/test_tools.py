@@ -50,6 +50,17 @@ async def test_describe_shows_every_table_with_rows_and_columns_as_a_query_write
     ]
 
 
+async def test_describe_names_tables_and_columns_for_a_querys_grammar_if_it_shows_all(tmp_path: Path) -> None:
+    assert (await call("describe", SHELF)).terms["loans"] == ("loan", "book_id", "reader", '"Due Date"', "fee")
+    tables = [f"CREATE TABLE t{number} (a, b)" for number in range(13)]
+    store(tmp_path / "few" / "x.db", *tables[:12])
+    store(tmp_path / "many" / "x.db", *tables)
+    store(tmp_path / "wide" / "x.db", f"CREATE TABLE t ({', '.join(f'column_{number}' for number in range(20))})")
+    store(tmp_path / "broken" / "x.db", *tables[:2], "CREATE VIEW v AS SELECT a FROM t1", "DROP TABLE t1")
+    found = {folder: (await call("describe", tmp_path / folder)).terms for folder in names(tmp_path)}
+    assert {folder: len(terms) for folder, terms in found.items()} == {"broken": 0, "few": 12, "many": 0, "wide": 0}
+
+
 async def test_describe_shows_types_keys_nulls_and_values_as_they_are_stored() -> None:
     assert await lines("describe", SHELF, table="BOOK") == [
         "book in library.db: 40 rows",

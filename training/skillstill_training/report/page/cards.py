@@ -68,7 +68,7 @@ def _steps(trace: Trace, width: int) -> Iterator[Card]:
     refused = {receipt.id for receipt in trace.receipts if receipt.refused}
     for message in trace.messages[2:]:  # after the system line and the prompt
         if message.role == "tool":
-            seen = SeenResult.of(message.content)
+            seen = SeenResult.of(message)
             left = max(0, len(seen.text) - width)
             yield {"id": seen.id, "got": seen.text[:width], "left": left, "refused": seen.id in refused}
         else:

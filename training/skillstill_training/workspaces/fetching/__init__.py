@@ -7,7 +7,7 @@ from skillstill_training.workspaces.requests import Fetcher, FetchRequest
 
 
 def nothing(request: FetchRequest, tree: Path) -> None:
-    """For a workspace that its steps generate."""
+    """Fetch nothing: the steps generate the workspace."""
 
 
 FETCHERS: dict[str, Fetcher] = {

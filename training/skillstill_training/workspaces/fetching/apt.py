@@ -17,19 +17,22 @@ DISABLED = re.compile(r"^Enabled:[ \t]*(no|false|0|off)[ \t]*$", re.MULTILINE | 
 
 
 def source_lines(text: str) -> str:
-    """The lines of a `.list` file as `deb-src` lines."""
+    """Return the lines of a `.list` file as `deb-src` lines."""
     return "".join(f"deb-src {line}\n" for line in dict.fromkeys(ONE_LINE.findall(text)))
 
 
 def source_stanzas(text: str) -> str:
-    """The stanzas of a deb822 `.sources` file, of source packages; disabled ones are left out."""
+    """Return the stanzas of a deb822 `.sources` file, of source packages; disabled ones are left out."""
     stanzas = re.split(r"\n[ \t]*\n", text)
     wanted = [one for one in stanzas if TYPES.search(one) and not DISABLED.search(one)]
     return "\n\n".join(TYPES.sub("Types: deb-src", one).strip("\n") for one in wanted) + "\n"
 
 
 def configuration(folder: Path) -> str:
-    """An apt.conf whose state, cache and lists lie in that folder. Without hooks: those are for the system's own."""
+    """Return an apt.conf whose state, cache and lists lie in that folder.
+
+    Without hooks: those are for the system's own.
+    """
     return "".join(
         (
             "#clear APT::Update::Pre-Invoke;\n",
@@ -64,7 +67,7 @@ class Apt:
             (self.folder / "sources.list.d" / file.name).write_text(stanzas, encoding="utf-8")
 
     def download(self, name: str, version: str, into: Path) -> None:
-        """All files of a source package. Raises WorkspaceSourceError: the versions that there are."""
+        """Download all files of a source package. Raise WorkspaceSourceError with the versions that there are."""
         fresh = not any((self.folder / "state/lists").glob("*Sources*"))
         if fresh:
             self.run("apt-get", "update")

@@ -11,7 +11,7 @@ from skillstill.errors import WorkspaceSourceError
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.workspaces.archives import unpack
 from skillstill_training.workspaces.fetching.apt import Apt
-from skillstill_training.workspaces.requests import FetchRequest, alone, cache_folder, downloaded
+from skillstill_training.workspaces.requests import FetchRequest, cache_folder, download, locked
 
 ORIGINAL = re.compile(r"\.orig(?:-([A-Za-z0-9-]+))?\.tar\.\w+$")
 DEBIAN = re.compile(r"\.debian\.tar\.\w+$")
@@ -19,13 +19,13 @@ DEBIAN = re.compile(r"\.debian\.tar\.\w+$")
 
 def fetch(request: FetchRequest, tree: Path) -> None:
     name, _, version = request.wanted.partition("=")
-    description = downloaded(request, lambda folder: _download(name, version, folder))
+    description = download(request, lambda folder: _download(name, version, folder))
     fields = _fields(description)
     if not fields.get("Format", "").startswith("3.0"):
         raise WorkspaceSourceError(
             f"its format is {fields.get('Format', 'unknown')}; 3.0 (quilt) and 3.0 (native) are read"
         )
-    names = [file.name for file in _verified(fields, description.parent)]
+    names = [file.name for file in _verify(fields, description.parent)]
     for file in sorted(names, key=len):  # upstream's main archive before those that go into its folders
         if found := ORIGINAL.search(file):
             unpack(description.parent / file, tree / (found[1] or ""), strip_top=True)
@@ -37,7 +37,7 @@ def fetch(request: FetchRequest, tree: Path) -> None:
 
 def _download(name: str, version: str, into: Path) -> Path:
     folder = cache_folder() / "apt"
-    with alone(folder):
+    with locked(folder):
         Apt(folder).download(name, version, into)
     described = list(into.glob("*.dsc"))
     if len(described) != 1:
@@ -46,7 +46,7 @@ def _download(name: str, version: str, into: Path) -> Path:
 
 
 def _fields(description: Path) -> Message:
-    """The fields of a `.dsc`, signed or not. Whose signature it is, apt's lists vouch for."""
+    """Return the fields of a `.dsc`, signed or not. Whose signature it is, apt's lists vouch for."""
     text = description.read_text(encoding="utf-8", errors="replace")
     if signed := re.search(
         r"^-----BEGIN PGP SIGNED.*?\n\n(.*?)^-----BEGIN PGP SIGNATURE", text, re.DOTALL | re.MULTILINE
@@ -55,8 +55,8 @@ def _fields(description: Path) -> Message:
     return message_from_string(text)
 
 
-def _verified(fields: Message, folder: Path) -> list[Path]:
-    """The files that the `.dsc` lists, each with the SHA-256 that stands there."""
+def _verify(fields: Message, folder: Path) -> list[Path]:
+    """Return the files that the `.dsc` lists, each with the SHA-256 that stands there."""
     found = []
     for line in fields.get("Checksums-Sha256", "").split("\n"):
         match line.split():
@@ -71,7 +71,7 @@ def _verified(fields: Message, folder: Path) -> list[Path]:
 
 
 def _place(archive: Path, tree: Path) -> None:
-    """Replaces upstream's own `debian/`, as dpkg-source does."""
+    """Replace upstream's own `debian/`, as dpkg-source does."""
     aside = tree.with_name(f"{tree.name}.debian")
     unpack(archive, aside)
     shutil.rmtree(tree / "debian", ignore_errors=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.archives import unpack
-from skillstill_training.workspaces.fetching.local import located
-from skillstill_training.workspaces.requests import FetchRequest, alone, cache_folder
+from skillstill_training.workspaces.fetching.local import locate_folder
+from skillstill_training.workspaces.requests import FetchRequest, cache_folder, locked
 
 SAFE = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never",
@@ -25,9 +25,9 @@ OF_ANOTHER = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTOR
 
 def fetch(request: FetchRequest, tree: Path) -> None:
     address, _, commit = request.wanted.rpartition("@")
-    remote = address if _is_url(address) else str(located(FetchRequest(address, None, request.skill_folder)))
+    remote = address if _is_url(address) else str(locate_folder(FetchRequest(address, None, request.skill_folder)))
     clone = cache_folder() / "clones" / hashlib.sha256(remote.encode()).hexdigest()[:32]
-    with alone(clone.parent):
+    with locked(clone.parent):
         _have(request, remote, clone, commit)
     archive = tree.with_name("commit.tar")
     git(clone, "archive", "--format=tar", f"--output={archive}", commit)
@@ -38,12 +38,12 @@ def fetch(request: FetchRequest, tree: Path) -> None:
 
 
 def git(repository: Path, *arguments: str) -> str:
-    """What git says, in a repository. Raises WorkspaceSourceError: its own last words."""
+    """Return what git says, in a repository. Raise WorkspaceSourceError: its own last words."""
     return _run("--git-dir", str(repository), *arguments)
 
 
 def _is_url(address: str) -> bool:
-    """`scheme://…`, or `host:path` as ssh has it."""
+    """Return whether it is `scheme://…`, or `host:path` as ssh has it."""
     return "://" in address or ":" in address.split("/")[0]
 
 

@@ -12,8 +12,8 @@ from skillstill_training.workspaces.requests import FetchRequest
 
 
 def folder(request: FetchRequest, into: Path) -> None:
-    """A snapshot; its pin is that of the tree, which `keep` has yet to prune."""
-    path = located(request)
+    """Copy a folder. Its pin is that of the whole tree, which `keep` prunes later."""
+    path = locate_folder(request)
     if not path.is_dir():
         raise WorkspaceSourceError(f"{path} {'is no folder' if path.exists() else 'does not exist'}")
     tree.copy_into(path, into)
@@ -28,8 +28,8 @@ def package(request: FetchRequest, into: Path) -> None:
     shutil.copyfile(file, into / file.name)
 
 
-def located(request: FetchRequest) -> Path:
-    """The path that is wanted: from the skill folder, of the home folder, or absolute."""
+def locate_folder(request: FetchRequest) -> Path:
+    """Return the path that is wanted: from the skill folder, of the home folder, or absolute."""
     try:
         return request.skill_folder.absolute() / Path(request.wanted).expanduser()
     except RuntimeError as error:  # `~name` of nobody

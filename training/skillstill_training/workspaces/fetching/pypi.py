@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.archives import unpack
-from skillstill_training.workspaces.requests import FetchRequest, downloaded
+from skillstill_training.workspaces.requests import FetchRequest, download
 
 if TYPE_CHECKING:
     from pypi_simple import DistributionPackage, PyPISimple
@@ -25,12 +25,12 @@ SHOWN = 4  # versions that an error names
 
 def fetch(request: FetchRequest, tree: Path) -> None:
     wheel = request.wanted.endswith("#wheel")
-    archive = downloaded(request, lambda folder: _download(request, folder))
+    archive = download(request, lambda folder: _download(request, folder))
     unpack(archive, tree, strip_top=not wheel)
 
 
 def first_upload(name: str) -> date:
-    """When the first file of that project was uploaded. Raises WorkspaceSourceError where the index does not tell."""
+    """Return the date of the project's first file. Raise WorkspaceSourceError if the index does not say."""
     with _index() as index:
         page = index.get_project_page(name, timeout=SECONDS)
         times = [package.upload_time for package in page.packages if package.upload_time]
@@ -40,7 +40,7 @@ def first_upload(name: str) -> date:
 
 
 def _told_in_html(index: "PyPISimple", name: str) -> Iterator[datetime]:
-    """Of mirrors that serve HTML alone: an attribute of the links, which pypi_simple passes over."""
+    """Yield the dates from mirrors that serve HTML alone: pypi_simple does not read that attribute of links."""
     from pypi_simple import ACCEPT_HTML_ONLY, RepositoryPage
 
     answer = index.s.get(index.get_project_url(name), headers={"Accept": ACCEPT_HTML_ONLY}, timeout=SECONDS)
@@ -53,14 +53,14 @@ def _download(request: FetchRequest, folder: Path) -> Path:
     name, _, version = request.wanted.removesuffix("#wheel").partition("==")
     with _index() as index:
         packages = index.get_project_page(name, timeout=SECONDS).packages
-        package = _chosen(packages, version, wheel=request.wanted.endswith("#wheel"))
+        package = _choose_file(packages, version, wheel=request.wanted.endswith("#wheel"))
         file = folder / Path(package.filename).name
         index.download_package(package, file, verify=bool(package.digests), timeout=SECONDS)  # our pin counts
     return file
 
 
-def _chosen(packages: "list[DistributionPackage]", version: str, *, wheel: bool) -> "DistributionPackage":
-    """The sdist, or the pure wheel, else the first of the others."""
+def _choose_file(packages: "list[DistributionPackage]", version: str, *, wheel: bool) -> "DistributionPackage":
+    """Return the sdist, or the pure wheel, else the first of the others."""
     kind = "wheel" if wheel else "sdist"
     same = [one for one in packages if _same(one.version, version)]
     found = sorted(
@@ -102,7 +102,7 @@ def _nearest(given: Iterable[str], wanted: str) -> list[str]:
 
 @contextmanager
 def _index() -> "Iterator[PyPISimple]":
-    """The index; what goes wrong with it is a WorkspaceSourceError, without its address, which may hold a password."""
+    """Return the index. Raise WorkspaceSourceError without its address, which may hold a password."""
     try:
         from packaging.version import Version  # noqa: F401 - comes with it
         from pypi_simple import DigestMismatchError, NoSuchProjectError, PyPISimple
@@ -123,7 +123,7 @@ def _index() -> "Iterator[PyPISimple]":
 
 
 def _address() -> str:
-    """pip's index: its variable, else its configuration, else the library's default."""
+    """Return pip's index: its variable, else its configuration, else the library's default."""
     from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
     if variable := os.environ.get("PIP_INDEX_URL"):

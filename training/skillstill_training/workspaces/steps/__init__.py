@@ -31,7 +31,7 @@ def steps_file(skill_folder: Path) -> Path:
 
 
 def run_steps(source: Source, skill_folder: Path, tree: Path) -> None:
-    """Runs the declared steps in order; what they note lies beside the tree. Raises WorkspaceSourceError."""
+    """Run the declared steps in order, and write their notes beside the tree. Raise WorkspaceSourceError."""
     for name, step in _find(source.steps, skill_folder).items():
         try:
             # Of its own: a step that comes to draw more numbers changes no other.

@@ -30,14 +30,14 @@ def is_source(path: str) -> bool:
     return PurePosixPath(path).suffix in SUFFIXES
 
 
-def described(text: str) -> str | None:
-    """Its first sentence without tracking numbers; None where that is too short to look for."""
+def describe_change(text: str) -> str | None:
+    """Return its first sentence without tracking numbers; None if that is too short to look for."""
     told = sentence(" ".join(TRACKED.sub("", plain(text)).split()).strip(" :,;-"))
     return told if len(re.findall(r"[A-Za-z]\S*", told)) >= FEWEST_WORDS else None
 
 
 def change(tree: Path, description: str | None, diff: str) -> dict[str, JsonValue] | None:
-    """A change of one or two source files that the tree has, of which each changed place is found; else None."""
+    """Return a change of one or two source files that the tree has, of which each changed place is found; else None."""
     touched = [(path, file) for file in patched_files(diff) if (path := _path(file, tree))]
     sources = {path: file for path, file in touched if is_source(path)}
     if not description or not 1 <= len(sources) <= MOST_FILES:
@@ -52,7 +52,7 @@ def change(tree: Path, description: str | None, diff: str) -> dict[str, JsonValu
 
 
 def patched_files(diff: str) -> "list[PatchedFile]":
-    """Empty where it is no diff that can be read."""
+    """Return the files of a diff; none if it cannot be read."""
     try:
         from unidiff.errors import UnidiffParseError
         from unidiff.patch import PatchSet
@@ -65,7 +65,7 @@ def patched_files(diff: str) -> "list[PatchedFile]":
 
 
 def changed_lines(file: Path, patched: Any) -> list[tuple[int, int]] | None:
-    """The line ranges, 1-based with both ends, that its hunks change; None where a hunk does not fit the file.
+    """Return the line ranges, 1-based with both ends, that its hunks change; None if a hunk does not fit the file.
 
     Lines that are only put in count as the line after which they go.
     """
@@ -82,14 +82,14 @@ def changed_lines(file: Path, patched: Any) -> list[tuple[int, int]] | None:
 
 
 def _path(file: "PatchedFile", tree: Path) -> str:
-    """Its path in the tree: without the first folder, as patches are written; new files by their new name."""
+    """Return its path in the tree: without the first folder, as patches are written; new files by their new name."""
     names = [name.split("\t")[0].strip() for name in (file.source_file, file.target_file)]
     paths = ["/".join(PurePosixPath(name).parts[1:]) for name in names if name != "/dev/null"]
     return next((path for path in paths if path and (tree / path).is_file()), paths[-1] if paths else "")
 
 
 def _place(hunk: "Hunk", text: list[str]) -> int | None:
-    """The index of its first line: where the diff says, else the only other place that reads so."""
+    """Return the index of its first line: where the diff says, else the only other place that reads so."""
     wanted = [str(line.value).rstrip("\r\n") for line in hunk if line.is_context or line.is_removed]
     said = max(hunk.source_start - 1, 0)
     if not wanted:
@@ -102,7 +102,7 @@ def _place(hunk: "Hunk", text: list[str]) -> int | None:
 
 
 def _ranges(hunk: "Hunk") -> Iterator[tuple[int, int]]:
-    """Relative to the hunk's first line, 1-based: its runs of changed lines."""
+    """Yield relative to the hunk's first line, 1-based: its runs of changed lines."""
     at = 0
     for is_context, run in groupby(hunk, key=lambda line: line.is_context):
         old = sum(1 for line in run if not line.is_added and line.line_type != "\\")
@@ -111,7 +111,7 @@ def _ranges(hunk: "Hunk") -> Iterator[tuple[int, int]]:
         at += old
 
 
-def kept(changes: Iterable[dict[str, JsonValue] | None]) -> list[JsonValue]:
-    """Those that are changes, each description once."""
+def distinct_changes(changes: Iterable[dict[str, JsonValue] | None]) -> list[JsonValue]:
+    """Return those that are changes, each description once."""
     found = {str(one["description"]).lower(): one for one in changes if one}
     return [*found.values()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from skillstill_training.workspaces.steps.python import SURROGATES, parsed
+from skillstill_training.workspaces.steps.python import SURROGATES, parse
 
 # Of other languages than Python, by the look of their lines: near enough for words.
 DEFINITION = re.compile(
@@ -54,7 +54,7 @@ def definitions(texts: Mapping[str, str]) -> Definitions:
 
 
 def _of_python(text: str, found: Definitions) -> None:
-    module = parsed(text.encode("utf-8", SURROGATES))
+    module = parse(text.encode("utf-8", SURROGATES))
     if module is None:
         return
     nodes = list(ast.walk(module))
@@ -68,7 +68,7 @@ def _of_python(text: str, found: Definitions) -> None:
 
 
 def _imported(node: ast.AST, found: Definitions) -> Iterator[str]:
-    """The names that an import of another's package binds here; what it names is noted as from outside."""
+    """Yield the names that an import of another's package binds here; what it names is noted as from outside."""
     if isinstance(node, ast.Import):
         modules = [(alias.name, alias.name, alias) for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -82,7 +82,7 @@ def _imported(node: ast.AST, found: Definitions) -> Iterator[str]:
 
 
 def _root(node: ast.AST) -> str:
-    """`a` of `a.b.c`, and of `a.b().c`; empty where it is no name."""
+    """Return `a` of `a.b.c` and of `a.b().c`; empty if it is no name."""
     while isinstance(node, ast.Attribute | ast.Call):
         node = node.value if isinstance(node, ast.Attribute) else node.func
     return node.id if isinstance(node, ast.Name) else ""

@@ -12,7 +12,7 @@ from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.steps.notes import read_notes
 from skillstill_training.workspaces.steps.prose import plain, sentence
-from skillstill_training.workspaces.steps.python import encoding, lines, parsed, python_files
+from skillstill_training.workspaces.steps.python import encoding, lines, parse, python_files
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Holder = ast.Module | Defined
@@ -23,7 +23,7 @@ NO_PROSE = re.compile(
 
 
 def strip_docstrings(tree: Path, _: Random) -> dict[str, JsonValue]:
-    """Removes the docstrings of all Python files; one that does not parse is removed whole.
+    """Remove the docstrings of all Python files, and each file that does not parse.
 
     Notes `docstrings`: {path: {qualified name: first sentence}} of functions, methods and classes.
     """
@@ -34,9 +34,9 @@ def strip_docstrings(tree: Path, _: Random) -> dict[str, JsonValue]:
     told: dict[str, JsonValue] = {}
     for file in python_files(tree):
         source = file.read_bytes()
-        module = parsed(source)
+        module = parse(source)
         stripped = without_docstrings(source, module) if module else None
-        if module is None or stripped is None or parsed(stripped) is None:
+        if module is None or stripped is None or parse(stripped) is None:
             file.unlink()
             continue
         file.write_bytes(stripped)
@@ -46,7 +46,7 @@ def strip_docstrings(tree: Path, _: Random) -> dict[str, JsonValue]:
 
 
 def without_docstrings(source: bytes, module: ast.Module) -> bytes | None:
-    """The source, with `...` where a body was nothing else. None where its bytes are not as it declares."""
+    """Return the source, with `...` where a body was nothing else. None if its bytes are not as it declares."""
     name = encoding(source)
     try:
         text = lines(source.decode(name))
@@ -58,7 +58,7 @@ def without_docstrings(source: bytes, module: ast.Module) -> bytes | None:
 
 
 def first_sentences(module: ast.Module) -> Iterator[tuple[str, str]]:
-    """The qualified names of functions and classes, with what their docstrings begin with."""
+    """Yield the qualified names of functions and classes, with what their docstrings begin with."""
     for name, node in _definitions(module, ""):
         documented = ast.get_docstring(node, clean=False)
         if documented and (first := first_sentence(documented)):
@@ -66,7 +66,7 @@ def first_sentences(module: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def first_sentence(docstring: str) -> str:
-    """In plain words on one line; empty where it begins with anything but prose."""
+    """Return the first sentence in plain words on one line; empty if the text does not begin with prose."""
     paragraph = []
     for line in inspect.cleandoc(docstring).splitlines():
         if not line.strip() or NO_PROSE.search(line.strip()):
@@ -91,7 +91,7 @@ def _holders(module: ast.Module) -> Iterator[Holder]:
 
 
 def _cut(text: list[str], holder: Holder) -> None:
-    """Takes the docstring's lines out, or puts `...` in its place where its lines or its body hold nothing else."""
+    """Remove the docstring's lines, or write `...` in its place if its body holds nothing else."""
     node = holder.body[0]
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = text[first].encode()[: node.col_offset].decode()  # the tree counts bytes of UTF-8

@@ -11,7 +11,7 @@ from random import Random
 
 from pydantic import JsonValue
 
-from skillstill_training.workspaces.steps.changes import change, described, kept
+from skillstill_training.workspaces.steps.changes import change, describe_change, distinct_changes
 
 FIELD = re.compile(r"^(?i:Description|Subject|From|Author|Origin|Forwarded|Bug[a-z-]*|Last-Update):", re.MULTILINE)
 FULL = 66  # characters: such a line was broken because it was full
@@ -19,28 +19,30 @@ DIFF = re.compile(r"^(?:diff --git |Index: |--- \S)", re.MULTILINE)
 
 
 def patches(tree: Path, _: Random) -> dict[str, JsonValue]:
-    """Notes `changes` from debian/patches: [{description, files, lines: {path: [[first, last], …]}}], as the tree is.
+    """Note `changes` from debian/patches: [{description, files, lines: {path: [[first, last], …]}}], as the tree is.
 
     Kept are those which touch one or two source files of the tree and are described in four words or more.
     Removes `debian/`.
     """
-    found = kept(change(tree, description(head), diff) for head, diff in _split(tree / "debian" / "patches"))
+    found = distinct_changes(
+        change(tree, patch_description(head), diff) for head, diff in _split(tree / "debian" / "patches")
+    )
     shutil.rmtree(tree / "debian", ignore_errors=True)
     return {"changes": found}
 
 
-def description(head: str) -> str | None:
-    """What a DEP-3 header says first, or the subject of a commit; None where that is nothing to look for."""
+def patch_description(head: str) -> str | None:
+    """Return what a DEP-3 header says first, or the subject of a commit; None if that is nothing to look for."""
     start = FIELD.search(head)
     if start is None:  # Mercurial's, or what someone just wrote
         lines = [line for line in head.splitlines() if not line.startswith("#")]
-        return described(_synopsis("\n".join(lines).strip()))
+        return describe_change(_synopsis("\n".join(lines).strip()))
     fields = message_from_string(head[start.start() :])
-    return described(_synopsis(_decoded(fields.get("Description") or fields.get("Subject") or "")))
+    return describe_change(_synopsis(_decode(fields.get("Description") or fields.get("Subject") or "")))
 
 
 def _synopsis(field: str) -> str:
-    """Its first sentence as far as lines tell: one goes on where its line is full or the next begins small."""
+    """Return its first sentence as far as lines tell: one goes on if its line is full or the next begins small."""
     lines = [line.strip() for line in field.strip().splitlines()]
     taken = lines[:1]
     for line in lines[1:]:
@@ -50,7 +52,7 @@ def _synopsis(field: str) -> str:
     return " ".join(taken)
 
 
-def _decoded(field: str) -> str:
+def _decode(field: str) -> str:
     if "=?" not in field:
         return field
     try:
@@ -60,7 +62,7 @@ def _decoded(field: str) -> str:
 
 
 def _split(folder: Path) -> Iterator[tuple[str, str]]:
-    """The header and the diff of each patch of the series."""
+    """Yield the header and the diff of each patch of the series."""
     series = folder / "series"
     names = series.read_text(encoding="utf-8", errors="replace").splitlines() if series.is_file() else []
     for name in [line.split("#")[0].split()[0] for line in names if line.split("#")[0].split()]:

@@ -19,7 +19,7 @@ SENTENCE_END = re.compile(
 
 
 def plain(text: str) -> str:
-    """On one line, without the marks of reStructuredText and Markdown."""
+    """Return the text on one line, without the marks of reStructuredText and Markdown."""
     text = " ".join(clean(text).split())
     for pattern, bare in MARKUP:
         text = re.sub(pattern, bare, text)
@@ -27,5 +27,5 @@ def plain(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """The first one, without its end."""
+    """Return the first one, without its end."""
     return SENTENCE_END.split(text)[0].rstrip(".!?:; ").strip()

@@ -11,8 +11,8 @@ SURROGATES = "surrogateescape"
 LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")  # as Python's own parser sees lines: a form feed ends none
 
 
-def parsed(source: bytes | str) -> ast.Module | None:
-    """None where this Python cannot parse it."""
+def parse(source: bytes | str) -> ast.Module | None:
+    """Return the module, or None if this Python cannot parse it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its escapes and literals
         try:
@@ -22,7 +22,7 @@ def parsed(source: bytes | str) -> ast.Module | None:
 
 
 def encoding(source: bytes) -> str:
-    """What its first lines declare; UTF-8 where they declare nothing that Python knows."""
+    """Return what its first lines declare; UTF-8 if they declare nothing that Python knows."""
     try:
         return tokenize.detect_encoding(io.BytesIO(source).readline)[0]
     except SyntaxError:
@@ -30,7 +30,7 @@ def encoding(source: bytes) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """With their ends."""
+    """Return the lines with their ends."""
     return [line for line in LINE_END.split(text) if line]
 
 

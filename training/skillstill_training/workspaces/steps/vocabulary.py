@@ -18,7 +18,7 @@ BUILT_IN_TYPES = (str, bytes, list, dict, set, tuple, int, float, Exception, typ
 
 
 def count(tokens: Iterable[str]) -> Counter[str]:
-    """How often each word stands there, in lower case."""
+    """Return how often each word stands there, in lower case."""
     counts: Counter[str] = Counter()
     for token, often in Counter(tokens).items():
         if token.isalpha():
@@ -27,7 +27,7 @@ def count(tokens: Iterable[str]) -> Counter[str]:
 
 
 def telling(found: Definitions, counts: Mapping[str, int]) -> set[str]:
-    """The words of what the tree defines, each in its shortest form that occurs; none that has to stay."""
+    """Return the words of what the tree defines, each in its shortest form that occurs; none that has to stay."""
     stay = staying(found)
     stay |= {base(word, counts) for word in stay}
     candidates = {base(word, counts) for name in found.defined for word in pieces(name)} - stay - common()
@@ -35,25 +35,25 @@ def telling(found: Definitions, counts: Mapping[str, int]) -> set[str]:
 
 
 def packages(texts: Mapping[str, str]) -> frozenset[str]:
-    """The names of the tree's own top packages, where they are one word."""
+    """Return the names of the tree's own top packages, if they are one word."""
     inits = (PurePosixPath(name).parent for name in texts if name.endswith("/__init__.py"))
     found = {path.name for path in inits if f"{path.parent}/__init__.py".removeprefix("./") not in texts}
     return frozenset(name for name in found if re.fullmatch(r"[a-z]{4,}", name)) - common()
 
 
 def staying(found: Definitions) -> frozenset[str]:
-    """The words of names that come from outside: they would be another's if they changed."""
+    """Return the words of names that come from outside: they would be another's if they changed."""
     return frozenset(word for name in found.outside for word in pieces(name))
 
 
 def pieces(name: str) -> Iterator[str]:
-    """`parse_HTTPRequest` -> parse, http, request."""
+    """Yield `parse_HTTPRequest` -> parse, http, request."""
     for piece in PIECE.findall(name):
         yield piece.lower()
 
 
 def base(word: str, counts: Mapping[str, int]) -> str:
-    """The shortest word of which it is a form, among those that occur as words; else the word itself."""
+    """Return the shortest word of which it is a form, among those that occur as words; else the word itself."""
     for end in range(len(word) - 1, SHORTEST - 1, -1):
         for candidate in (word[:end], f"{word[:end]}e", f"{word[:end]}y"):
             often = counts.get(candidate, 0) * RARER >= counts.get(word, 0) > 0
@@ -64,7 +64,7 @@ def base(word: str, counts: Mapping[str, int]) -> str:
 
 @cache
 def forms(word: str) -> tuple[tuple[str, str], ...]:
-    """What it becomes with an ending, and that ending as a word of our own vocabulary takes it."""
+    """Return what it becomes with an ending, and that ending as a word of our own vocabulary takes it."""
     stem = word.removesuffix("e")
     plural = word + "s"
     if re.search(r"[^aeiou]y$", word):
@@ -82,7 +82,7 @@ def forms(word: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def common() -> frozenset[str]:
-    """What any program may say: Python's own words, and those of the bundled list, in all their forms."""
+    """Return what any program may say: Python's own words, and those of the bundled list, in all their forms."""
     names = [*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *sys.stdlib_module_names]
     names += [name for one in BUILT_IN_TYPES for name in dir(one)]
     words = {word for name in names for word in pieces(name)} | set(_listed("common.txt"))
@@ -91,7 +91,7 @@ def common() -> frozenset[str]:
 
 @cache
 def plain() -> tuple[str, ...]:
-    """Words that take every ending as it is, and begin with a consonant: `a` never becomes `an`."""
+    """Return words that take every ending as it is, and begin with a consonant: `a` never becomes `an`."""
     return tuple(word for word in dict.fromkeys(_listed("plain.txt")) if word not in common())
 
 

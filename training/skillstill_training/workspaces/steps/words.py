@@ -18,7 +18,7 @@ from skillstill_training.workspaces import tree as trees
 from skillstill_training.workspaces.steps import vocabulary
 from skillstill_training.workspaces.steps.definitions import Definitions, definitions
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
-from skillstill_training.workspaces.steps.python import SURROGATES, parsed
+from skillstill_training.workspaces.steps.python import SURROGATES, parse
 
 SHARE = 0.6  # of the telling words: the most frequent ones carry what a model could recognise
 # A word as it stands in identifiers and prose. First what only looks like words: escapes, numbers in base 16.
@@ -31,7 +31,7 @@ Rename = Callable[[str], str]
 
 
 def rename_words(tree: Path, rng: Random) -> dict[str, JsonValue]:
-    """Notes `renamed`, how many words, and `words`, which: {old: new}. What earlier steps noted is renamed as well."""
+    """Note `renamed`, a count, and `words`: {old: new}. What earlier steps noted is renamed as well."""
     texts = dict(_texts(tree))
     found = definitions(texts)
     words = _chosen(texts, found, rng)
@@ -42,7 +42,7 @@ def rename_words(tree: Path, rng: Random) -> dict[str, JsonValue]:
 
 
 def renamer(words: Mapping[str, str], names: Iterable[str] = (), stay: Container[str] = ()) -> Rename:
-    """A function that exchanges words, in each of their forms and cases, in any text.
+    """Return a function that exchanges words, in each of their forms and cases, in any text.
 
     `names` are also found where their parts begin with capitals: LangExtract, of langextract. Forms in `stay` stay.
     """
@@ -73,7 +73,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def _chosen(texts: Mapping[str, str], found: Definitions, rng: Random) -> dict[str, str]:
-    """The exchange: the most frequent telling words, and of our vocabulary what the tree has in no form."""
+    """Return the exchange: the most frequent telling words, and of our vocabulary what the tree has in no form."""
     counts = vocabulary.count(token for text in (*texts, *texts.values()) for token in TOKEN.findall(text))
     packages = vocabulary.packages(texts)  # a project's name tells most
     telling = vocabulary.telling(found, counts) - packages
@@ -85,14 +85,14 @@ def _chosen(texts: Mapping[str, str], found: Definitions, rng: Random) -> dict[s
 
 
 def _texts(tree: Path) -> Iterator[tuple[str, str]]:
-    """The text files by their path; bytes that are not UTF-8 come back as they were."""
+    """Yield the text files by their path; bytes that are not UTF-8 come back as they were."""
     for name in trees.files(tree):
         if b"\0" not in (data := (tree / name).read_bytes())[:8192]:
             yield name, data.decode("utf-8", SURROGATES)
 
 
 def _rewrite(tree: Path, texts: Mapping[str, str], rename: Rename) -> None:
-    """Puts a tree of renamed files in its place. A file that parsed and now would not is left out."""
+    """Write renamed files in place of the tree. A file that parsed before and does not now is left out."""
     renamed = tree.with_name(f"{tree.name}.renamed")
     for name in trees.files(tree):
         target = renamed / rename(name)
@@ -109,11 +109,11 @@ def _still_parses(name: str, before: str, after: str) -> bool:
     if not name.endswith(".py"):
         return True
     old, new = (text.encode("utf-8", SURROGATES) for text in (before, after))
-    return parsed(new) is not None or parsed(old) is None
+    return parse(new) is not None or parse(old) is None
 
 
 def _in_values(value: JsonValue, rename: Rename) -> JsonValue:
-    """Below the top level, where the paths and names stand, keys are renamed too, but for those of a change."""
+    """Return the value with keys renamed below the top level, where paths and names are, but not those of a change."""
     if isinstance(value, str):
         return rename(value)
     if isinstance(value, list):

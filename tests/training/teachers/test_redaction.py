@@ -5,7 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillstill_training.teachers.scrubbing import scrub
+from skillstill_training.teachers.redaction import redact
 
 LONG = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{LONG}\n{LONG}\n-----END RSA PRIVATE KEY-----"
@@ -59,31 +59,31 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("text", "expected"), SECRETS)
 def test_a_secret_is_removed_and_counted_once(text: str, expected: str) -> None:
-    scrubbed, removed = scrub(text)
+    scrubbed, removed = redact(text)
     assert scrubbed == expected
     assert removed.total() == 1
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert scrub(text) == (text, {})
+    assert redact(text) == (text, {})
 
 
 @pytest.mark.parametrize("text", [text for text, _ in SECRETS])
 def test_what_is_scrubbed_stays_as_it_is(text: str) -> None:
-    once, _ = scrub(text)
-    assert scrub(once) == (once, {})
+    once, _ = redact(text)
+    assert redact(once) == (once, {})
 
 
 def test_addresses_are_removed_where_that_is_asked_for() -> None:
-    assert scrub("Ask me@example.org") == ("Ask me@example.org", {})
-    assert scrub("Ask ..me@example.org", emails=True)[0] == "Ask ..[removed: e-mail address]"
-    assert scrub("Ask me@example.org", emails=True) == ("Ask [removed: e-mail address]", {"e-mail address": 1})
+    assert redact("Ask me@example.org") == ("Ask me@example.org", {})
+    assert redact("Ask ..me@example.org", emails=True)[0] == "Ask ..[removed: e-mail address]"
+    assert redact("Ask me@example.org", emails=True) == ("Ask [removed: e-mail address]", {"e-mail address": 1})
 
 
 @given(st.text())
 def test_any_text_can_be_scrubbed(text: str) -> None:
-    scrub(text, emails=True)
+    redact(text, emails=True)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def seconds(text: str) -> float:
 
     def once() -> float:
         began = time.process_time()
-        scrub(text, emails=True)
+        redact(text, emails=True)
         return time.process_time() - began
 
     return min(once() for _ in range(3))

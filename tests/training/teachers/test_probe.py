@@ -14,7 +14,7 @@ from skillstill.skills.skill import Limits
 from skillstill_training.authoring.checks import Value
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger, LedgerEntry
-from skillstill_training.teachers.probing import Score, probe, spread, wilson
+from skillstill_training.teachers.probe import TeacherScore, interleave_families, probe, wilson_interval
 from skillstill_training.util.jsonl import read_lines
 
 from tests.scenes import HANGS
@@ -35,7 +35,7 @@ async def test_the_probe_tells_the_share_its_interval_and_the_commonest_reasons(
     assert score.tokens == 225
     assert score.usd == pytest.approx(0.000711)
     assert {entry.purpose for entry in read_lines(ledger.file, LedgerEntry)} == {"probe"}
-    assert Score.model_validate_json(score.save(tmp_path).read_text(encoding="utf-8")) == score
+    assert TeacherScore.model_validate_json(score.save(tmp_path).read_text(encoding="utf-8")) == score
     assert (tmp_path / "teacher-model-org-big-model-7b.json").exists()
 
 
@@ -45,9 +45,9 @@ async def test_a_score_holds_for_that_model_of_that_server_alone(
     server.says(*SOLVED)
     measured = teacher()
     (await probe(measured, [goal(1)], {"toy": toy})).save(tmp_path)
-    assert Score.load(tmp_path, measured)
+    assert TeacherScore.load(tmp_path, measured)
     other = EndpointTeacher(measured.skill, Endpoint(server.url, "Org/Big_Model:7b"), ledger)
-    assert (other.name, Score.load(tmp_path, other)) == (measured.name, None)
+    assert (other.name, TeacherScore.load(tmp_path, other)) == (measured.name, None)
 
 
 async def test_a_teacher_below_the_bar_is_refused_with_its_score(
@@ -56,8 +56,8 @@ async def test_a_teacher_below_the_bar_is_refused_with_its_score(
     server.says(*SOLVED, SEARCH, WRONG)
     score = await probe(teacher(), [goal(1), goal(2)], {"toy": toy}, at_once=1)
     with pytest.raises(TeacherError, match=r"solved 1 of 2 goals, 0.50 \(95 % interval 0.09 to 0.91\), at least 0.60"):
-        score.demand()
-    score.model_copy(update={"least": 0.5}).demand()
+        score.check()
+    score.model_copy(update={"least": 0.5}).check()
 
 
 async def test_a_dead_endpoint_has_no_score(server: OpenAiServer, teacher: Make, toy: Path) -> None:
@@ -70,8 +70,8 @@ async def test_a_dead_endpoint_has_no_score(server: OpenAiServer, teacher: Make,
 
 def test_families_take_turns_in_the_probe() -> None:
     goals = [goal(number, family=family) for number, family in enumerate("aaaabbc")]
-    assert "".join(one.family for one in spread(goals, 5)) == "abcab"
-    assert len(spread(goals, 50)) == 7
+    assert "".join(one.family for one in interleave_families(goals, 5)) == "abcab"
+    assert len(interleave_families(goals, 50)) == 7
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_families_take_turns_in_the_probe() -> None:
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
 def test_the_interval_is_wilson_s(successes: int, trials: int, low: float, high: float) -> None:
-    assert wilson(successes, trials) == pytest.approx((low, high), abs=0.0001)
+    assert wilson_interval(successes, trials) == pytest.approx((low, high), abs=0.0001)
 
 
 # A real server with a model that is too small to teach
@@ -110,4 +110,4 @@ async def test_an_untrained_135m_model_is_refused_as_a_teacher(llama_server: str
     assert (score.goals, score.unreached) == (3, 0)
     assert ledger.tokens > 1_000
     with pytest.raises(TeacherError, match=r"at least 0\.60 is asked of a teacher. Commonest reasons: "):
-        score.demand()
+        score.check()

@@ -1,10 +1,11 @@
-"""Secrets taken out of what people typed, before it is stored or sent.
+"""Remove secrets from what people typed, before it is stored or sent.
 
-A table of forms, in the order in which they are tried: those that vendors gave their keys, then what stands behind a
-telling word. It misses secrets without a form (a bare password in a sentence, a hash), and takes out some words that
-are none; a prompt survives that. No form scans what its next match would begin in, so time grows with the length of a
-text and not with its square. detect-secrets 1.5.0 was tried: it is made for files in a repository. Of a private key it
-finds the first line only, of a GitHub token the prefix, and asked for a single line it calls plain words secrets.
+SECRETS is a table of patterns in the order in which they are applied: first the key formats of vendors, then the value
+after a word like `password`. Secrets without a format are missed (a bare password in a sentence, a hash), and some
+other words are removed by mistake; a prompt remains usable. No pattern reads on into text where its next match could
+start, so time is linear in the length of a text. detect-secrets 1.5.0 does not fit, because it is made for files in a
+repository: it finds only the first line of a private key and the prefix of a GitHub token, and in a single line it
+reports plain words as secrets.
 """
 
 import re
@@ -14,7 +15,7 @@ WORDS = (
     r"passw(?:or)?d|passphrase|pwd|(?:client[_-]?)?secret(?:[_-]?(?:access[_-]?)?key)?(?:[_-]?base)?|token|credentials?"
     r"|(?:api|access|account|auth|private|signing|encryption)[_-]?key"
 )
-# What may follow `token =` in code: a name that is looked up or called, a type, a placeholder, what is removed already.
+# What may follow `token =` in code: a name that is looked up or called, a type, a placeholder, a removed secret.
 CODE = (
     r"(?!\[removed|[<{$%]|(?:None|null|true|false|string|optional|undefined|required|include|omit)\b"
     r"|[A-Za-z_]+[.(\[][A-Za-z_.()\[\]]*(?:[\s,;?!\"'`]|$))"
@@ -57,17 +58,17 @@ SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 EMAIL = ("e-mail address", re.compile(r"(?<![\w.+-])[.+-]*+(?P<secret>\w[\w.+-]*+@[\w-]+(?:\.[\w-]+)+\b)"))
 
 
-def scrub(text: str, *, emails: bool = False) -> tuple[str, Counter[str]]:
-    """The text with `[removed: KIND]` in place of each secret, and how many of each kind there were."""
+def redact(text: str, *, emails: bool = False) -> tuple[str, Counter[str]]:
+    """Return the text with `[removed: KIND]` in place of each secret, and the number of secrets of each kind."""
     removed: Counter[str] = Counter()
     for kind, pattern in (*SECRETS, *([EMAIL] if emails else [])):
-        text, count = pattern.subn(lambda found, kind=kind: _without_secret(found, kind), text)  # type: ignore[misc]
+        text, count = pattern.subn(lambda match, kind=kind: _replace_secret(match, kind), text)  # type: ignore[misc]
         removed[kind] += count
     return text, +removed
 
 
-def _without_secret(found: re.Match[str], kind: str) -> str:
-    """The match without its group `secret`, or without all of itself where it has no such group."""
-    group: str | int = "secret" if "secret" in found.re.groupindex else 0
-    start, end = (at - found.start() for at in found.span(group))
-    return f"{found[0][:start]}[removed: {kind}]{found[0][end:]}"
+def _replace_secret(match: re.Match[str], kind: str) -> str:
+    """Replace the group `secret` of a match, or the whole match if it has no such group."""
+    group: str | int = "secret" if "secret" in match.re.groupindex else 0
+    start, end = (at - match.start() for at in match.span(group))
+    return f"{match[0][:start]}[removed: {kind}]{match[0][end:]}"

@@ -1,4 +1,4 @@
-"""A model behind an endpoint, with patience for what passes: asked again after a wait, and every request counted."""
+"""Retries for a model behind an endpoint. Every request is counted in the ledger."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from skillstill_training.teachers.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often and how long to wait for an endpoint.
 
-    tries     of one request. With the waits below, five further ones take a minute in all: what a restart needs
-    first     seconds of the first wait, and up to half of that more, by chance; each further one is twice as long
-    longest   seconds of a wait; a server that asks for more is not waited for
-    request   seconds of one request: a slow model writes 1,000 tokens in them
+    tries     of one request. With the waits below, the five retries take a minute in all, as long as a restart
+    first     seconds of the first wait, plus a random part of up to half of it; each further wait is twice as long
+    longest   seconds of a wait; if a server asks for more, the request fails
+    request   seconds of one request: enough for 1,000 tokens of a slow model
     """
 
     tries: int = 6
@@ -26,27 +26,27 @@ class Patience:
     request: float = 300.0
 
 
-class PatientModel:
-    """Asks again where the endpoint is busy, out of reach or too slow: after its `Retry-After`, or backing off.
+class RetryingModel:
+    """Repeats a request if the endpoint is busy, unreachable or too slow, after its `Retry-After` or with backoff.
 
     usages    of each request that was answered
-    failure   what ended the last request, unless that was answered after all; not what ended a run otherwise
-    stop      why no run can go on: the budget, or an endpoint that does not count
+    failure   the error of the last request; None if a retry succeeded, or if the context was full
+    stop      the error that ends all runs: the budget is spent, or the endpoint does not report usage
     """
 
-    def __init__(self, model: Model, ledger: Ledger, patience: Patience) -> None:
-        self.model, self.ledger, self.patience = model, ledger, patience
+    def __init__(self, model: Model, ledger: Ledger, policy: RetryPolicy) -> None:
+        self.model, self.ledger, self.policy = model, ledger, policy
         self.usages: list[Usage] = []
         self.failure: ModelError | None = None
         self.stop: TeacherError | None = None
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        # Delayed: it comes with an extra that only such teachers need.
+        # Imported late: tenacity comes with an extra that only these teachers need.
         from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
         from tenacity.wait import wait_exponential_jitter
 
-        first = self.patience.first
-        back_off = wait_exponential_jitter(multiplier=first, max=self.patience.longest, jitter=first / 2)
+        first = self.policy.first
+        back_off = wait_exponential_jitter(multiplier=first, max=self.policy.longest, jitter=first / 2)
 
         def wait(state: RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome else None
@@ -54,9 +54,9 @@ class PatientModel:
 
         retrying = AsyncRetrying(
             sleep=anyio.sleep,
-            stop=stop_after_attempt(self.patience.tries),
+            stop=stop_after_attempt(self.policy.tries),
             wait=wait,
-            retry=retry_if_exception(self._passes),
+            retry=retry_if_exception(self._is_temporary),
             reraise=True,
         )
         return await retrying(self._ask, messages, tools, max_tokens)
@@ -76,5 +76,5 @@ class PatientModel:
             raise
         return turn
 
-    def _passes(self, error: BaseException) -> bool:
-        return isinstance(error, ModelBusy) and (error.after or 0) <= self.patience.longest
+    def _is_temporary(self, error: BaseException) -> bool:
+        return isinstance(error, ModelBusy) and (error.after or 0) <= self.policy.longest

@@ -1,6 +1,7 @@
-"""How good a teacher is, before it is paid for a whole stage: measured on goals that nobody trains on.
+"""Measure a teacher on validation goals before a whole stage is paid for.
 
-The rule is distil labs': a teacher below 0.60 teaches its mistakes, and is to be replaced or told better.
+The rule is from distil labs: a teacher with a success below 0.60 teaches its mistakes. It needs a better model or a
+better skill text.
 """
 
 import math
@@ -19,16 +20,18 @@ from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.util.jsonl import read_lines, write_text
 from skillstill_training.util.tasks import each
 
-COUNT = 50  # goals: an interval of some 0.13 to either side
-LEAST = 0.6
+GOALS = 50  # the interval is then some 0.13 to either side
+MIN_SUCCESS = 0.6
 REASONS = 3
-Z = 1.96  # of a 95 % interval
+Z = 1.96  # the standard normal quantile of a 95 % interval
 
 
-class Score(Frozen):
-    """A teacher on some goals: the share that it solved fit to learn from, with Wilson's 95 % interval.
+class TeacherScore(Frozen):
+    """The success of a teacher: the share of goals with a trace fit to learn from, with Wilson's 95 % interval.
 
-    `unreached` goals, for which the endpoint failed, are left out of the share. `tokens` are read and written.
+    least       the success that is asked of a teacher
+    unreached   goals for which the endpoint failed; they are left out of the share
+    tokens      that were read or written
     """
 
     teacher: str
@@ -46,31 +49,32 @@ class Score(Frozen):
     usd: float | None = None
 
     @property
-    def refused(self) -> bool:
+    def is_too_weak(self) -> bool:
         return self.success < self.least
 
     def __str__(self) -> str:
         share = f"{self.success:.2f} (95 % interval {self.low:.2f} to {self.high:.2f})"
         return f"{self.model} solved {self.solved} of {self.goals} goals, {share}"
 
-    def demand(self) -> None:
-        """Raises TeacherError where the teacher is too weak."""
-        if self.refused:
+    def check(self) -> None:
+        """Raise TeacherError if the teacher is too weak."""
+        if self.is_too_weak:
             why = "; ".join(f"{reason} ({count})" for reason, count in self.reasons)
             raise TeacherError(f"{self}, at least {self.least:.2f} is asked of a teacher. Commonest reasons: {why}")
 
     @classmethod
-    def load(cls, folder: Path, teacher: EndpointTeacher) -> "Score | None":
-        """The one that was saved there for this teacher. Raises StageError where it cannot be read.
+    def load(cls, folder: Path, teacher: EndpointTeacher) -> "TeacherScore | None":
+        """Return the saved score of this teacher, if there is one. Raises StageError if it cannot be read.
 
-        A name may stand for several: models whose names begin alike, or another server's model of that name.
+        The file name is not unique: two long model names, or models of two servers, may share it. So the label is
+        compared as well.
         """
         file = folder / f"teacher-{teacher.name}.json"
-        found = read_lines(file, cls) if file.exists() else []
-        return next((score for score in found if score.model == teacher.label), None)
+        scores = read_lines(file, cls) if file.exists() else []
+        return next((score for score in scores if score.model == teacher.label), None)
 
     def save(self, folder: Path) -> Path:
-        """`teacher-NAME.json` in a run's folder. Raises StageError."""
+        """Write `teacher-NAME.json` into a run's folder and return its path. Raises StageError."""
         write_text(file := folder / f"teacher-{self.teacher}.json", self.model_dump_json() + "\n")
         return file
 
@@ -80,40 +84,41 @@ async def probe(
     goals: Sequence[Goal],
     roots: Mapping[str, Path],
     *,
-    count: int = COUNT,
-    least: float = LEAST,
+    count: int = GOALS,
+    least: float = MIN_SUCCESS,
     at_once: int = 2,
     on_row: Callable[[TraceRow], None] = lambda row: None,
-) -> Score:
-    """The teacher's greedy attempts at `count` of the goals, of all families alike. `roots`: folders by workspace.
+) -> TeacherScore:
+    """Run the teacher greedily on `count` of the goals, from all families in turn, and return its score.
 
-    Raises BudgetSpent, and TeacherError where no goal could be measured. It refuses nobody: that is `Score.demand`.
+    `roots` are the folders of the workspaces. Raises BudgetSpent, and TeacherError if no goal could be measured. A weak
+    teacher raises nothing here, but in `TeacherScore.check`.
     """
     rows: list[TraceRow] = []
-    began, tokens, usd = time.monotonic(), teacher.ledger.tokens, teacher.ledger.usd
+    start, tokens, usd = time.monotonic(), teacher.ledger.tokens, teacher.ledger.usd
 
     async def work(goal: Goal) -> None:
         rows.append(await teacher.attempt(goal, roots[goal.workspace], 0, "probe"))
         on_row(rows[-1])
 
-    await each(spread(goals, count), work, at_once)
+    await each(interleave_families(goals, count), work, at_once)
     return _score(teacher, rows, least).model_copy(
         update={
-            "seconds": round(time.monotonic() - began, 1),
+            "seconds": round(time.monotonic() - start, 1),
             "tokens": teacher.ledger.tokens - tokens,
             "usd": teacher.ledger.usd - usd if teacher.ledger.price else None,
         }
     )
 
 
-def _score(teacher: EndpointTeacher, rows: Sequence[TraceRow], least: float) -> Score:
+def _score(teacher: EndpointTeacher, rows: Sequence[TraceRow], least: float) -> TeacherScore:
     measured = [row for row in rows if not row.transient]
     if not measured:
         why = rows[0].reason if rows else "there are no goals"
         raise TeacherError(f"{teacher.label} could not be measured: {why}")
     solved = sum(row.kept for row in measured)
-    low, high = wilson(solved, len(measured))
-    return Score(
+    low, high = wilson_interval(solved, len(measured))
+    return TeacherScore(
         teacher=teacher.name,
         model=teacher.label,
         goals=len(measured),
@@ -127,8 +132,8 @@ def _score(teacher: EndpointTeacher, rows: Sequence[TraceRow], least: float) -> 
     )
 
 
-def spread(goals: Sequence[Goal], count: int) -> Sequence[Goal]:
-    """The first `count` of the goals when the families take turns."""
+def interleave_families(goals: Sequence[Goal], count: int) -> Sequence[Goal]:
+    """Return the first `count` goals if one of each family is taken in turn."""
     families: dict[str, list[Goal]] = defaultdict(list)
     for goal in goals:
         families[goal.family].append(goal)
@@ -136,8 +141,8 @@ def spread(goals: Sequence[Goal], count: int) -> Sequence[Goal]:
     return [goal for goal in turns if goal is not None][:count]
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Both ends of Wilson's 95 % score interval for a share; it holds for few trials and for shares near 0 and 1."""
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """Return Wilson's 95 % score interval of a share. It is valid for few trials and for shares near 0 and 1."""
     share, spread = successes / trials, Z * Z / trials
     middle = share + spread / 2
     half = math.sqrt(spread * (share * (1 - share) + spread / 4))
