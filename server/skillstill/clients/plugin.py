@@ -13,6 +13,7 @@ from skillstill.clients import generated
 from skillstill.clients.claude_code import CLAUDE_CODE
 from skillstill.clients.client import SERVER
 from skillstill.clients.generated import WriteSummary, as_json
+from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW, Registry, RegistryEntry
 from skillstill.util.text import one_line
 
@@ -35,7 +36,7 @@ def write(
 
     Raise ClientError, RegistryError or UsageError.
     """
-    entries = [listed.entry for listed in Registry(registry).entries()]
+    entries = [listed.entry for listed in Registry(registry).entries() if is_servable(listed)]
     command = CLAUDE_CODE.command("user", Path(), workspace, registry)
     return generated.write(folder.expanduser(), KIND, files(entries, command), force=force)
 

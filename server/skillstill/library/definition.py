@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from skillstill.types import Frozen
+from skillstill.util.suspicion import Finding
 
 Kind = Literal["skill", "agent", "command"]
 Terms = Literal["allowed", "forbidden", "unclear"]  # of derived works: what a distilled model is, to be careful
@@ -45,20 +46,6 @@ class Bundled(Frozen):
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     script: bool = False
     mode: int = 0o644
-
-
-class Finding(Frozen):
-    """One thing to know about a definition.
-
-    repaired   it could be read only after a repair: which one
-    lint       it breaks the specification: which rule
-    hidden     it holds characters that a reader does not see
-    injection  a passage that speaks to a model about its rules, secrets or what to hide
-    """
-
-    kind: Literal["repaired", "lint", "hidden", "injection"]
-    text: str
-    line: int = Field(default=0, ge=0)  # 1-based; 0 if it has none
 
 
 class Definition(Frozen):

@@ -13,9 +13,9 @@ from skillstill.util.text import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillstill.library.definition import Finding
     from skillstill.packs.unpacking import Accept, Unpacked
     from skillstill.skills.registry import ListedEntry
+    from skillstill.util.suspicion import Finding
 
 SHOWN = 20  # suspicious passages
 Release = Annotated[str, typer.Argument(help="A released subagent, by the name that `skillstill list` shows.")]

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError, SkillError, UsageError
-from skillstill.library.definition import Finding
-from skillstill.library.reading.suspicion import suspicions
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Archive, read_archive
 from skillstill.packs.fitting import check_lora
@@ -30,6 +28,7 @@ from skillstill.skills.skill import NAME, Skill, load_skill, read_skill
 from skillstill.skills.trust import PACKS
 from skillstill.types import ModelFile
 from skillstill.util.storage import data_folder
+from skillstill.util.suspicion import Finding, suspicions
 
 ASIDE = ".unpacking-"
 Accept = Callable[[Sequence[Finding]], bool]

@@ -9,7 +9,7 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.server.wire import is_servable
+from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW, Registry
 from skillstill.types import PROMPT_CHARACTERS, Frozen, lean_schema
 from skillstill.util.storage import LIBRARY_FILE, library_folder

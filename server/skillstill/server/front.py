@@ -34,6 +34,7 @@ from skillstill.server.prompts import Prompts
 from skillstill.server.queue import Queue
 from skillstill.server.resources import TranscriptResources
 from skillstill.server.tasks import GRACE, Tasks
+from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW
 from skillstill.types import Step, Trace
 from skillstill.workspace import Workspace
@@ -137,7 +138,7 @@ class Calls:
         self.finder = finder
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        entries = [listed.entry for listed in self.runtime.registry.entries() if wire.is_servable(listed)]
+        entries = [listed.entry for listed in self.runtime.registry.entries() if is_servable(listed)]
         always = len(entries) <= FEW
         found = [finding.tool()] if self.finder.offered() else []
         return ListToolsResult(tools=[*found, *(wire.tool(entry, always=always) for entry in entries)])
@@ -146,7 +147,7 @@ class Calls:
         try:
             if params.name == finding.NAME and self.finder.offered():
                 return await self.finder.call(params.arguments or {})
-            if not wire.is_servable(self.runtime.registry.entry(params.name)):
+            if not is_servable(self.runtime.registry.entry(params.name)):
                 raise UnknownName(
                     f"{params.name} is not served: its pack's texts are suspicious and nobody accepted them"
                 )

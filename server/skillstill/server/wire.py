@@ -7,8 +7,7 @@ from mcp.types import Tool as McpTool
 from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
-from skillstill.skills.registry import ListedEntry, RegistryEntry
-from skillstill.skills.trust import pack_around
+from skillstill.skills.registry import RegistryEntry
 from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace, lean_schema
 from skillstill.util.neutral import neutral
 from skillstill.util.text import one_line
@@ -37,16 +36,6 @@ def request(arguments: dict[str, Any]) -> Request:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "arguments"
         raise UsageError(one_line(f"{where}: {first['msg']}; expected a prompt and perhaps a path", 200)) from error
-
-
-def is_servable(listed: ListedEntry) -> bool:
-    """Return whether an orchestrator may read it: not if it is suspicious, came in a pack, and nobody accepted that."""
-    entry = listed.entry
-    if entry.accepted or not pack_around(listed.skill_folder):
-        return True
-    from skillstill.library.reading.suspicion import suspicions  # only for packs: the server starts without it
-
-    return not suspicions("\n".join((entry.title, entry.description, entry.search_hint)))
 
 
 def tool(entry: RegistryEntry, *, always: bool) -> McpTool:

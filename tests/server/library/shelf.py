@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Mapping
 
 from pydantic import JsonValue
-from skillstill.library.definition import Definition, Finding, Kind, Licence, Origin, Terms
+from skillstill.library.definition import Definition, Kind, Licence, Origin, Terms
+from skillstill.util.suspicion import Finding
 
 SHELF = {
     "sql-analyst": "Answers questions about a database by writing read-only queries.",

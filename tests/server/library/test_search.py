@@ -11,9 +11,9 @@ from skillstill import cli
 from skillstill.errors import UsageError
 from skillstill.library import searching
 from skillstill.library.catalogue import Catalogue, index, meaning
-from skillstill.library.definition import Finding
 from skillstill.library.searching.found import FindResult, find
 from skillstill.skills.registry import Registry, user_registry
+from skillstill.util.suspicion import Finding
 
 from tests.server.library.shelf import made, shelf
 

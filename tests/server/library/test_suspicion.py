@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from skillstill.library.reading.suspicion import suspicions
+from skillstill.util.suspicion import suspicions
 
 
 def shown(text: str) -> list[tuple[str, str, int]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 from mcp import Client
+from skillstill.clients import plugin
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.runtime import Runtime
 from skillstill.server import build
@@ -180,6 +181,8 @@ def test_what_is_suspicious_and_was_never_accepted_is_not_served(
     del stored["entries"][0]["accepted"]
     user_registry().write_text(json.dumps(stored), encoding="utf-8")
     assert listed_tools(tmp_path) == bundled_and("second")
+    plugin.write(registry_folder := data_folder() / "plugin")
+    assert [file.stem for file in (registry_folder / "agents").glob("s*.md")] == ["second"]
 
 
 def test_a_pack_that_is_packed_again_takes_no_consent_along(

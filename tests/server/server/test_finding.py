@@ -10,10 +10,10 @@ import anyio
 import pytest
 from mcp import Client
 from skillstill.library.catalogue import Catalogue
-from skillstill.library.definition import Finding
 from skillstill.server import build
 from skillstill.server.finding import NAME
 from skillstill.skills.registry import Registry, user_registry
+from skillstill.util.suspicion import Finding
 
 from tests.scenes import HANGS, Scripted, bundled_and
 from tests.server.library.shelf import made, shelf

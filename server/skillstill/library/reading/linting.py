@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 
 from pydantic import JsonValue
 
-from skillstill.library.definition import Finding, Kind
+from skillstill.library.definition import Kind
 from skillstill.library.reading.frontmatter import Fields
 from skillstill.library.reading.naming import LONGEST, slug
+from skillstill.util.suspicion import Finding
 from skillstill.util.text import one_line
 
 SPECIFIED = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from skillstill.errors import LibraryError
-from skillstill.library.definition import Bundled, Definition, Finding, Kind, Licence, Origin
+from skillstill.library.definition import Bundled, Definition, Kind, Licence, Origin
 from skillstill.library.reading.frontmatter import Fields, FrontMatter, read_front_matter
 from skillstill.library.reading.licences import declared_licence
 from skillstill.library.reading.linting import lint
 from skillstill.library.reading.naming import slug, stem
-from skillstill.library.reading.suspicion import suspicions
 from skillstill.library.reading.tools_named import named_tools
+from skillstill.util.suspicion import Finding, suspicions
 from skillstill.util.text import one_line
 
 SUMMARY = 300  # characters of a body that stand in for a description

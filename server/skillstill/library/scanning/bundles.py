@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from skillstill.library.definition import Bundled, Finding
-from skillstill.library.reading.suspicion import suspicions
+from skillstill.library.definition import Bundled
 from skillstill.library.scanning.contents import read_content, sha256
 from skillstill.library.scanning.trees import Folder, TreeEntry
+from skillstill.util.suspicion import Finding, suspicions
 
 FILES, BYTES, LARGEST = 2_000, 200_000_000, 50_000_000  # the largest of 17 public libraries: 1,103 files
 READ = 1_000_000  # bytes of a bundled text that are looked at for passages

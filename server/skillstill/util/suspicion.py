@@ -9,8 +9,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
-from skillstill.library.definition import Finding
+from pydantic import BaseModel, ConfigDict, Field
+
 from skillstill.util.text import UNSEEN, one_line
 
 NEAR = 200  # characters between two parts of one passage
@@ -60,6 +62,22 @@ _LOOKALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u04bb\u0501\u03bf\u03b1\u03b9\u03bd",
     "aeopcyxisjhdoaiv",
 )
+
+
+class Finding(BaseModel):
+    """One thing to know about a definition.
+
+    repaired   it could be read only after a repair: which one
+    lint       it breaks the specification: which rule
+    hidden     it holds characters that a reader does not see
+    injection  a passage that speaks to a model about its rules, secrets or what to hide
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["repaired", "lint", "hidden", "injection"]
+    text: str
+    line: int = Field(default=0, ge=0)  # 1-based; 0 if it has none
 
 
 def suspicions(text: str, where: str = "") -> tuple[Finding, ...]:
