@@ -1,4 +1,4 @@
-"""Steps of our own: doc comments taken out of Rust and Go, and Debian's changes to files of any language."""
+"""Steps of this skill: remove doc comments from Rust and Go, note Debian's changes to files of any language."""
 
 import re
 import shutil
@@ -18,35 +18,35 @@ SOURCES = {".py", ".js", ".ts", ".go", ".java", ".rs", ".c", ".h", ".cc", ".cpp"
 
 
 def strip_doc_comments(tree: Path, _: Random) -> dict[str, JsonValue]:
-    """Notes `doc_comments`, {path: {name: first sentence}}, and takes those comments out of the files."""
-    told: dict[str, JsonValue] = {}
+    """Remove doc comments from the files. Note `doc_comments`, {path: {name: first sentence}}."""
+    doc_comments: dict[str, JsonValue] = {}
     for file in sorted(tree.rglob("*")):
         language = language_of(file.name) if file.is_file() else None
         if language in DOC:
             lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
-            documented = dict(_documented(lines, language))
-            if named := {one.name: text for one, (_, text) in documented.items() if text}:
-                told[file.relative_to(tree).as_posix()] = {**named}
-            gone = {line for held, _ in documented.values() for line in held}
-            file.write_text("\n".join(text for at, text in enumerate(lines) if at not in gone), encoding="utf-8")
-    return {"doc_comments": told}
+            documented = dict(_documented_symbols(lines, language))
+            if sentences := {symbol.name: text for symbol, (_, text) in documented.items() if text}:
+                doc_comments[file.relative_to(tree).as_posix()] = {**sentences}
+            removed = {line for comment, _ in documented.values() for line in comment}
+            file.write_text("\n".join(text for at, text in enumerate(lines) if at not in removed), encoding="utf-8")
+    return {"doc_comments": doc_comments}
 
 
-def _documented(lines: list[str], language: str) -> Iterator[tuple[Symbol, tuple[list[int], str]]]:
-    """Each definition under a doc comment, with the numbers (from 0) and the first sentence of that."""
-    for one in symbols("\n".join(lines).encode(), language):
-        at = one.line - 2
+def _documented_symbols(lines: list[str], language: str) -> Iterator[tuple[Symbol, tuple[list[int], str]]]:
+    """Yield each definition below a doc comment, with the comment's line numbers (from 0) and its first sentence."""
+    for symbol in symbols("\n".join(lines).encode(), language):
+        at = symbol.line - 2
         while at >= 0 and DECORATION.match(lines[at]):
             at -= 1
-        held: list[int] = []
+        comment: list[int] = []
         while at >= 0 and DOC[language].fullmatch(lines[at]) and not DECORATION.match(lines[at]):
-            held.insert(0, at)
+            comment.insert(0, at)
             at -= 1
-        if held:
-            yield one, (held, _sentence([DOC[language].sub(r"\1", lines[at]) for at in held]))
+        if comment:
+            yield symbol, (comment, _first_sentence([DOC[language].sub(r"\1", lines[at]) for at in comment]))
 
 
-def _sentence(comment: list[str]) -> str:
+def _first_sentence(comment: list[str]) -> str:
     paragraph = " ".join(comment).partition("  ")[0].strip()
     for pattern, plain in MARKUP:
         paragraph = re.sub(pattern, plain, paragraph)
@@ -54,20 +54,20 @@ def _sentence(comment: list[str]) -> str:
 
 
 def described_patches(tree: Path, _: Random) -> dict[str, JsonValue]:
-    """Notes `changes` as the built-in step `patches` does, of files in C too, whose lines our search finds as well."""
+    """Note `changes` as the built-in step `patches` does, but also of files in other languages, such as C."""
     from skillstill_training.workspaces import patch_description
 
-    found: dict[str, JsonValue] = {}
+    changes: dict[str, JsonValue] = {}
     for head, diff in _patches(tree / "debian" / "patches"):
-        told, files = patch_description(head), _touched(tree, diff)
-        if told and files:
-            found[told.lower()] = {"description": told, "files": [*files]}
+        text, files = patch_description(head), _changed_sources(tree, diff)
+        if text and files:
+            changes[text.lower()] = {"description": text, "files": [*files]}
     shutil.rmtree(tree / "debian", ignore_errors=True)
-    return {"changes": [*found.values()]}
+    return {"changes": [*changes.values()]}
 
 
 def _patches(folder: Path) -> Iterator[tuple[str, str]]:
-    """The header and the diff of each patch of the series."""
+    """Yield the header and the diff of each patch of the series."""
     series = folder / "series"
     for line in series.read_text(encoding="utf-8").splitlines() if series.is_file() else ():
         name = line.partition("#")[0].strip().partition(" ")[0]
@@ -77,9 +77,9 @@ def _patches(folder: Path) -> Iterator[tuple[str, str]]:
             yield (text[: start.start()], text[start.start() :]) if start else (text, "")
 
 
-def _touched(tree: Path, diff: str) -> list[str]:
-    """The one or two source files of the tree that a diff changes; none where it makes others or changes more."""
+def _changed_sources(tree: Path, diff: str) -> list[str]:
+    """Return the one or two source files of the tree that a diff changes; none if it adds files or changes more."""
     named = re.findall(r"^--- \S+\n\+\+\+ [^/\s]+/(\S+)", re.sub(r"\t.*", "", diff), re.MULTILINE)
     sources = sorted({path for path in named if Path(path).suffix in SOURCES})
-    there = all((tree / path).is_file() for path in sources)
-    return sources if 1 <= len(sources) <= 2 and there else []
+    all_exist = all((tree / path).is_file() for path in sources)
+    return sources if 1 <= len(sources) <= 2 and all_exist else []

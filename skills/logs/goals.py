@@ -1,8 +1,8 @@
-"""The goal families of the skill `logs`: questions about the logs of some services, or of one machine."""
+"""The goal families of `logs`: questions about the logs of services, or of one machine."""
 
 from skillstill_training.authoring import Family
 
-from .families import chain_plans, chains, lookups, plans, readings, scoped
+from .families import aggregates, chain_plans, chains, lookups, meanings, plans
 
 FAMILIES = (
     Family(
@@ -26,43 +26,43 @@ FAMILIES = (
     Family(
         name="level_count",
         means="how many entries of a level there are in a file, a stretch of time or all, or that there are none",
-        drafts=scoped.level_count,
+        drafts=aggregates.level_count,
         plan=plans.level_count,
     ),
     Family(
         name="earliest",
         means="the place of the first entry of a level in a file, a stretch of time or all, or that there is none",
-        drafts=scoped.earliest,
+        drafts=aggregates.earliest,
         plan=plans.earliest,
     ),
     Family(
         name="latest",
         means="the place of the last entry of a level in a file, a stretch of time or all, or that there is none",
-        drafts=scoped.latest,
+        drafts=aggregates.latest,
         plan=plans.latest,
     ),
     Family(
         name="kinds",
         means="where each kind of message of a level begins in a file, a stretch of time or all, or that there is none",
-        drafts=scoped.kinds,
+        drafts=aggregates.kinds,
         plan=plans.kinds,
     ),
     Family(
         name="noisiest",
         means="the component with most entries of a level in a stretch of time or all",
-        drafts=scoped.noisiest,
+        drafts=aggregates.noisiest,
         plan=plans.noisiest,
     ),
     Family(
         name="top_error",
         means="a place of a level's most frequent message, but for its numbers, in a file, a stretch of time or all",
-        drafts=scoped.top_error,
+        drafts=aggregates.top_error,
         plan=plans.top_error,
     ),
     Family(
         name="burst",
         means="the minute, HH:MM, with most entries of a level in a file, a stretch of time or all",
-        drafts=scoped.burst,
+        drafts=aggregates.burst,
         plan=plans.burst,
     ),
     Family(
@@ -130,21 +130,21 @@ FAMILIES = (
     Family(
         name="match",
         means="a place of the warning that is described without its words, or that there is none",
-        drafts=readings.match,
+        drafts=meanings.match,
         plan=chain_plans.match,
         hard=True,
     ),
     Family(
         name="several",
         means="the one of the components that warn about a host whose trouble with it was of a kind",
-        drafts=readings.several,
+        drafts=meanings.several,
         plan=chain_plans.several,
         hard=True,
     ),
     Family(
         name="offscope",
         means="work that no look at logs can do; to be handed back",
-        drafts=readings.offscope,
+        drafts=meanings.offscope,
         plan=chain_plans.offscope,
         hard=True,
     ),

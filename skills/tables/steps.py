@@ -1,7 +1,6 @@
-"""Steps that make workspaces of this skill: tables invented from `domains/`, and tables that packages ship, altered.
+"""The steps that make workspaces: invented tables from `domains/`, and altered tables of packages.
 
-What a step notes of a table: what its rows are called, which column is its key or label, of which kind each column is.
-A step may import nothing of its neighbours: it is run by itself.
+For each table a step notes how its rows are called, which column is the key or the label, and the kind of each column.
 """
 
 import csv
@@ -19,12 +18,12 @@ from typing import Any
 HERE = Path(__file__).parent
 UNITS = {"cm", "kg", "g", "km", "m", "t", "s", "min", "mw", "ha", "pct", "eur"}
 NAMED = {"person", "title", "place", "firm"}
-# What the tables of names have in common, one of these in each workspace: a question may mean any of them.
+# Columns that the tables of names share, one of these in each workspace: a question may mean any of the tables.
 SHARED = (
     ("phone", "phone", NAMED - {"title"}), ("rating", "real 1 5", NAMED), ("file_mark", "mark", NAMED),
     ("last_update", "date 2022 2024", NAMED),
 )  # fmt: skip
-KEPT_ROWS = 320  # of a table that a package ships: enough for every kind of question, quick to load
+KEPT_ROWS = 320  # of a table from a package: enough for every kind of question, quick to load
 EMPTY = {"", "NA", "nan", "None"}
 
 Row = dict[str, Any]
@@ -33,42 +32,44 @@ Notes = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class MadeTable:
-    """A table to be written: its rows under plain names, and what is noted of it."""
+    """A table to write: its rows under plain names, and its notes."""
 
     name: str
     rows: Sequence[Row]
     note: Notes
 
 
-def invented(spec: Mapping[str, Any], words: Mapping[str, list[str]], domain: str, tree: Path, rng: Random) -> Notes:
-    """Fills the tree with the tables of a domain."""
+def write_domain(
+    spec: Mapping[str, Any], words: Mapping[str, list[str]], domain: str, tree: Path, rng: Random
+) -> Notes:
+    """Fill the tree with the tables of a domain. Return their notes."""
     tables: dict[str, MadeTable] = {}
     maker = _Maker(words, tables, rng)
     for name, table in spec.items():
         tables[name] = maker.table(name, table)
-    return _written(tree, [*tables.values()], domain, rng)
+    return _write_tables(tree, [*tables.values()], domain, rng)
 
 
 def shipped(tree: Path, rng: Random) -> Notes:
-    """Replaces the CSV files of the tree, those that `real.toml` knows, by tables with other names and values."""
+    """Replace the CSV files that `real.toml` lists by tables with other names and values. Return their notes."""
     known = tomllib.loads((HERE / "real.toml").read_text(encoding="utf-8"))
     files = sorted(file for file in tree.rglob("*") if file.is_file())
-    tables = [_altered(file, known[file.name], rng) for file in files if file.name in known]
+    tables = [_alter_table(file, known[file.name], rng) for file in files if file.name in known]
     for file in files:
         file.unlink()
-    return _written(tree, tables, "records", rng)
+    return _write_tables(tree, tables, "records", rng)
 
 
 def _domains() -> Iterator[tuple[str, dict[str, Any], dict[str, list[str]]]]:
-    """Each with its name, its tables and the words of its file."""
+    """Yield the name and the tables of each domain, and the vocabulary of its file."""
     for file in sorted((HERE / "domains").glob("*.toml")):
-        held = tomllib.loads(file.read_text(encoding="utf-8"))
-        words = held.pop("vocabulary")
-        yield from ((name, spec, words) for name, spec in held.items())
+        domains = tomllib.loads(file.read_text(encoding="utf-8"))
+        words = domains.pop("vocabulary")
+        yield from ((name, spec, words) for name, spec in domains.items())
 
 
 class _Maker:
-    """Makes the rows of one table after another; later ones may refer to earlier ones."""
+    """Makes one table after another; later ones may refer to earlier ones."""
 
     def __init__(self, words: Mapping[str, list[str]], tables: Mapping[str, MadeTable], rng: Random) -> None:
         self.words, self.tables, self.rng = words, tables, rng
@@ -87,7 +88,7 @@ class _Maker:
 
     def _column(self, name: str, kind: str, count: int, note: Notes) -> list[Any]:
         word, _, rest = kind.partition(" ")
-        about: Notes = {"kind": KINDS[word], "said": _said(name)}
+        about: Notes = {"kind": KINDS[word], "said": _spoken_name(name)}
         note["columns"][name] = about
         if word == "refers":
             parent = self.tables[rest]
@@ -105,7 +106,7 @@ class _Maker:
         return [self._cell(word, rest.split()) for _ in range(count)]
 
     def _references(self, keys: Sequence[Any], count: int) -> list[Any]:
-        """A few of the rows are referred to by none, others more often than most."""
+        """Return keys of the other table: a few occur never, some more often than most."""
         used = self.rng.sample(keys, len(keys) - self.rng.randint(1, min(5, len(keys) - 2)))
         weights = [self.rng.uniform(0.4, 2) for _ in used]
         return [*used, *self.rng.choices(used, weights, k=count)][:count] if count >= len(used) else used[:count]
@@ -123,7 +124,7 @@ class _Maker:
         return self.rng.sample(pairs, count)
 
     def _categories(self, options: list[str], count: int, about: Notes, *, styled: bool) -> list[str]:
-        """One of the options occurs nowhere: what can be asked for in vain."""
+        """Return values of a category. One option does not occur: questions about it have no answer."""
         self.rng.shuffle(options)
         unused = options[: len(options) > 3]
         style = self.rng.choice(STYLES) if styled else str
@@ -164,22 +165,22 @@ STYLES: tuple[Callable[[str], str], ...] = (
 )  # fmt: skip
 
 
-def _altered(file: Path, spec: Mapping[str, Any], rng: Random) -> MadeTable:
-    """Some rows of a shipped table, with numbers that are a little off."""
+def _alter_table(file: Path, spec: Mapping[str, Any], rng: Random) -> MadeTable:
+    """Return some rows of a package's table, with slightly changed numbers."""
     note = _note(spec, spec["table"])
     named = {old: tuple(new.split()) for old, new in spec["columns"].items()}
     for name, kind in named.values():
-        note["columns"][name] = {"kind": kind, "said": _said(name)}
+        note["columns"][name] = {"kind": kind, "said": _spoken_name(name)}
         note |= {kind: name} if kind in ("key", "label") else {}
     with file.open(encoding="utf-8-sig", newline="") as text:
         reader = csv.DictReader(text, skipinitialspace=True)
         rows = [{key.strip(): cell.strip() for key, cell in row.items() if key} for row in reader]
     rows = rng.sample(rows, min(KEPT_ROWS, len(rows) * 4 // 5))
-    altered = [{new: _off(row[old], kind, rng) for old, (new, kind) in named.items()} for row in rows]
+    altered = [{new: _alter_cell(row[old], kind, rng) for old, (new, kind) in named.items()} for row in rows]
     return MadeTable(spec["table"], altered, note)
 
 
-def _off(cell: str, kind: str, rng: Random) -> Any:
+def _alter_cell(cell: str, kind: str, rng: Random) -> Any:
     if cell in EMPTY:
         return None
     if kind == "date":
@@ -200,14 +201,14 @@ def _note(spec: Mapping[str, Any], name: str) -> Notes:
     return {"one": one, "many": spec.get("many", f"{one}s"), "lacks": lacks, "key": "", "label": "", "columns": {}}
 
 
-def _said(name: str) -> str:
-    """How people call a column: without its unit."""
+def _spoken_name(name: str) -> str:
+    """Return the name of a column as people say it: without its unit."""
     words = name.split("_")
     return " ".join(words[:-1] if words[-1] in UNITS and len(words) > 1 and words[-2] != "per" else words)
 
 
-def _written(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Random) -> Notes:
-    """Each table in the database or in a file of its own, in the style of this workspace."""
+def _write_tables(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Random) -> Notes:
+    """Write each table into the database or a file of its own, in the style of this workspace. Return the notes."""
     naming, dates = rng.choice(NAMINGS), rng.choice(DATES)
     database = tree / f"{stem}{rng.choice(('.db', '.sqlite'))}"
     split = rng.sample(tables, rng.randint(0, len(tables) - 1))
@@ -221,9 +222,9 @@ def _written(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Random) ->
         file = tree / rng.choice(("data", "exports")) / f"{made.name}{rng.choice(('.csv', '.csv', '.tsv'))}"
         file = file if made in split else database
         (_to_sqlite if file == database else _to_text)(file, made.name, rows)
-        noted[made.name] = _renamed(made.note, names, naming) | {"path": file.relative_to(tree).as_posix()}
+        noted[made.name] = _rename_columns(made.note, names, naming) | {"path": file.relative_to(tree).as_posix()}
     if database.exists():
-        _settle(database)
+        _clear_sqlite_version(database)
     return {"tables": noted}
 
 
@@ -236,7 +237,7 @@ DATES: tuple[Callable[[date], str], ...] = (
 )  # fmt: skip
 
 
-def _renamed(note: Notes, names: Mapping[str, str], naming: Callable[[str], str]) -> Notes:
+def _rename_columns(note: Notes, names: Mapping[str, str], naming: Callable[[str], str]) -> Notes:
     columns = {
         names[plain]: about
         | ({"refers": [about["refers"][0], naming(about["refers"][1])]} if "refers" in about else {})
@@ -269,12 +270,12 @@ def _type(cells: Iterable[Any]) -> str:
     return "INTEGER" if kinds == {int} else "REAL" if kinds and kinds <= {int, float} else "TEXT"
 
 
-def _settle(file: Path) -> None:
-    """Takes the version of SQLite out of the file: the same rows give the same bytes."""
+def _clear_sqlite_version(file: Path) -> None:
+    """Remove the version of SQLite from the file, so that the same rows give the same bytes."""
     data = bytearray(file.read_bytes())
     data[96:100] = bytes(4)
     file.write_bytes(data)
 
 
 # A step is a function of this module; each domain is one, by its name.
-globals().update({name: partial(invented, spec, words, name) for name, spec, words in _domains()})
+globals().update({name: partial(write_domain, spec, words, name) for name, spec, words in _domains()})

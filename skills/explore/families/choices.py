@@ -1,4 +1,4 @@
-"""Drafts about names that stand for several things, of which the question means one."""
+"""Drafts about names with several definitions, of which the question means one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -6,23 +6,30 @@ from random import Random
 from skillstill_training.authoring import BuiltWorkspace, Draft
 
 from .code import CodePlace, Function
+from .draft_parts import COMMON, as_code, facts_of, is_distinct, place_check
 from .lookups import raised_names
-from .names import last, parts, plain, shuffled
-from .naming import COMMON, as_code, at, facts_of, is_distinct
+from .names import last_part, parts, shuffled, spell_out
 from .tree import Tree, tree_of
 
-MOST = 6  # definitions of one name that an outline tells
-MOST_READ = 4  # that are worth reading one after the other
-WINDOW = 9  # lines behind the one asked for that a `read` shows
+MAX_LISTED = 6  # definitions of one name that an outline shows
+MAX_READ = 4  # definitions that are worth reading one after the other
+WINDOW = 9  # lines that a `read` shows after the requested one
 Property = Callable[[CodePlace], set[str]]
 
 
 def by_signature(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Which one is meant shows in the list of definitions: its class, its file, a parameter, what it returns."""
+    """Yield drafts about a definition that the list identifies: by its class, file, parameter or return type."""
     tree = tree_of(built.root)
-    kinds = (("which", _owner), ("which", _file), ("which", _parameters), ("which", _returned))
-    for found in _shared_names(tree, MOST, rng):
-        named = [(one, text) for _, kind in shuffled(kinds, rng) for one, text in _telling(found, kind, rng)]
+    kinds = (
+        ("which", _owner_phrases),
+        ("which", _file_phrases),
+        ("which", _parameter_phrases),
+        ("which", _return_phrases),
+    )
+    for found in _shared_names(tree, MAX_LISTED, rng):
+        named = [
+            (one, text) for _, kind in shuffled(kinds, rng) for one, text in _distinct_properties(found, kind, rng)
+        ]
         named = [(one, text) for one, text in named if not one.is_test]
         if named:
             one, text = rng.choice(named)
@@ -30,12 +37,16 @@ def by_signature(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def by_body(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Which one is meant shows only where each is read: what it raises, or what it calls."""
+    """Yield drafts about a definition that only its body identifies: by what it raises or calls."""
     tree = tree_of(built.root)
-    for found in _shared_names(tree, MOST_READ, rng):
+    for found in _shared_names(tree, MAX_READ, rng):
         if not all(isinstance(one, Function) for one in found):
             continue
-        named = [(one, text) for kind in (_raised, _called) for one, text in _telling(found, kind, rng)]
+        named = [
+            (one, text)
+            for kind in (_raise_phrases, _call_phrases)
+            for one, text in _distinct_properties(found, kind, rng)
+        ]
         named = [(one, text) for one, text in named if not one.is_test and (len(found) > 2 or one == found[-1])]
         if named:
             one, text = rng.choice(named)
@@ -45,7 +56,7 @@ def by_body(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 def _draft(one: CodePlace, text: str, found: Sequence[CodePlace]) -> Draft:
     others = [[other.path, other.line] for other in found if other != one]
     facts = {**facts_of(one), "others": others}
-    return Draft(check=at(one, precision=1.0), words={"name": as_code(one), "which": text}, facts=facts)
+    return Draft(check=place_check(one, precision=1.0), words={"name": as_code(one), "which": text}, facts=facts)
 
 
 def _shared_names(tree: Tree, most: int, rng: Random) -> Iterator[Sequence[CodePlace]]:
@@ -55,48 +66,50 @@ def _shared_names(tree: Tree, most: int, rng: Random) -> Iterator[Sequence[CodeP
             yield found
 
 
-def _telling(found: Sequence[CodePlace], kind: Property, rng: Random) -> Iterator[tuple[CodePlace, str]]:
-    """The definitions that have a property which no other has, with words for it."""
+def _distinct_properties(found: Sequence[CodePlace], kind: Property, rng: Random) -> Iterator[tuple[CodePlace, str]]:
+    """Yield each definition with a property that no other one has, and a phrase for that property."""
     for one in found:
         others = {text for other in found if other != one for text in kind(other)}
         if own := sorted(kind(one) - others):
             yield one, rng.choice(own)
 
 
-def _owner(one: CodePlace) -> set[str]:
-    owner = last(one.owner)
-    words = plain(owner)
-    said = (f"of the {words} class", f"in {owner}", f"on the {words}", f"that belongs to {owner}")
-    return set(said) if len(parts(owner)) > 1 and not owner.startswith("_") else set()
+def _owner_phrases(one: CodePlace) -> set[str]:
+    owner = last_part(one.owner)
+    words = spell_out(owner)
+    phrases = (f"of the {words} class", f"in {owner}", f"on the {words}", f"that belongs to {owner}")
+    return set(phrases) if len(parts(owner)) > 1 and not owner.startswith("_") else set()
 
 
-def _file(one: CodePlace) -> set[str]:
+def _file_phrases(one: CodePlace) -> set[str]:
     stem = one.path.rpartition("/")[2].partition(".")[0]
-    words = plain(stem)
+    words = spell_out(stem)
     return {f"in the {words} module", f"from {words}", f"of the {words} code"} if len(words) > 3 else set()
 
 
-def _parameters(one: CodePlace) -> set[str]:
+def _parameter_phrases(one: CodePlace) -> set[str]:
     names = [given.name for given in one.parameters if len(given.name) > 2] if isinstance(one, Function) else []
-    said = ("that takes {}", "with a parameter {}", "that can be given {}", "which accepts a `{}` argument")
-    return {text.format(name) for name in names for text in said}
+    phrases = ("that takes {}", "with a parameter {}", "that can be given {}", "which accepts a `{}` argument")
+    return {text.format(name) for name in names for text in phrases}
 
 
-def _returned(one: CodePlace) -> set[str]:
+def _return_phrases(one: CodePlace) -> set[str]:
     kind = one.returns.strip("'\"") if isinstance(one, Function) else ""
-    said = ("that returns {}", "returning {}", "whose result is a {}")
+    phrases = ("that returns {}", "returning {}", "whose result is a {}")
     return (
-        {text.format(kind) for text in said} if kind.isidentifier() and kind[0].isupper() and kind != "None" else set()
+        {text.format(kind) for text in phrases}
+        if kind.isidentifier() and kind[0].isupper() and kind != "None"
+        else set()
     )
 
 
-def _raised(one: CodePlace) -> set[str]:
-    """Of all that it raises, that is said which the first lines show."""
+def _raise_phrases(one: CodePlace) -> set[str]:
+    """Return phrases for the exceptions, if the first lines show all of them."""
     names = raised_names(one) if isinstance(one, Function) and one.end - one.line <= WINDOW else ()
     return {text.format(name) for name in names for text in ("that raises {}", "which can raise {}", "raising {}")}
 
 
-def _called(one: CodePlace) -> set[str]:
+def _call_phrases(one: CodePlace) -> set[str]:
     calls = one.calls if isinstance(one, Function) else ()
     near = [name for name, line in calls if line <= one.line + WINDOW]
     names = [name for name in near if is_distinct(name) and name not in COMMON and name != one.last]

@@ -1,4 +1,4 @@
-"""What Python files define, by `ast`: the truth that goals of Python trees are made of, apart from our own tools."""
+"""The definitions of Python files, read with `ast`: goals of Python trees are made from them, not from our tools."""
 
 import ast
 import warnings
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 TESTS = frozenset({"test", "tests", "_tests", "testing"})
-Defined = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`default` and `annotation` as they are written; empty where there is none."""
+    """A parameter with `default` and `annotation` as they are written; empty if there is none."""
 
     name: str
     default: str
@@ -21,13 +21,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """A definition: qualified inside its file, lines 1-based, the first behind its decorators."""
+    """A definition: its name inside the file, and its lines, from 1; the first line is below its decorators."""
 
     path: str
     name: str
     line: int
     end: int
-    decorators: int = 0  # lines of them, right before
+    decorators: int = 0  # lines of decorators, right before `line`
 
     @property
     def last(self) -> str:
@@ -44,7 +44,7 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class Function(CodePlace):
-    """Names that it calls or reads are the last words of what is written: `get` of `self.pool.get()`."""
+    """A function. `calls` and `reads` contain the last part of each name: `get` of `self.pool.get()`."""
 
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
@@ -68,12 +68,12 @@ class Constant(CodePlace):
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One name that a file imports from a module, and the line; `whole` says that its statement is one line."""
+    """One name that a file imports from a module, and its line; `is_one_line` if the whole statement is."""
 
     path: str
     name: str
     line: int
-    whole: bool
+    is_one_line: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def is_test(path: str) -> bool:
     return not TESTS.isdisjoint(names[:-1]) or names[-1].startswith(("test_", "conftest")) or "_test." in names[-1]
 
 
-def parsed(path: str, text: str) -> Module | None:
-    """What a file defines and imports; None where it does not parse."""
+def parse_module(path: str, text: str) -> Module | None:
+    """Return what a file defines and imports; None if it does not parse."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -100,20 +100,20 @@ def parsed(path: str, text: str) -> Module | None:
 
 def _definitions(node: ast.AST, path: str, prefix: str, inside: ast.AST) -> Iterator[CodePlace]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, Defined):
+        if isinstance(child, FunctionNode):
             yield _function(child, path, prefix, of_class=isinstance(inside, ast.ClassDef))
             yield from _definitions(child, path, f"{prefix}{child.name}.", child)
         elif isinstance(child, ast.ClassDef):
             yield _class(child, path, prefix)
             yield from _definitions(child, path, f"{prefix}{child.name}.", child)
-        elif isinstance(child, ast.Assign | ast.AnnAssign) and not isinstance(inside, Defined):
+        elif isinstance(child, ast.Assign | ast.AnnAssign) and not isinstance(inside, FunctionNode):
             yield from _constants(child, path, prefix)
         elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
             yield from _definitions(child, path, prefix, inside)
 
 
-def _function(node: Defined, path: str, prefix: str, *, of_class: bool) -> Function:
-    own = list(_own(node))
+def _function(node: FunctionNode, path: str, prefix: str, *, of_class: bool) -> Function:
+    own = list(_own_nodes(node))
     return Function(
         path=path,
         name=prefix + node.name,
@@ -121,19 +121,19 @@ def _function(node: Defined, path: str, prefix: str, *, of_class: bool) -> Funct
         end=node.end_lineno or node.lineno,
         decorators=_decorators(node),
         parameters=tuple(
-            _parameters(node.args, bound=of_class and "staticmethod" not in map(_written, node.decorator_list))
+            _parameters(node.args, bound=of_class and "staticmethod" not in map(_source, node.decorator_list))
         ),
-        returns=_written(node.returns),
-        raises=tuple(dict.fromkeys(_raised(one) for one in own if isinstance(one, ast.Raise) and one.exc)),
-        calls=tuple((_tail(one.func), one.lineno) for one in own if isinstance(one, ast.Call)),
+        returns=_source(node.returns),
+        raises=tuple(dict.fromkeys(_exception_name(one) for one in own if isinstance(one, ast.Raise) and one.exc)),
+        calls=tuple((_last_name(one.func), one.lineno) for one in own if isinstance(one, ast.Call)),
         reads=tuple((one.id, one.lineno) for one in own if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)),
         of_class=of_class,
-        plain=not {"overload", "typing.overload", "property"} & set(map(_written, node.decorator_list)),
+        plain=not {"overload", "typing.overload", "property"} & set(map(_source, node.decorator_list)),
     )
 
 
 def _class(node: ast.ClassDef, path: str, prefix: str) -> Class:
-    named = [one.name for one in ast.walk(node) if isinstance(one, Defined | ast.ClassDef)]
+    named = [one.name for one in ast.walk(node) if isinstance(one, FunctionNode | ast.ClassDef)]
     assigned = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
     assigned += [
         one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
@@ -144,12 +144,12 @@ def _class(node: ast.ClassDef, path: str, prefix: str) -> Class:
         line=node.lineno,
         end=node.end_lineno or node.lineno,
         decorators=_decorators(node),
-        bases=tuple(_written(base) for base in node.bases),
+        bases=tuple(_source(base) for base in node.bases),
         members=tuple(dict.fromkeys([*named, *assigned])),
     )
 
 
-def _decorators(node: Defined | ast.ClassDef) -> int:
+def _decorators(node: FunctionNode | ast.ClassDef) -> int:
     return node.lineno - min((one.lineno for one in node.decorator_list), default=node.lineno)
 
 
@@ -158,7 +158,7 @@ def _constants(node: ast.Assign | ast.AnnAssign, path: str, prefix: str) -> Iter
     for target in targets:
         if isinstance(target, ast.Name):
             yield Constant(
-                path, prefix + target.id, node.lineno, node.end_lineno or node.lineno, value=_written(node.value)
+                path, prefix + target.id, node.lineno, node.end_lineno or node.lineno, value=_source(node.value)
             )
 
 
@@ -177,28 +177,28 @@ def _parameters(given: ast.arguments, *, bound: bool) -> Iterator[Parameter]:
     pairs += zip(given.kwonlyargs, given.kw_defaults, strict=True)
     pairs += [(given.kwarg, None)] if given.kwarg else []
     for one, default in pairs:
-        yield Parameter(one.arg, _written(default), _written(one.annotation))
+        yield Parameter(one.arg, _source(default), _source(one.annotation))
 
 
-def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node of the body, but for those of functions and classes inside."""
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield every node of the body, except those of functions and classes inside it."""
     for child in ast.iter_child_nodes(node):
-        if not isinstance(child, Defined | ast.ClassDef | ast.Lambda):
+        if not isinstance(child, FunctionNode | ast.ClassDef | ast.Lambda):
             yield child
-            yield from _own(child)
+            yield from _own_nodes(child)
 
 
-def _raised(node: ast.Raise) -> str:
-    return _written(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
+def _exception_name(node: ast.Raise) -> str:
+    return _source(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
 
 
-def _tail(node: ast.AST) -> str:
+def _last_name(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _written(node: ast.AST | None) -> str:
+def _source(node: ast.AST | None) -> str:
     return ast.unparse(node) if node is not None else ""
 
 

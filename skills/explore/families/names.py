@@ -1,4 +1,4 @@
-"""Names as people split, spell and make them up."""
+"""Identifiers: their words, their spellings, and invented ones."""
 
 import re
 from collections import Counter
@@ -11,43 +11,43 @@ WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def parts(name: str) -> list[str]:
-    """The words of an identifier in small letters: `HTTPServer.get_item` is http, server, get, item."""
+    """Return the words of an identifier in lower case: http, server, get, item for `HTTPServer.get_item`."""
     return [word.lower() for word in WORDS.findall(name)]
 
 
-def last(name: str) -> str:
-    """What stands behind the last dot."""
+def last_part(name: str) -> str:
+    """Return the part after the last dot."""
     return name.rpartition(".")[2]
 
 
-def as_said(name: str) -> str:
-    """A name as it is handed to `outline`, which knows it in any spelling."""
+def outline_target(name: str) -> str:
+    """Return a name as an argument of `outline`, which accepts any spelling."""
     return name.strip().removesuffix("()")
 
 
 def as_identifier(said: str) -> str:
-    """What can be searched for of what was said: `back off` and `back-off` as `back_off`, `close()` as `close`."""
-    return re.sub(r"[\s-]+", "_", as_said(said))
+    """Return a name as a search pattern: `back_off` for `back off` and `back-off`, `close` for `close()`."""
+    return re.sub(r"[\s-]+", "_", outline_target(said))
 
 
-def plain(name: str) -> str:
-    """How one says it aloud: `ConnectionPool` as `connection pool`."""
+def spell_out(name: str) -> str:
+    """Return the words of a name: `connection pool` for `ConnectionPool`."""
     return " ".join(parts(name))
 
 
-def recombined(names: Sequence[str], text: str, rng: Random) -> Iterator[str]:
-    """Names that look like these, made of their parts, whose words stand together nowhere in the (lower-case) text."""
+def recombine(names: Sequence[str], text: str, rng: Random) -> Iterator[str]:
+    """Yield invented names, made of parts of these, that do not occur in the lower-case text in any spelling."""
     heads = [name for name in names if 2 <= len(parts(name)) <= 4 and not name.startswith("_")]
     squeezed = re.sub(r"[_\s-]", "", text)
     while len(heads) > 1:
         first, second = rng.sample(heads, 2)
-        made = _joined(first, second)
+        made = _join(first, second)
         if made and "".join(parts(made)) not in squeezed:
             yield made
 
 
-def _joined(first: str, second: str) -> str:
-    """The first words of one and the last of the other, spelled as both are; empty where they are not spelled alike."""
+def _join(first: str, second: str) -> str:
+    """Return the first words of one and the last of the other; empty if the two differ in style."""
     one, other = parts(first), parts(second)
     if ("_" in first) != ("_" in second) or first[0].isupper() != second[0].isupper():
         return ""
@@ -61,25 +61,25 @@ def _joined(first: str, second: str) -> str:
     return joined if first[0].isupper() else words[0] + joined[len(words[0]) :]
 
 
-def listed(names: Sequence[str]) -> str:
-    """`a`, `b` and `c`."""
-    return spoken([f"`{name}`" for name in names])
+def format_names(names: Sequence[str]) -> str:
+    """Return the names as code: `a`, `b` and `c`."""
+    return format_list([f"`{name}`" for name in names])
 
 
-def spoken(texts: Sequence[str]) -> str:
-    """a, b and c."""
+def format_list(texts: Sequence[str]) -> str:
+    """Return the texts as a list: a, b and c."""
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-def sparingly(things: Iterable[Thing], key: Callable[[Thing], object], most: int) -> Iterator[Thing]:
-    """The things, but at most so many of each kind."""
-    had: Counter[object] = Counter()
+def limit_per_key(things: Iterable[Thing], key: Callable[[Thing], object], most: int) -> Iterator[Thing]:
+    """Yield the things, at most `most` with the same key."""
+    counts: Counter[object] = Counter()
     for one in things:
-        had[key(one)] += 1
-        if had[key(one)] <= most:
+        counts[key(one)] += 1
+        if counts[key(one)] <= most:
             yield one
 
 
 def shuffled(things: Collection[Thing], rng: Random) -> list[Thing]:
-    """All of them in an order of the generator's."""
+    """Return all of them in random order."""
     return rng.sample(list(things), len(things))

@@ -1,4 +1,4 @@
-"""Drafts that describe: what a function does, from a docstring that the tree lost, or what a change was about."""
+"""Drafts with descriptions: of a function, from a removed docstring, or of a change."""
 
 import re
 from collections import Counter
@@ -11,29 +11,29 @@ from pydantic import JsonValue
 from skillstill_training.authoring import BuiltWorkspace, Draft, Locations, Span
 
 from .code import CodePlace
-from .describing import (
-    FEWEST,
-    SHOWN,
+from .descriptions import (
+    MAX_SHOWN,
+    MIN_WORDS,
     Query,
-    by_hits,
     descriptions,
-    found,
-    found_by,
-    lowered,
-    query,
-    said,
-    telling_words,
+    find_query,
+    lower_first,
+    parse_description,
+    pattern_hits,
+    rarest_first,
+    search_words,
+    word_hits,
 )
-from .lookups import OFTEN
+from .draft_parts import facts_of, place_check, with_absent
+from .lookups import ABSENT_SHARE_ALONE
 from .names import parts, shuffled
-from .naming import at, facts_of, with_absent
 from .tree import Line, Tree, TreeSymbol, tree_of
 
-FEW_FILES = 6  # in which a word of a change's description may stand: one that stands in more tells nothing
-KNOWN = 4_000  # words of descriptions whose hits are remembered
-MEANT = ("function", "method")
-LANGUAGES = ("rust", "go")  # those whose doc comments a step of ours takes out
-KINDS = ("struct", "enum", "trait", "interface", "type")
+FEW_FILES = 6  # in which a word of a change's description may occur: a more frequent word finds nothing
+CACHED_WORDS = 4_000  # words of descriptions with cached hits
+FUNCTION_KINDS = ("function", "method")
+LANGUAGES = ("rust", "go")  # a step of this skill removes their doc comments
+TYPE_KINDS = ("struct", "enum", "trait", "interface", "type")
 
 
 def python_needles(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
@@ -44,23 +44,25 @@ def python_needles(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 def other_needles(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     tree = tree_of(built.root)
-    places = {(one.path, one.name): one for one in tree.symbols if one.kind in MEANT and not one.is_test}
+    places = {(one.path, one.name): one for one in tree.symbols if one.kind in FUNCTION_KINDS and not one.is_test}
     yield from _needles(tree, places, built.notes.get("doc_comments"), rng)
 
 
 def _needles(tree: Tree, places: Mapping[tuple[str, str], CodePlace], notes: object, rng: Random) -> Iterator[Draft]:
-    told = [(places[path, name], sentence) for path, name, sentence in descriptions(notes) if (path, name) in places]
-    often = Counter(_gist(sentence) for _, sentence in told)
-    for one, sentence in shuffled(told, rng):
+    described = [
+        (places[path, name], sentence) for path, name, sentence in descriptions(notes) if (path, name) in places
+    ]
+    often = Counter(_gist(sentence) for _, sentence in described)
+    for one, sentence in shuffled(described, rng):
         alone = often[_gist(sentence)] == 1 and all(other.is_test for other in tree.by_last[one.last] if other != one)
-        words = said(sentence, one.last) if alone and one.end > one.line else None
-        asked = query(tree, one, _hits(tree, words.action)) if words else None
+        words = parse_description(sentence, one.last) if alone and one.end > one.line else None
+        asked = find_query(tree, one, _hits(tree, words.action)) if words else None
         if words and asked:
             yield Draft(
-                check=at(one, precision=1.0),  # the choice is the point: a guess at two places is none
+                check=place_check(one, precision=1.0),  # the question is about the choice: two places are no answer
                 words={"action": words.action, "actions": words.actions},
                 hidden=(one.last,) if len(parts(one.last)) > 1 else (),
-                facts={**facts_of(one), **_facts(asked)},
+                facts={**facts_of(one), **_query_facts(asked)},
             )
 
 
@@ -68,23 +70,23 @@ def _gist(sentence: str) -> str:
     return " ".join(sentence.lower().split()[:6])
 
 
-def _facts(asked: Query) -> dict[str, JsonValue]:
+def _query_facts(asked: Query) -> dict[str, JsonValue]:
     path, line = asked.hit
     steps: list[JsonValue] = [[*step] for step in asked.steps]
     return {"steps": steps, "hit_path": path, "hit": line}
 
 
 def _hits(tree: Tree, text: str) -> Mapping[str, Sequence[Line]]:
-    return {word: _found(tree, word) for word in telling_words(text)}
+    return {word: _cached_hits(tree, word) for word in search_words(text)}
 
 
-@lru_cache(maxsize=KNOWN)
-def _found(tree: Tree, word: str) -> Sequence[Line]:
-    return found(tree, word)
+@lru_cache(maxsize=CACHED_WORDS)
+def _cached_hits(tree: Tree, word: str) -> Sequence[Line]:
+    return word_hits(tree, word)
 
 
 def changes(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The files that a described change touches, in the tree as it was before."""
+    """Yield drafts about the files that a described change touches, in the tree before the change."""
     tree = tree_of(built.root)
     noted = built.notes.get("changes")
     for one in shuffled(noted, rng) if isinstance(noted, list) else ():
@@ -93,15 +95,17 @@ def changes(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _change(tree: Tree, description: str, files: Sequence[str]) -> Iterator[Draft]:
-    """Where the description leads to one of the files without naming it, but perhaps as its prefix, which is cut."""
+    """Yield a draft if the description finds one of the files without naming it. A prefix with the name is cut."""
     prefix, colon, rest = description.partition(": ")
-    told = rest if colon and _names_file(prefix, files) else description
-    asked = _query_of_files(tree, told, files) if len(told.split()) >= FEWEST and not _names_file(told, files) else None
+    text = rest if colon and _names_file(prefix, files) else description
+    asked = (
+        _query_of_files(tree, text, files) if len(text.split()) >= MIN_WORDS and not _names_file(text, files) else None
+    )
     if asked:
         gold = tuple(Span(path=path) for path in files)
         check = Locations(gold=gold, recall=1 / len(files), precision=1.0)
-        facts = {**_facts(asked), "files": [*files]}
-        yield Draft(check=check, words={"description": lowered(told)}, facts=facts)
+        facts = {**_query_facts(asked), "files": [*files]}
+        yield Draft(check=check, words={"description": lower_first(text)}, facts=facts)
 
 
 def _names_file(text: str, files: Sequence[str]) -> bool:
@@ -110,34 +114,34 @@ def _names_file(text: str, files: Sequence[str]) -> bool:
 
 
 def _query_of_files(tree: Tree, description: str, files: Sequence[str]) -> Query | None:
-    """A word that stands in few files; else a frequent one, and then two that follow each other in the description."""
+    """Return a search for a word in few files; else for a frequent word, then for two adjacent words."""
     hits = _hits(tree, description)
-    for word in by_hits(hits):
-        if right := _pointed(hits[word], files):
+    for word in rarest_first(hits):
+        if right := _telling_hit(hits[word], files):
             return Query(((word, ""),), right)
-    for word, other in pairwise(telling_words(description)):
+    for word, other in pairwise(search_words(description)):
         pattern = f"{word}.?{other}"
-        both = found_by(tree, pattern, word, hits[word]) if len(hits[word]) > SHOWN else []
-        if right := _pointed(both, files):
+        both = pattern_hits(tree, pattern, word, hits[word]) if len(hits[word]) > MAX_SHOWN else []
+        if right := _telling_hit(both, files):
             return Query(((word, ""), (pattern, "")), right)
     return None
 
 
-def _pointed(hits: Sequence[Line], files: Sequence[str]) -> Line | None:
-    """The first hit in one of the files that is shown, where the hits lie in so few that they tell something."""
+def _telling_hit(hits: Sequence[Line], files: Sequence[str]) -> Line | None:
+    """Return the first shown hit in one of the files; None if there is none or the hits are in too many files."""
     few = len({path for path, _ in hits}) <= FEW_FILES
-    return next((hit for hit in hits[:SHOWN] if hit[0] in files), None) if few else None
+    return next((hit for hit in hits[:MAX_SHOWN] if hit[0] in files), None) if few else None
 
 
 def other_definitions(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Definitions in trees of other languages, of those names that stand for one thing."""
+    """Yield drafts about definitions with a unique name in languages other than Python."""
     tree = tree_of(built.root)
-    things = [one for one in tree.symbols if _is_asked_for(tree, one)]
-    yield from with_absent(tree, _other_definitions(shuffled(things, rng)), things, OFTEN, rng)
+    things = [one for one in tree.symbols if _is_askable(tree, one)]
+    yield from with_absent(tree, _other_definitions(shuffled(things, rng)), things, ABSENT_SHARE_ALONE, rng)
 
 
-def _is_asked_for(tree: Tree, one: TreeSymbol) -> bool:
-    kinds = {*MEANT, *KINDS}
+def _is_askable(tree: Tree, one: TreeSymbol) -> bool:
+    kinds = {*FUNCTION_KINDS, *TYPE_KINDS}
     return (
         one.language in LANGUAGES
         and one.kind in kinds
@@ -149,4 +153,4 @@ def _is_asked_for(tree: Tree, one: TreeSymbol) -> bool:
 
 def _other_definitions(things: Sequence[TreeSymbol]) -> Iterator[Draft]:
     for one in things:
-        yield Draft(check=at(one), words={"name": one.last}, loose=("name",), facts=facts_of(one))
+        yield Draft(check=place_check(one), words={"name": one.last}, loose=("name",), facts=facts_of(one))

@@ -1,4 +1,4 @@
-"""How look-ups are solved: by one call, with the name as it was said."""
+"""Plans of questions about one definition: one call, with the name as the question says it."""
 
 import re
 from collections.abc import Generator
@@ -6,70 +6,70 @@ from dataclasses import dataclass, field
 
 from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
-from .names import as_said, last
+from .names import last_part, outline_target
 
 
 @dataclass(frozen=True, slots=True)
 class CodeLook:
-    """What looking for a name came to: the result that shows it, if any, and the receipts of those that do not."""
+    """The outcome of looking up a name: the result that shows it, if any, and the receipts of results that do not."""
 
     seen: SeenResult | None
     missed: tuple[str, ...] = field(default=())
 
 
-Looking = Generator[ToolCall, SeenResult, CodeLook]
+LookSteps = Generator[ToolCall, SeenResult, CodeLook]
 
 
-def look_up(said: str) -> Looking:
-    """The definition of a name as it was said: the tool knows it in any spelling, or says that there is none."""
-    seen = yield call("outline", target=as_said(said))
+def look_up(said: str) -> LookSteps:
+    """Look up a name as the question says it: the tool accepts any spelling."""
+    seen = yield call("outline", target=outline_target(said))
     return CodeLook(None, (seen.id,)) if seen.text.startswith("no definition") else CodeLook(seen)
 
 
-def absent(missed: tuple[str, ...]) -> str:
+def absence_answer(missed: tuple[str, ...]) -> str:
     return f"There is none ({', '.join(missed)} found nothing)."
 
 
 def place(goal: Goal, seen: SeenResult) -> str:
-    """`path:line` of the goal's definition as this result shows it. Raises LookupError."""
+    """Return `path:line` of the goal's definition. Raise LookupError if this result does not show it."""
     path, line = goal.facts["path"], goal.facts["line"]
     if not any(span.path == path and span.first == line for span in seen.places):
         raise LookupError(f"{path}:{line} is not shown")
     return f"{path}:{line}"
 
 
-def shown_at(goal: Goal, seen: SeenResult) -> str:
-    """The line of this result that shows the goal's definition. Raises LookupError."""
+def definition_line(goal: Goal, seen: SeenResult) -> str:
+    """Return the line of this result about the goal's definition. Raise LookupError if there is none."""
     return line_at(seen, str(goal.facts["path"]), int(str(goal.facts["line"])))
 
 
 def line_at(seen: SeenResult, path: str, line: int) -> str:
-    """The line of this result about a place. Raises LookupError."""
-    if not (found := seen.line_of(path, line)):
+    """Return the line of this result about a place. Raise LookupError if there is none."""
+    if not (text := seen.line_of(path, line)):
         raise LookupError(f"{path}:{line} is not shown")
-    return found
+    return text
 
 
-def name(goal: Goal) -> str:
-    """The last part of the name that the result shows."""
-    return last(str(goal.facts["name"]))
+def last_name(goal: Goal) -> str:
+    """Return the last part of the goal's name, as a result shows it."""
+    return last_part(str(goal.facts["name"]))
 
 
 def definition(goal: Goal, context: OracleContext) -> Plan:
-    """Also of what stands in its line: parameters, bases."""
+    """Answer with the line of the definition, which also contains its parameters or bases."""
     look = yield from look_up(goal.words["name"])
-    return shown_at(goal, look.seen) if look.seen else absent(look.missed)
+    return definition_line(goal, look.seen) if look.seen else absence_answer(look.missed)
 
 
 def default(goal: Goal, context: OracleContext) -> Plan:
     look = yield from look_up(goal.words["name"])
     if look.seen is None:
-        return absent(look.missed)
-    return f"It is {shown(goal, look.seen)} ({place(goal, look.seen)})."
+        return absence_answer(look.missed)
+    return f"It is {shown_value(goal, look.seen)} ({place(goal, look.seen)})."
 
 
-def shown(goal: Goal, seen: SeenResult) -> str:
-    """The goal's value with the quotes that the result shows. Raises LookupError."""
+def shown_value(goal: Goal, seen: SeenResult) -> str:
+    """Return the goal's value with the quotes of this result. Raise LookupError if it is not shown."""
     value = str(goal.facts["value"])
     spelled = [text for text in (value, value.replace("'", '"')) if text in seen.text]
     if not spelled:
@@ -79,18 +79,18 @@ def shown(goal: Goal, seen: SeenResult) -> str:
 
 def raises(goal: Goal, context: OracleContext) -> Plan:
     look = yield from look_up(goal.words["name"])
-    return told_raises(goal, look.seen) if look.seen else absent(look.missed)
+    return raises_line(goal, look.seen) if look.seen else absence_answer(look.missed)
 
 
-def told_raises(goal: Goal, seen: SeenResult) -> str:
-    """The line of the exceptions. Raises LookupError where one is not shown."""
-    raised = texts(goal, "raises")
+def raises_line(goal: Goal, seen: SeenResult) -> str:
+    """Return the line about the exceptions. Raise LookupError if one of them is not shown."""
+    raised = fact_texts(goal, "raises")
     shown = next((line for line in seen.lines if ": raises " in line), "")
     if not all(re.search(rf": (?:raises )?{re.escape(one)}(?:;|$)", shown) for one in raised):
         raise LookupError("not all exceptions are shown")
     return shown if raised else f"It raises nothing itself ({place(goal, seen)})."
 
 
-def texts(goal: Goal, fact: str) -> list[str]:
+def fact_texts(goal: Goal, fact: str) -> list[str]:
     found = goal.facts[fact]
     return [str(one) for one in found] if isinstance(found, list) else []

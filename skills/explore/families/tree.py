@@ -1,4 +1,4 @@
-"""An indexed workspace: what its files define, and where its words stand."""
+"""An indexed workspace: the definitions of its files, and the places of its words."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from skillstill_training.authoring.reading import language_of, symbols
 
-from .code import Class, CodePlace, Constant, Function, Import, Module, functions, is_test, parsed
+from .code import Class, CodePlace, Constant, Function, Import, Module, functions, is_test, parse_module
 
-MAX_BYTES = 400_000  # of a file that is indexed: a longer one is data
+MAX_BYTES = 400_000  # of an indexed file: a larger one is data
 CACHED = 40  # trees: all workspaces of a skill
 Line = tuple[str, int]
 
@@ -26,20 +26,20 @@ class TreeSymbol(CodePlace):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """All lines as one text, and where in it each begins: what can be searched fast."""
+class SearchText:
+    """All lines as one text, with the offset of each line, for fast searches."""
 
     text: str
     starts: Sequence[int]
 
     @classmethod
-    def of(cls, lines: Sequence[str]) -> "Whole":
+    def of(cls, lines: Sequence[str]) -> "SearchText":
         return cls("\n".join(lines), [0, *accumulate(len(line) + 1 for line in lines)][: len(lines)])
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """`texts`: the lines of each text file by its path, in the order in which the tools sort them."""
+    """An indexed workspace. `texts` contains the lines of each text file by path, in the order of the tools."""
 
     texts: Mapping[str, Sequence[str]]
     modules: Mapping[str, Module]
@@ -62,7 +62,7 @@ class Tree:
 
     @cached_property
     def imports_of(self) -> Mapping[str, Sequence[Import]]:
-        """The imports of each name."""
+        """Return the imports of each name."""
         found: dict[str, list[Import]] = defaultdict(list)
         for one in self.imports:
             found[one.name].append(one)
@@ -85,7 +85,7 @@ class Tree:
 
     @cached_property
     def by_last(self) -> Mapping[str, Sequence[CodePlace]]:
-        """All definitions of any language by the last part of their names."""
+        """Return all definitions of any language by the last part of their names."""
         found: dict[str, list[CodePlace]] = defaultdict(list)
         for one in (*self._python, *self.symbols):
             found[one.last].append(one)
@@ -93,12 +93,12 @@ class Tree:
 
     @cached_property
     def by_folded(self) -> Mapping[str, int]:
-        """How many definitions there are of a name in any case."""
+        """Return how many definitions there are of each name in lower case."""
         return Counter(name.lower() for name, found in self.by_last.items() for _ in found)
 
     @property
     def text(self) -> str:
-        """Everything in small letters: what a search that ignores case sees."""
+        """Return the whole text in lower case."""
         return self._lowered.text
 
     @property
@@ -112,7 +112,7 @@ class Tree:
         return self.by_folded[one.last.lower()] == 1
 
     def class_named(self, name: str) -> Class | None:
-        """The only definition of that name, where it is a class."""
+        """Return the only definition of that name if it is a class, else None."""
         found = self.by_last.get(name, ())
         return found[0] if len(found) == 1 and isinstance(found[0], Class) else None
 
@@ -125,7 +125,7 @@ class Tree:
         return found[0] if len(found) == 1 and isinstance(found[0], Constant) else None
 
     def hits(self, text: str, *, ignore_case: bool = False) -> list[Line]:
-        """The lines that hold the text, in the order of a search but for definitions."""
+        """Return the lines that contain the text, in the order of a search, but without definitions first."""
         wanted, whole = (text.lower(), self._lowered) if ignore_case else (text, self._whole)
         found = []
         at = whole.text.find(wanted)
@@ -140,30 +140,30 @@ class Tree:
         return [(path, number) for path, lines in self.texts.items() for number in range(1, len(lines) + 1)]
 
     @cached_property
-    def _whole(self) -> Whole:
-        return Whole.of([line for lines in self.texts.values() for line in lines])
+    def _whole(self) -> SearchText:
+        return SearchText.of([line for lines in self.texts.values() for line in lines])
 
     @cached_property
-    def _lowered(self) -> Whole:
-        return Whole.of([line.lower() for lines in self.texts.values() for line in lines])
+    def _lowered(self) -> SearchText:
+        return SearchText.of([line.lower() for lines in self.texts.values() for line in lines])
 
     def lines_of(self, one: CodePlace) -> Sequence[str]:
         return self.texts[one.path][one.line - 1 : one.end]
 
     def code_only(self) -> list[Function]:
-        """The functions that are no tests."""
+        """Return the functions outside of tests."""
         return [one for one in self.functions if not one.is_test]
 
 
 def tree_of(root: Path) -> Tree:
-    return _indexed(str(root))
+    return _index(str(root))
 
 
 @lru_cache(maxsize=CACHED)
-def _indexed(root: str) -> Tree:
+def _index(root: str) -> Tree:
     texts = {path: lines for path, lines in _texts(Path(root)) if lines}
     python = {path: "\n".join(lines) for path, lines in texts.items() if path.endswith((".py", ".pyi"))}
-    modules = {path: module for path, text in python.items() if (module := parsed(path, text))}
+    modules = {path: module for path, text in python.items() if (module := parse_module(path, text))}
     return Tree(texts, modules)
 
 
@@ -183,6 +183,6 @@ def _symbols(path: str, lines: Sequence[str]) -> Iterator[TreeSymbol]:
 
 
 def tests_folder(tree: Tree) -> str:
-    """The one folder at the top that holds the tests; empty where there is none."""
+    """Return the only top-level folder of tests; empty if there is none or more than one."""
     tops = {path.split("/")[0] for path in tree.texts if "/" in path and is_test(path)}
     return next(iter(tops & {"tests", "test"})) if len(tops & {"tests", "test"}) == 1 else ""

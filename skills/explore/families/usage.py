@@ -1,4 +1,4 @@
-"""Drafts about uses: who calls, who imports, which tests."""
+"""Drafts about uses of a name: its callers, its importers, its tests."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,27 +7,27 @@ from random import Random
 from skillstill_training.authoring import Absent, BuiltWorkspace, Draft, Locations, Span
 
 from .code import Class, CodePlace, Function
-from .lookups import SHARE
+from .draft_parts import askable_classes, askable_functions, facts_of, is_distinct, span_of, with_absent
+from .lookups import ABSENT_SHARE
 from .names import shuffled
-from .naming import facts_of, is_distinct, plain_classes, plain_functions, span_of, with_absent
 from .tree import Line, Tree, tests_folder, tree_of
 
-SHOWN = 5  # hits that a search tells
-MOST = 4  # places that an answer lists
-CLEAR = 0.6  # the least share of right files: one that only defines the name may be told beside two that import it
+MAX_SHOWN = 5  # hits that a search shows
+MAX_LISTED = 4  # places that an answer lists
+MIN_PRECISION = 0.6  # the least share of right files: an answer may name the defining file beside two importing ones
 
 
 def callers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     tree = tree_of(built.root)
-    functions = shuffled(plain_functions(tree), rng)
-    yield from with_absent(tree, _callers(tree, functions), functions, SHARE, rng)
+    functions = shuffled(askable_functions(tree), rng)
+    yield from with_absent(tree, _callers(tree, functions), functions, ABSENT_SHARE, rng)
 
 
 def _callers(tree: Tree, functions: Sequence[Function]) -> Iterator[Draft]:
     for one in functions:
         hits = tree.hits(f"{one.last}(") if is_distinct(one.last) and tree.is_unique(one) else []
         calls = [hit for hit in hits if hit != (one.path, one.line)]
-        if len(hits) <= SHOWN and (found := _calling(tree, one, calls)):
+        if len(hits) <= MAX_SHOWN and (found := _calling_functions(tree, one, calls)):
             yield Draft(
                 check=Locations(gold=tuple(map(span_of, found)), precision=1.0),
                 words={"name": one.last},
@@ -35,22 +35,22 @@ def _callers(tree: Tree, functions: Sequence[Function]) -> Iterator[Draft]:
             )
 
 
-def _calling(tree: Tree, one: Function, calls: Sequence[Line]) -> list[Function]:
-    """The two to four functions that these lines lie in, where each is a call and nothing else speaks of the name."""
-    found = list(dict.fromkeys(_around(tree, hit, one.last) for hit in calls))
-    fit = 2 <= len(found) <= MOST and one not in found and _is_only_called(tree, one)
+def _calling_functions(tree: Tree, one: Function, calls: Sequence[Line]) -> list[Function]:
+    """Return the two to four functions with these lines, if each line is a call and nothing else uses the name."""
+    found = list(dict.fromkeys(_caller_around(tree, hit, one.last) for hit in calls))
+    fit = 2 <= len(found) <= MAX_LISTED and one not in found and _is_only_called(tree, one)
     return [caller for caller in found if caller] if fit and None not in found else []
 
 
-def _around(tree: Tree, hit: Line, name: str) -> Function | None:
-    """The innermost function around a line, where it calls the name there."""
+def _caller_around(tree: Tree, hit: Line, name: str) -> Function | None:
+    """Return the innermost function around a line if it calls the name there, else None."""
     inside = [one for one in tree.functions_in(hit[0]) if one.line < hit[1] <= one.end]
     found = max(inside, key=lambda one: one.line, default=None)
     return found if found and (name, hit[1]) in found.calls else None
 
 
 def _is_only_called(tree: Tree, one: CodePlace) -> bool:
-    """Whether nothing but calls, imports and texts name it: a name that is passed on may be called anywhere."""
+    """Return whether only calls, imports and texts name it: a name that is passed on may be called anywhere."""
     word = re.compile(rf"\b{re.escape(one.last)}\b(?!\()")
     for path, number in tree.hits(one.last):
         line = tree.texts[path][number - 1]
@@ -61,8 +61,8 @@ def _is_only_called(tree: Tree, one: CodePlace) -> bool:
 
 def importers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     tree = tree_of(built.root)
-    things: list[CodePlace] = [*plain_functions(tree), *plain_classes(tree)]
-    yield from with_absent(tree, _importers(tree, shuffled(things, rng)), things, SHARE, rng)
+    things: list[CodePlace] = [*askable_functions(tree), *askable_classes(tree)]
+    yield from with_absent(tree, _importers(tree, shuffled(things, rng)), things, ABSENT_SHARE, rng)
 
 
 def _importers(tree: Tree, things: Sequence[CodePlace]) -> Iterator[Draft]:
@@ -70,31 +70,31 @@ def _importers(tree: Tree, things: Sequence[CodePlace]) -> Iterator[Draft]:
         if lines := _imports(tree, thing):
             gold = tuple(Span(path=path) for path in dict.fromkeys(path for path, _ in lines))
             yield Draft(
-                check=Locations(gold=gold, precision=CLEAR),
+                check=Locations(gold=gold, precision=MIN_PRECISION),
                 words={"name": thing.last},
                 facts={**facts_of(thing), "places": [[*line] for line in lines]},
             )
 
 
 def _imports(tree: Tree, thing: CodePlace) -> list[Line]:
-    """All lines that import it, where each is a whole statement that one search shows; else none."""
+    """Return all lines that import it, if each is a whole statement and one search shows them all; else none."""
     imports = tree.imports_of.get(thing.last, ()) if is_distinct(thing.last) and tree.is_unique(thing) else ()
-    if not imports or len({one.path for one in imports}) > MOST or not all(one.whole for one in imports):
+    if not imports or len({one.path for one in imports}) > MAX_LISTED or not all(one.is_one_line for one in imports):
         return []
     pattern = re.compile(f"import .*{thing.last}")
     hits = [(path, line) for path, line in tree.hits(thing.last) if pattern.search(tree.texts[path][line - 1])]
-    return hits if len(hits) <= SHOWN and set(hits) == {(one.path, one.line) for one in imports} else []
+    return hits if len(hits) <= MAX_SHOWN and set(hits) == {(one.path, one.line) for one in imports} else []
 
 
 def tests(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     tree = tree_of(built.root)
     folder = tests_folder(tree)
-    things: list[CodePlace] = [*plain_functions(tree), *plain_classes(tree)] if folder else []
+    things: list[CodePlace] = [*askable_functions(tree), *askable_classes(tree)] if folder else []
     tested = "\n".join("\n".join(lines) for path, lines in tree.texts.items() if path.startswith(f"{folder}/")).lower()
     untested = iter([one for one in shuffled(things, rng) if is_distinct(one.last) and one.last.lower() not in tested])
     for number, draft in enumerate(_tests(tree, shuffled(things, rng), folder)):
         pair = f"{draft.words['name']}/{number}"
-        missing = next(untested, None) if rng.random() < SHARE else None
+        missing = next(untested, None) if rng.random() < ABSENT_SHARE else None
         yield draft.model_copy(update={"pair": pair if missing else ""})
         if missing:
             yield Draft(
@@ -108,8 +108,10 @@ def _tests(tree: Tree, things: Sequence[CodePlace], folder: str) -> Iterator[Dra
             continue
         hits = [hit for hit in tree.hits(f"{one.last}(") if hit[0].startswith(f"{folder}/")]
         inside = [hit for hit in hits if _test_around(tree, hit)]
-        if not set(inside).isdisjoint(hits[:SHOWN]) and all(_names(tree, hit, one.last) for hit in hits):
-            named = [hit for hit in tree.hits(one.last) if hit[0].startswith(folder) and _names(tree, hit, one.last)]
+        if not set(inside).isdisjoint(hits[:MAX_SHOWN]) and all(_contains_name(tree, hit, one.last) for hit in hits):
+            named = [
+                hit for hit in tree.hits(one.last) if hit[0].startswith(folder) and _contains_name(tree, hit, one.last)
+            ]
             gold = tuple(span_of(test) for test in dict.fromkeys(_test_around(tree, hit) for hit in named) if test)
             path, line = inside[0]
             yield Draft(
@@ -124,6 +126,6 @@ def _test_around(tree: Tree, hit: Line) -> Function | None:
     return next((one for one in tests if one.line < hit[1] <= one.end), None)
 
 
-def _names(tree: Tree, hit: Line, name: str) -> bool:
-    """Whether the line holds it as a name of its own, not as a part of a longer one."""
+def _contains_name(tree: Tree, hit: Line, name: str) -> bool:
+    """Return whether the line contains it as a name of its own, not as a part of a longer one."""
     return re.search(rf"(?<!\w){name}(?!\w)", tree.texts[hit[0]][hit[1] - 1]) is not None

@@ -1,12 +1,12 @@
-"""Plans of questions that take several looks, and of those in which words have to be understood."""
+"""Plans of questions that take several calls, and of questions with descriptions."""
 
 from collections.abc import Generator
 
 from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
-from .reading import absent, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
+from .result_rows import absence_answer, found_nothing, is_shown, place_of, row_at, row_of, rows_shown
 
-STARTS = "start|deploy|version|release|revision|build"  # what the entry of a start or a release may say
+STARTS = "start|deploy|version|release|revision|build"  # words in the entry of a start or a release
 Text = Generator[ToolCall, SeenResult, str]
 
 
@@ -14,7 +14,7 @@ def frame(goal: Goal, context: OracleContext) -> Plan:
     time = goal.words["time"]
     seen = yield call("entries", pattern=goal.words["exception"], since=time, until=time)
     row_at(seen, _fact(goal, "place"))
-    return (yield from _raised_at(goal))
+    return (yield from _raising_line(goal))
 
 
 def follow(goal: Goal, context: OracleContext) -> Plan:
@@ -23,14 +23,14 @@ def follow(goal: Goal, context: OracleContext) -> Plan:
     row = next(line for line in seen.lines[1:] if goal.words["path"] in line)
     seen = yield call("entries", level="error", related=place_of(row))
     row_at(seen, _fact(goal, "place"))
-    return (yield from _raised_at(goal))
+    return (yield from _raising_line(goal))
 
 
 def request_failure(goal: Goal, context: OracleContext) -> Plan:
     number = goal.words["object"].split()[-1]
     seen = yield call("entries", pattern=number)
     if found_nothing(seen):
-        return absent([seen])
+        return absence_answer([seen])
     seen = yield call("entries", level="error", related=place_of(seen.lines[1]))
     return row_at(seen, _fact(goal, "place"))
 
@@ -64,15 +64,15 @@ def new_error(goal: Goal, context: OracleContext) -> Plan:
 
 
 def origin(goal: Goal, context: OracleContext) -> Plan:
-    said, since = goal.words["component"], goal.words["time"]
-    seen = yield call("entries", pattern=said, level="error", since=since)
-    if not is_shown(seen, _fact(goal, "error")):  # nothing, or only others that mention it
+    component, since = goal.words["component"], goal.words["time"]
+    seen = yield call("entries", pattern=component, level="error", since=since)
+    if not is_shown(seen, _fact(goal, "error")):  # nothing, or only entries of others that mention it
         seen = yield call("entries", level="error", since=since)
     row_at(seen, _fact(goal, "error"))
     seen = yield call("entries", level="error", until=_fact(goal, "error"), last=True)
     row_at(seen, _fact(goal, "place"))
     context.met(rows_shown(seen))
-    return (yield from _raised_at(goal))
+    return (yield from _raising_line(goal))
 
 
 def deploy(goal: Goal, context: OracleContext) -> Plan:
@@ -88,17 +88,17 @@ def after(goal: Goal, context: OracleContext) -> Plan:
 
 
 def match(goal: Goal, context: OracleContext) -> Plan:
-    """The kinds of warnings are put in the order of how well they say it."""
+    """Let the tool rank the kinds of warnings by how well they match the description."""
     context.meant = _fact(goal, "message")
     seen = yield call("entries", level="warn", meaning=goal.words["meaning"])
     if found_nothing(seen):
-        return absent([seen])
+        return absence_answer([seen])
     context.met(rows_shown(seen))
     return row_at(seen, _fact(goal, "place"))
 
 
 def several(goal: Goal, context: OracleContext) -> Plan:
-    """The same of what was wrong with the host."""
+    """Do the same for the warnings about a host."""
     context.meant = _fact(goal, "message")
     seen = yield call("entries", pattern=goal.words["host"], level="warn", meaning=goal.words["trouble"])
     context.met(rows_shown(seen))
@@ -111,19 +111,19 @@ def offscope(goal: Goal, context: OracleContext) -> Plan:
 
 
 def _last_start(goal: Goal, context: OracleContext) -> Text:
-    """Shows the service's last start, and says the service's name as it is printed there."""
-    said = goal.words["component"]
+    """Find the service's last start, and return the service's name as it is printed there."""
+    component = goal.words["component"]
     if context.detour("miss"):
-        yield call("entries", pattern=said, last=True)
-    seen = yield call("entries", pattern=said, last=True, like=STARTS)
+        yield call("entries", pattern=component, last=True)
+    seen = yield call("entries", pattern=component, last=True, like=STARTS)
     if not is_shown(seen, _fact(goal, "start")):
         seen = yield call("entries", last=True, like=STARTS)
     row_at(seen, _fact(goal, "start"))
     return _fact(goal, "name")
 
 
-def _raised_at(goal: Goal) -> Text:
-    """What a stack trace says of the function that raised the exception."""
+def _raising_line(goal: Goal) -> Text:
+    """Return the line of a stack trace about the function that raised the exception."""
     path, _, line = _fact(goal, "place").rpartition(":")
     seen = yield call("read", path=path, line=int(line))
     return next(one for one in seen.lines if one.endswith(f": raised in {goal.facts['function']}"))

@@ -1,4 +1,4 @@
-"""Drafts of questions that one look answers: the first and the last, how many, and through whom a request went."""
+"""Drafts of questions that take one call: the first and the last entry, a count, the components of a request."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -7,23 +7,23 @@ from typing import Any
 from pydantic import JsonValue
 from skillstill_training.authoring import Absent, BuiltWorkspace, Draft, Locations, Members, Value
 
-from .record import NAMES, LogRecord, RecordEntry, record
+from .record import LEVEL_NAMES, LogRecord, RecordEntry, record
 
-ABSENT = 0.35  # of the drafts of a family that has them
+ABSENT = 0.35  # of the drafts of a family with absent ones
 
 
 def first(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    yield from _ends(record(built), rng, 0)
+    yield from _end_entries(record(built), rng, 0)
 
 
 def last(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    yield from _ends(record(built), rng, -1)
+    yield from _end_entries(record(built), rng, -1)
 
 
 def component_count(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     known = record(built)
     for level, component, own in _components(known, rng):
-        words = {"component": component, "entries": NAMES[level][1], "entry": NAMES[level][0]}
+        words = {"component": component, "entries": LEVEL_NAMES[level][1], "entry": LEVEL_NAMES[level][0]}
         facts: dict[str, JsonValue] = {"level": level, "component": component, "count": len(own)}
         there = Draft(check=Value(gold=str(len(own))), words=words, loose=("component",), facts=facts)
         yield from with_absent(there, absent_components(known, level, rng), "component", rng)
@@ -41,7 +41,7 @@ def request(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> Iterator[Draft]:
-    """The draft and, often enough, its like that is not there, which gets the same wording."""
+    """Yield the draft and, at the rate ABSENT, a twin about a name that does not exist, in the same wording."""
     name = next(absent, None) if rng.random() < ABSENT / (1 - ABSENT) else None
     if name is None:
         yield there
@@ -54,18 +54,18 @@ def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> 
 
 
 def absent_components(known: LogRecord, level: str, rng: Random) -> Iterator[str]:
-    """Names of services that are not there, and of those that are but have no entry of that level."""
+    """Yield names of services that do not exist, and of services without an entry of that level."""
     silent = [name for name in known.components if not any(one.component == name for one in known.of_level[level])]
     names = [name for name in known.absent if name.rpartition(".")[2].lower() not in known.text]
-    yield from shuffled([*silent, *(names or _recombined(known))], rng)
+    yield from shuffled([*silent, *(names or _recombine(known))], rng)
 
 
-def any_of(entries: Sequence[RecordEntry]) -> Locations:
-    """A place of one of these entries, and of none else."""
+def places_check(entries: Sequence[RecordEntry]) -> Locations:
+    """Return the check that an answer names one of these entries and nothing else."""
     return Locations(gold=tuple(entry.place for entry in entries), recall=0.5 / len(entries), precision=1.0)
 
 
-def one_of(entry: RecordEntry) -> Locations:
+def place_check(entry: RecordEntry) -> Locations:
     return Locations(gold=(entry.place,), precision=1.0)
 
 
@@ -73,23 +73,23 @@ def place(entry: RecordEntry) -> str:
     return f"{entry.path}:{entry.first}"
 
 
-def also(component: str) -> tuple[str, ...]:
-    """Shorter ways to name it."""
+def short_names(component: str) -> tuple[str, ...]:
+    """Return shorter names of the component."""
     short = component.rpartition(".")[2]
     return tuple(name for name in (short, short.lower()) if name != component)
 
 
-def shuffled(found: Any, rng: Random) -> list[Any]:
-    ordered = list(found)
+def shuffled(items: Any, rng: Random) -> list[Any]:
+    ordered = list(items)
     rng.shuffle(ordered)
     return ordered
 
 
-def _ends(known: LogRecord, rng: Random, end: int) -> Iterator[Draft]:
+def _end_entries(known: LogRecord, rng: Random, end: int) -> Iterator[Draft]:
     for level, component, own in _components(known, rng):
         entry = own[end]
         if sum(one.second == entry.second for one in own) == 1:
-            words = {"component": component, "entry": NAMES[level][0], "entries": NAMES[level][1]}
+            words = {"component": component, "entry": LEVEL_NAMES[level][0], "entries": LEVEL_NAMES[level][1]}
             facts: dict[str, JsonValue] = {"level": level, "component": component, "place": place(entry)}
             there = Draft(check=Locations(gold=(entry.place,)), words=words, loose=("component",), facts=facts)
             yield from with_absent(there, absent_components(known, level, rng), "component", rng)
@@ -103,7 +103,7 @@ def _components(known: LogRecord, rng: Random) -> Iterator[tuple[str, str, list[
 
 
 def _absent_ids(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
-    """Ids that look like this one."""
+    """Yield ids that look like this one and do not occur."""
     for _ in range(20):
         at = rng.randrange(len(like) - 4, len(like))
         name = like[:at] + rng.choice("123456789") + like[at + 1 :]
@@ -111,8 +111,8 @@ def _absent_ids(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
             yield name
 
 
-def _recombined(known: LogRecord) -> list[str]:
-    """Parts of names of the same logs, put together anew: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
+def _recombine(known: LogRecord) -> list[str]:
+    """Return new names from parts of names in the logs: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
     parts = [name.split("-") for name in known.components if "-" in name]
     names = {f"{one[0]}-{other[-1]}" for one in parts for other in parts}
     return sorted(name for name in names if name.lower() not in known.text)

@@ -1,7 +1,4 @@
-"""The event record of a workspace, as its steps noted it: the truth that goals are made of.
-
-It is what the logs say and not how a tool reads them: no tool takes part in it.
-"""
+"""The entries of a workspace's logs, as its steps noted them: goals are made from them, not from the tools' results."""
 
 import re
 from collections import Counter
@@ -13,13 +10,13 @@ from typing import Any, NamedTuple
 
 from skillstill_training.authoring import BuiltWorkspace, Span
 
-NAMES = {"ERROR": ("error", "errors"), "WARN": ("warning", "warnings"), "": ("entry", "entries")}
+LEVEL_NAMES = {"ERROR": ("error", "errors"), "WARN": ("warning", "warnings"), "": ("entry", "entries")}
 
-NAME = re.compile(r"[\w.-]+")  # of a component that can be asked for; systemd's helpers are called `(sd-pam)`
+NAME = re.compile(r"[\w.-]+")  # of a component that questions may name; systemd's helpers have names like `(sd-pam)`
 
 
 class RecordEntry(NamedTuple):
-    """`at` is in milliseconds of the day; the other fields are those that `steps.py` notes."""
+    """One log entry. `at` is in milliseconds of the day; `steps.py` describes the other fields."""
 
     path: str
     first: int
@@ -51,7 +48,7 @@ class RecordEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class LogRecord:
-    """`entries` in order of time. `levels`: whether they tell any. `absent`: services that are not there."""
+    """All entries in order of time. `levels`: whether they have any. `absent`: names of services that do not exist."""
 
     entries: tuple[RecordEntry, ...]
     levels: bool
@@ -68,44 +65,44 @@ class LogRecord:
 
     @cached_property
     def of_level(self) -> dict[str, list[RecordEntry]]:
-        """By level; all of them under the empty name."""
-        named = {level: [one for one in self.entries if one.level == level] for level in NAMES if level}
+        """Return the entries by level, and all of them under the empty name."""
+        named = {level: [one for one in self.entries if one.level == level] for level in LEVEL_NAMES if level}
         return {"": [*self.entries], **named}
 
     @cached_property
     def of_request(self) -> dict[str, list[RecordEntry]]:
-        found: dict[str, list[RecordEntry]] = {}
+        requests: dict[str, list[RecordEntry]] = {}
         for entry in self.entries:
             if entry.request:
-                found.setdefault(entry.request, []).append(entry)
-        return found
+                requests.setdefault(entry.request, []).append(entry)
+        return requests
 
     @cached_property
     def stated_levels(self) -> Sequence[str]:
-        """The levels that a question may name, errors more often; without a name, entries of any are meant."""
+        """Return the levels to draw from, errors more often; an empty one means entries of any level."""
         return ("ERROR", "ERROR", "WARN", "WARN", "") if self.levels else ("",)
 
-    def told(self, fact: str, level: str = "") -> list[RecordEntry]:
-        """The entries that tell such a fact."""
+    def with_fact(self, fact: str, level: str = "") -> list[RecordEntry]:
+        """Return the entries of the level that have this fact."""
         return [entry for entry in self.of_level[level] if fact in entry.facts]
 
     @cached_property
     def text(self) -> str:
-        """All that is told, in lower case: what is not in it is not there."""
+        """Return all components and messages in lower case."""
         return "\n".join(f"{entry.component} {entry.message}" for entry in self.entries).lower()
 
 
-_KNOWN: dict[Path, LogRecord] = {}  # by the root of the workspace
+_RECORDS: dict[Path, LogRecord] = {}  # by the root of the workspace
 
 
 def record(built: BuiltWorkspace) -> LogRecord:
-    """That of the workspace, made once."""
-    if built.root not in _KNOWN:
-        _KNOWN[built.root] = _made(built.notes)
-    return _KNOWN[built.root]
+    """Return the record of the workspace, which is built once."""
+    if built.root not in _RECORDS:
+        _RECORDS[built.root] = _build(built.notes)
+    return _RECORDS[built.root]
 
 
-def _made(notes: Mapping[str, Any]) -> LogRecord:
+def _build(notes: Mapping[str, Any]) -> LogRecord:
     rows = sorted((RecordEntry(*row) for row in notes["entries"]), key=lambda one: (one.at, one.path, one.first))
     return LogRecord(tuple(rows), notes["levels"], tuple(notes.get("absent", ())), frozenset(notes.get("needles", ())))
 
@@ -114,7 +111,7 @@ def clock(second: int) -> str:
     return f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
 
 
-def single(counted: Counter[Any]) -> Any:
-    """What is counted most, None where that is not one alone."""
+def single_most_common(counted: Counter[Any]) -> Any:
+    """Return the most frequent item; None if there is a tie or none."""
     ranked = counted.most_common(2)
     return ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None

@@ -1,4 +1,4 @@
-"""What a question is limited to, a file, a stretch of time or nothing, in words and as the arguments of a tool."""
+"""Scopes of questions, in words and as tool arguments: a file, a stretch of time, or everything."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,19 @@ from .record import LogRecord, RecordEntry, clock
 STEPS = (300, 600, 900, 1_800, 3_600)  # seconds that the ends of a window are multiples of
 SHORTEST = 3_600  # seconds that a log must span to be divided
 NARROW = 0.3  # of the windows: short ones, some of which are empty
-WHOLE = 0.3  # of the scopes: all there is
-UNSAID = 0.6  # of those: nobody says so
-LEARNED = ("in all", "in total", "overall", "altogether", "in the logs", "in these logs", "anywhere", "in any file")
-OTHERS = (  # from another hand, for the test
+WHOLE = 0.3  # of the scopes: everything
+UNSAID = 0.6  # of those: without words for it
+TRAIN_PHRASES = (
+    "in all",
+    "in total",
+    "overall",
+    "altogether",
+    "in the logs",
+    "in these logs",
+    "anywhere",
+    "in any file",
+)
+TEST_PHRASES = (  # by another author, for the test
     "across every file",
     "over the entire set of logs",
     "with all files taken together",
@@ -26,36 +35,36 @@ OTHERS = (  # from another hand, for the test
     "in every log put together",
     "regardless of file",
 )
-SAYINGS: dict[Split, tuple[str, ...]] = {"train": LEARNED, "validation": LEARNED, "test": OTHERS}
+EVERYWHERE: dict[Split, tuple[str, ...]] = {"train": TRAIN_PHRASES, "validation": TRAIN_PHRASES, "test": TEST_PHRASES}
 
 
 @dataclass(frozen=True, slots=True)
 class LogScope:
-    """`said` follows the words of a question: "in api.log", "between 10:00 and 10:30"."""
+    """A limit of a question. `phrase` follows its words: "in api.log", "between 10:00 and 10:30"."""
 
-    said: str
+    phrase: str
     arguments: dict[str, str] = field(default_factory=dict)
     path: str = ""
     since: int = 0
     until: int = 86_400
 
-    def holds(self, entry: RecordEntry) -> bool:
+    def contains(self, entry: RecordEntry) -> bool:
         return (not self.path or entry.path == self.path) and self.since <= entry.second < self.until
 
     def is_clear(self, entries: Sequence[RecordEntry]) -> bool:
-        """Whether it makes no difference if the minute that is named as the end belongs to it."""
+        """Return whether it makes no difference if the scope includes the minute of its end."""
         return not any(self.until <= entry.second < self.until + 60 for entry in entries)
 
 
 def scopes(known: LogRecord, split: Split, rng: Random, files: bool = True) -> Iterator[LogScope]:
-    """Endlessly: some of them all; of the others half files, where there are several and they are asked for.
+    """Yield scopes without end: some of everything; of the others half of files, if `files` and if there are several.
 
-    None of a log of a few minutes.
+    A log of a few minutes has none.
     """
     first, last = known.entries[0].second, known.entries[-1].second
     while last - first > SHORTEST:
         if rng.random() < WHOLE:
-            yield LogScope("" if rng.random() < UNSAID else rng.choice(SAYINGS[split]))
+            yield LogScope("" if rng.random() < UNSAID else rng.choice(EVERYWHERE[split]))
         elif files and len(known.files) > 1 and rng.random() < 0.5:
             path = rng.choice(known.files)
             yield LogScope(f"in {path}", {"path": path}, path)
@@ -75,5 +84,5 @@ def _window(first: int, last: int, rng: Random) -> LogScope:
         return LogScope(f"after {since}", {"since": since}, since=one)
     if form == 1:
         return LogScope(f"before {until}", {"until": until}, until=other)
-    said = f"between {since} and {until}" if form == 2 else f"from {since} to {until}"
-    return LogScope(said, {"since": since, "until": until}, since=one, until=other)
+    phrase = f"between {since} and {until}" if form == 2 else f"from {since} to {until}"
+    return LogScope(phrase, {"since": since, "until": until}, since=one, until=other)

@@ -1,4 +1,4 @@
-"""One thing that a service of a landscape logs, before it has a format."""
+"""Services, and the events that they log, before these have a format."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """`said` is how people and other services call it, `component` what its own entries print."""
+    """A service. People and other services call it `said`; its own entries print `component`."""
 
     said: str
     component: str
@@ -18,10 +18,10 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """`at` is in milliseconds of the day; `kind` is the same for entries of the same message but for its numbers.
+    """One event. `at` is in milliseconds of the day; `kind` is the message without its numbers.
 
-    trace   the lines that follow its own
-    facts   what it tells that a question may be about
+    trace   the lines below the entry's first one
+    facts   what questions may be about
     """
 
     at: int

@@ -1,4 +1,4 @@
-"""How services write their entries: the first line of each, in the formats that programs use most."""
+"""The formats in which services write the first line of an entry, those that programs use most."""
 
 import json
 import zlib
@@ -11,13 +11,13 @@ NUMBERS = {"INFO": 30, "WARN": 40, "ERROR": 50}
 Form = Callable[[LogEvent, datetime], str]
 
 
-def line(event: LogEvent, day: datetime) -> str:
-    """The first line of the entry."""
+def first_line(event: LogEvent, day: datetime) -> str:
+    """Return the first line of the entry."""
     return FORMS[event.service.form](event, day + timedelta(milliseconds=event.at))
 
 
 def prints_info(form: str) -> bool:
-    """Whether the format tells the level of every entry, of harmless ones too."""
+    """Return whether the format prints the level of every entry, also INFO."""
     return form != "syslog"
 
 
@@ -106,7 +106,7 @@ def _zulu(time: datetime) -> str:
 
 
 def _thread(event: LogEvent) -> int:
-    """A number that looks like chance and is the same on every run."""
+    """Return a number that looks random and is the same on every run."""
     return zlib.crc32(event.message.encode()) % 24 + 1
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong in a landscape: cascades through a request's services, bad releases, and jobs that fail."""
+"""Incidents: failures that pass through a request's services, bad releases, and failing jobs."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -6,15 +6,15 @@ from random import Random
 from pydantic import JsonValue
 
 from .event import LogEvent, Service
-from .landscape import HOUR, Call, Stage, calls, entered, started, stepped
+from .landscape import HOUR, Call, Scene, calls, entry_event, start_event, step_event
 from .traces import trace
-from .vocabulary import Failure, filled
+from .vocabulary import Failure, fill
 
 MINUTE = 60_000
 
 
-def incidents(scene: Stage, rng: Random) -> Iterator[LogEvent]:
-    """A cascade or two, then releases of which each brings an error of its own, and all the while failing jobs."""
+def incidents(scene: Scene, rng: Random) -> Iterator[LogEvent]:
+    """Yield one or two cascades, then releases with an error each, and failing jobs all the time."""
     kinds = rng.sample(scene.words.failure, len(scene.words.failure))
     middle = scene.begin + (scene.end - scene.begin) * 6 // 10
     for failure in kinds[: rng.choice((1, 2))]:
@@ -25,12 +25,12 @@ def incidents(scene: Stage, rng: Random) -> Iterator[LogEvent]:
     yield from _jobs(scene, kinds[-1], rng)
 
 
-def failed(
+def failure_event(
     service: Service, failure: Failure, at: int, request: str, lead: str, rng: Random, **facts: JsonValue
 ) -> LogEvent:
-    """The entry of an exception, with its stack trace."""
+    """Return the entry of an exception, with its stack trace."""
     functions = rng.sample(failure.functions, rng.randint(1, len(failure.functions)))
-    text = filled(failure.text, rng)
+    text = fill(failure.text, rng)
     lines = trace(service, failure.exception, text, functions, rng)
     known: dict[str, JsonValue] = {"exception": failure.exception, "function": functions[-1], **facts}
     said = f"{lead}{failure.exception}"
@@ -38,29 +38,29 @@ def failed(
     return LogEvent(at, service, "ERROR", kind, said, request, lines, known)
 
 
-def _cascade(scene: Stage, failure: Failure, start: int, rng: Random) -> Iterator[LogEvent]:
-    """One service fails, all that wait for it follow, up to the edge."""
+def _cascade(scene: Scene, failure: Failure, start: int, rng: Random) -> Iterator[LogEvent]:
+    """Yield the failures of one service and of all that wait for it, up to the edge."""
     root = rng.choice(scene.core)
     for _ in range(rng.randint(1, 3)):
         yield _omen(failure, root, start - rng.randint(1, 20) * MINUTE, rng)
     length = rng.randint(4, 14) * MINUTE
     for call in calls(scene, rng.randint(8, 30), rng, (start, start + length)):
-        yield from _broken(scene, call, root, failure, rng)
+        yield from _failed_call(scene, call, root, failure, rng)
 
 
-def _broken(scene: Stage, call: Call, root: Service, failure: Failure, rng: Random) -> Iterator[LogEvent]:
-    yield entered(scene, call)
+def _failed_call(scene: Scene, call: Call, root: Service, failure: Failure, rng: Random) -> Iterator[LogEvent]:
+    yield entry_event(scene, call)
     at = call.at
     before = [service for service in call.route if service != root]
     for service in before:
         at += rng.randint(3, 60)
-        yield stepped(scene, call, service, at, rng)
+        yield step_event(scene, call, service, at, rng)
     at += rng.randint(200, 900)
-    yield failed(root, failure, at, call.id, "", rng)
+    yield failure_event(root, failure, at, call.id, "", rng)
     callee = root
     for service in reversed(before):
         at += rng.randint(1_050, 2_400)
-        text = filled(failure.symptom, rng, callee=callee.said)
+        text = fill(failure.symptom, rng, callee=callee.said)
         kind = failure.symptom.replace("{callee}", callee.said)
         yield LogEvent(at, service, "ERROR", kind, text, call.id, facts={"symptom": True})
         callee = service
@@ -69,30 +69,30 @@ def _broken(scene: Stage, call: Call, root: Service, failure: Failure, rng: Rand
     yield LogEvent(at, scene.edge, "ERROR", "503", text, call.id, facts={"path": call.path})
 
 
-def _release(scene: Stage, failure: Failure, service: Service, at: int, rng: Random) -> Iterator[LogEvent]:
-    """A new version starts, and with it an error that was not there before."""
-    yield started(scene, service, at, rng)
+def _release(scene: Scene, failure: Failure, service: Service, at: int, rng: Random) -> Iterator[LogEvent]:
+    """Yield the start of a new version, and errors that did not occur before."""
+    yield start_event(scene, service, at, rng)
     if rng.random() < 0.5:
         yield _omen(failure, service, at + rng.randint(1, 3) * MINUTE, rng)
     for call in calls(scene, rng.randint(3, 25), rng, (at + 4 * MINUTE, scene.end)):
-        yield entered(scene, call)
-        yield stepped(scene, call, service, call.at + 11, rng)
-        yield failed(service, failure, call.at + rng.randint(40, 900), call.id, "", rng)
+        yield entry_event(scene, call)
+        yield step_event(scene, call, service, call.at + 11, rng)
+        yield failure_event(service, failure, call.at + rng.randint(40, 900), call.id, "", rng)
 
 
-def _jobs(scene: Stage, failure: Failure, rng: Random) -> Iterator[LogEvent]:
-    """Jobs that come some time after the request that asked for them, and know its object but not its id."""
-    for call in _quiet(scene, rng):
-        yield entered(scene, call)
-        yield stepped(scene, call, call.route[0], call.at + 20, rng)
+def _jobs(scene: Scene, failure: Failure, rng: Random) -> Iterator[LogEvent]:
+    """Yield failing jobs. A job runs some time after its request, and logs its object but not its id."""
+    for call in _quiet_calls(scene, rng):
+        yield entry_event(scene, call)
+        yield step_event(scene, call, call.route[0], call.at + 20, rng)
         worker = rng.choice(scene.workers)
         at = min(call.at + rng.randint(2, 20) * MINUTE, scene.end)
-        yield failed(worker, failure, at, "", f"job for {call.object} failed: ", rng, object=call.object)
+        yield failure_event(worker, failure, at, "", f"job for {call.object} failed: ", rng, object=call.object)
 
 
-def _quiet(scene: Stage, rng: Random) -> Sequence[Call]:
+def _quiet_calls(scene: Scene, rng: Random) -> Sequence[Call]:
     return calls(scene, rng.randint(6, 14), rng)
 
 
 def _omen(failure: Failure, service: Service, at: int, rng: Random) -> LogEvent:
-    return LogEvent(max(at, 0), service, "WARN", failure.omen, filled(failure.omen, rng))
+    return LogEvent(max(at, 0), service, "WARN", failure.omen, fill(failure.omen, rng))

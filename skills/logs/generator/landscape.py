@@ -1,6 +1,6 @@
-"""A small landscape of services and one stretch of its life: requests, background noise and troubles, as events.
+"""A small system of services and some hours of its events: requests, background noise and troubles.
 
-Each request passes the edge and some services under one id. Incidents are layered on top (`incidents.py`).
+Each request passes the edge and some services under one id. `incidents.py` adds failures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,17 +10,17 @@ from random import Random
 from typing import NamedTuple
 
 from .event import LogEvent, Service
-from .vocabulary import Needle, Vocabulary, filled
+from .vocabulary import Needle, Vocabulary, fill
 
 HOUR = 3_600_000  # milliseconds
-NEEDLES = 9  # kinds of needles that a landscape holds; the others can be asked for in vain
-RESTARTS = 0.7  # of the services: those that start anew in the first half, before any release
+NEEDLES = 9  # kinds of needles in a scene; questions about the others have no answer
+RESTARTS = 0.7  # of the services: those that restart in the first half, before any release
 FORMS_OF_JAVA = {"log4j", "spring"}
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """Who plays, when, and in which words."""
+class Scene:
+    """The services of a workspace, the period of its logs, and the vocabulary."""
 
     words: Vocabulary
     edge: Service
@@ -39,7 +39,7 @@ class Stage:
 
 
 class Call(NamedTuple):
-    """One request on its way: when, under which id, for whom and what, through which services."""
+    """One request: its time, id, user, object, path, and the services that it passes."""
 
     at: int
     id: str
@@ -49,11 +49,11 @@ class Call(NamedTuple):
     route: tuple[Service, ...]
 
 
-def stage(words: Vocabulary, rng: Random) -> Stage:
+def build_scene(words: Vocabulary, rng: Random) -> Scene:
     begin = rng.randint(0, 16) * HOUR
     workers = rng.randint(1, 2)
-    cast = _cast(words, workers, rng)
-    return Stage(
+    cast = _services(words, workers, rng)
+    return Scene(
         words=words,
         edge=cast[0],
         core=tuple(cast[1:-workers]),
@@ -67,48 +67,48 @@ def stage(words: Vocabulary, rng: Random) -> Stage:
     )
 
 
-def traffic(scene: Stage, rng: Random) -> Iterator[LogEvent]:
-    """A day like any other."""
-    yield from (event for call in calls(scene, rng.randint(60, 240), rng) for event in answered(scene, call, rng))
+def traffic(scene: Scene, rng: Random) -> Iterator[LogEvent]:
+    """Yield the events of a normal day."""
+    yield from (event for call in calls(scene, rng.randint(60, 240), rng) for event in success_events(scene, call, rng))
     yield from _background(scene, rng)
     yield from _troubles(scene, rng)
 
 
-def calls(scene: Stage, count: int, rng: Random, window: tuple[int, int] | None = None) -> Sequence[Call]:
+def calls(scene: Scene, count: int, rng: Random, window: tuple[int, int] | None = None) -> Sequence[Call]:
     first, last = window or (scene.begin + 60_000, scene.end - 60_000)
     return [_call(scene, at, rng) for at in sorted(rng.sample(range(first, last, 37), count))]
 
 
-def answered(scene: Stage, call: Call, rng: Random) -> Iterator[LogEvent]:
-    """The entries of a request that went well."""
+def success_events(scene: Scene, call: Call, rng: Random) -> Iterator[LogEvent]:
+    """Yield the events of a successful request."""
     at = call.at
-    yield entered(scene, call)
+    yield entry_event(scene, call)
     for service in call.route:
         at += rng.randint(3, 60)
-        yield stepped(scene, call, service, at, rng)
+        yield step_event(scene, call, service, at, rng)
     taken = at + rng.randint(2, 9) - call.at
     text = f"200 for {call.path} in {taken} ms"
     yield LogEvent(call.at + taken, scene.edge, "INFO", "200", text, call.id)
 
 
-def entered(scene: Stage, call: Call) -> LogEvent:
+def entry_event(scene: Scene, call: Call) -> LogEvent:
     text = f"POST {call.path} from user {call.user}"
     return LogEvent(call.at, scene.edge, "INFO", "enter", text, call.id, facts={"user": call.user})
 
 
-def stepped(scene: Stage, call: Call, service: Service, at: int, rng: Random) -> LogEvent:
+def step_event(scene: Scene, call: Call, service: Service, at: int, rng: Random) -> LogEvent:
     step = rng.choice(scene.words.step)
-    text = filled(step, rng, object=call.object)
+    text = fill(step, rng, object=call.object)
     return LogEvent(at, service, "INFO", step, text, call.id, facts={"object": call.object})
 
 
-def started(scene: Stage, service: Service, at: int, rng: Random) -> LogEvent:
+def start_event(scene: Scene, service: Service, at: int, rng: Random) -> LogEvent:
     form = rng.choice(scene.words.start)
-    return LogEvent(at, service, "INFO", form, filled(form, rng), facts={"start": True})
+    return LogEvent(at, service, "INFO", form, fill(form, rng), facts={"start": True})
 
 
-def _cast(words: Vocabulary, workers: int, rng: Random) -> Sequence[Service]:
-    """The edge, the core, the workers."""
+def _services(words: Vocabulary, workers: int, rng: Random) -> Sequence[Service]:
+    """Return the edge, the core and the workers, in this order."""
     form = rng.choice([one for one in words.formats if one != "nginx"])
     layout = rng.choice(("each", "each", "each", "one", "edge"))
     folder = rng.choice(("", "", "logs/", "var/log/"))
@@ -131,40 +131,42 @@ def _component(said: str, form: str, prefix: str, package: str) -> str:
     return f"{prefix}.{said}" if form.startswith("python") else said
 
 
-def _call(scene: Stage, at: int, rng: Random) -> Call:
+def _call(scene: Scene, at: int, rng: Random) -> Call:
     number = rng.randint(10_000, 99_999)
     route = tuple(rng.sample(scene.core, rng.randint(2, len(scene.core))))
     path, user = rng.choice(scene.words.path), str(rng.randint(1_001, 9_999))
-    return Call(at, filled(scene.id_form, rng), user, f"{scene.noun} {number}", path, route)
+    return Call(at, fill(scene.id_form, rng), user, f"{scene.noun} {number}", path, route)
 
 
-def _background(scene: Stage, rng: Random) -> Iterator[LogEvent]:
-    """What nobody reads: routine, now and then an error that means little, and the needles."""
+def _background(scene: Scene, rng: Random) -> Iterator[LogEvent]:
+    """Yield routine messages, some harmless errors, and the needles."""
     for service in scene.services:
-        yield started(scene, service, scene.begin + rng.randint(0, 20_000), rng)
+        yield start_event(scene, service, scene.begin + rng.randint(0, 20_000), rng)
         if rng.random() < RESTARTS:
-            yield started(scene, service, rng.randrange(scene.begin + HOUR // 2, (scene.begin + scene.end) // 2), rng)
+            yield start_event(
+                scene, service, rng.randrange(scene.begin + HOUR // 2, (scene.begin + scene.end) // 2), rng
+            )
         for _ in range(rng.randint(8, 40)):
-            yield _of(rng.choice(scene.words.routine), "INFO", service, scene, rng)
+            yield _event(rng.choice(scene.words.routine), "INFO", service, scene, rng)
         for text in rng.sample(scene.words.sporadic, rng.randint(1, 2)):
             for _ in range(rng.randint(1, 6)):
-                yield _of(text, "ERROR", service, scene, rng)
+                yield _event(text, "ERROR", service, scene, rng)
     for needle in scene.needles:
         service = rng.choice(scene.services)
         for _ in range(rng.choice((1, 1, 2, 3, 9))):
-            yield _of(needle.text, "WARN", service, scene, rng, needle=needle.text)
+            yield _event(needle.text, "WARN", service, scene, rng, needle=needle.text)
 
 
-def _troubles(scene: Stage, rng: Random) -> Iterator[LogEvent]:
-    """Each host gives several services a trouble of another kind."""
+def _troubles(scene: Scene, rng: Random) -> Iterator[LogEvent]:
+    """Yield warnings about hosts: each host gives several services a different kind of trouble."""
     for host in rng.sample(scene.words.host, 3):
         services = rng.sample(scene.services, min(4, len(scene.services)))
         for service, trouble in zip(services, rng.sample(scene.words.trouble, 4), strict=False):
-            yield _of(trouble.text, "WARN", service, scene, rng, host=host, trouble=trouble.text)
+            yield _event(trouble.text, "WARN", service, scene, rng, host=host, trouble=trouble.text)
 
 
-def _of(text: str, level: str, service: Service, scene: Stage, rng: Random, **facts: str) -> LogEvent:
+def _event(text: str, level: str, service: Service, scene: Scene, rng: Random, **facts: str) -> LogEvent:
     at = rng.randrange(scene.begin + 30_000, scene.end)
     host = facts.get("host", "")
     kind = text.replace("{host}", host.partition("-")[0])  # the number of a host is one of the numbers
-    return LogEvent(at, service, level, kind, filled(text, rng, host=host), facts=dict(facts))
+    return LogEvent(at, service, level, kind, fill(text, rng, host=host), facts=dict(facts))

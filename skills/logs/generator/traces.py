@@ -1,4 +1,4 @@
-"""Stack traces as Python and Java print them, and which function raised the exception."""
+"""Stack traces as Python and Java print them."""
 
 from collections.abc import Sequence
 from random import Random
@@ -6,11 +6,11 @@ from random import Random
 from .event import Service
 
 OUTER = ("serve", "handle", "execute", "invoke_step", "with_retry", "process_item", "run_guarded")
-DEEPEST = 6  # frames: two reads show the whole of it
+DEEPEST = 6  # frames: two reads show all of them
 
 
 def trace(service: Service, exception: str, text: str, functions: Sequence[str], rng: Random) -> tuple[str, ...]:
-    """The lines of one trace; the last of the functions, outermost first, is the one that raised."""
+    """Return the lines of one trace. `functions` has the outermost first; the last one raised the exception."""
     outer = rng.sample(OUTER, rng.randint(1, DEEPEST - len(functions)))
     frames = [*sorted(outer, key=OUTER.index), *functions]
     return (

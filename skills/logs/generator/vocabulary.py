@@ -1,4 +1,4 @@
-"""What the services of one split are called and say: `landscapes/SPLIT.toml` as a value."""
+"""The names and messages of one split, read from `landscapes/SPLIT.toml`."""
 
 import re
 import tomllib
@@ -13,18 +13,18 @@ HOLE = re.compile(r"\{(\w+?)(\d*)\}")
 RANGES = {"n": (11, 980), "ms": (1_100, 9_800), "pct": (81, 98)}
 
 
-class Fixed(BaseModel):
+class FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Needle(Fixed):
-    """A message, and how somebody describes it in other words."""
+class Needle(FrozenModel):
+    """A message, and descriptions of it in other words."""
 
     text: str
     meaning: tuple[str, ...]
 
 
-class Failure(Fixed):
+class Failure(FrozenModel):
     exception: str
     text: str
     functions: tuple[str, ...]
@@ -32,14 +32,14 @@ class Failure(Fixed):
     omen: str
 
 
-class Trouble(Fixed):
-    """What may be wrong with a host, and how somebody says it in other words."""
+class Trouble(FrozenModel):
+    """A message about a problem with a host, and descriptions of it in other words."""
 
     text: str
     said: tuple[str, ...]
 
 
-class Vocabulary(Fixed):
+class Vocabulary(FrozenModel):
     prefix: tuple[str, ...]
     package: tuple[str, ...]
     formats: tuple[str, ...]
@@ -65,13 +65,13 @@ def vocabulary(split: Literal["train", "validation", "test"]) -> Vocabulary:
     return Vocabulary.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
-def filled(text: str, rng: Random, **known: str) -> str:
-    """The text with a value in each hole: one that is known, else a number of its kind."""
+def fill(text: str, rng: Random, **known: str) -> str:
+    """Return the text with a value in each hole: a known one, else a random one of its kind."""
     return HOLE.sub(lambda hole: known.get(hole[1]) or _number(hole[1], hole[2], rng), text)
 
 
 def _number(kind: str, width: str, rng: Random) -> str:
-    if kind == "hex":  # with a digit early on, so that it reads as an id and not as a word
+    if kind == "hex":  # begins with a digit, so that it reads as an id and not as a word
         return str(rng.randint(2, 9)) + "".join(rng.choices("0123456789abcdef", k=int(width) - 1))
     if kind == "digits":
         return "".join(rng.choices("123456789", k=int(width)))

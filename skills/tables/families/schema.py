@@ -1,4 +1,4 @@
-"""What is in a workspace, read from its files once and without the tools: the truth that goals are computed from."""
+"""The tables of a workspace, read once from its files and without the tools: goals are computed from them."""
 
 import csv
 import json
@@ -18,13 +18,13 @@ from skillstill_training.authoring.reading import add_dates, name_in_query
 
 Cell = Any  # of a row: a number, a text, or None
 Row = Mapping[str, Cell]
-MAX_CATEGORIES = 8  # of a column: as many values as `describe` tells one and all
+MAX_CATEGORIES = 8  # values of a column: `describe` shows all of that many
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d %b %Y")
 
 
 @dataclass(frozen=True)
 class SchemaColumn:
-    """`kind`: key, refers, label, text, category, measure, year or date. `unused`: values that one might expect."""
+    """A column. `kind`: key, refers, label, text, category, measure, year or date. `unused`: plausible other values."""
 
     name: str
     kind: str
@@ -42,13 +42,13 @@ class SchemaColumn:
         return Counter(cell for cell in self.cells if cell is not None)
 
     @cached_property
-    def full(self) -> bool:
-        """Whether no cell is empty: then nobody need ask whether empty ones count."""
+    def is_full(self) -> bool:
+        """Return whether no cell is empty, so that it does not matter whether empty ones count."""
         return None not in self.cells
 
     @cached_property
     def form(self) -> str:
-        """How its dates are written."""
+        """Return the format of its dates; empty if they have none in common."""
         return next((form for form in DATES if all(_parses(cell, form) for cell in self.counts)), "")
 
     def day(self, cell: str) -> date:
@@ -57,7 +57,7 @@ class SchemaColumn:
 
 @dataclass(frozen=True)
 class SchemaTable:
-    """Its rows are called `one`, `many`; `lacks`: what one might ask of them and no table has."""
+    """A table. Its rows are called `one` and `many`; `lacks` lists plausible columns that no table has."""
 
     name: str
     one: str
@@ -77,24 +77,24 @@ class SchemaTable:
 
     @property
     def categories(self) -> Sequence[SchemaColumn]:
-        return [one for one in self.of("category") if one.full and 2 <= len(one.counts) <= MAX_CATEGORIES]
+        return [one for one in self.of("category") if one.is_full and 2 <= len(one.counts) <= MAX_CATEGORIES]
 
     @property
     def measures(self) -> Sequence[SchemaColumn]:
-        return [one for one in self.of("measure") if one.full]
+        return [one for one in self.of("measure") if one.is_full]
 
     @property
     def dates(self) -> Sequence[SchemaColumn]:
-        return [one for one in self.of("date") if one.full and one.form]
+        return [one for one in self.of("date") if one.is_full and one.form]
 
     @property
     def names(self) -> Sequence[SchemaColumn]:
-        """What one calls a row by, where no two rows share it."""
-        return [self.label] if self.label and self.label.full and max(self.label.counts.values()) == 1 else []
+        """Return the column of names, if every row has a different one."""
+        return [self.label] if self.label and self.label.is_full and max(self.label.counts.values()) == 1 else []
 
 
 class Link(NamedTuple):
-    """A table, its column that refers to another, and that other."""
+    """A table, its column that refers to another table, and that table."""
 
     child: SchemaTable
     column: SchemaColumn
@@ -104,7 +104,7 @@ class Link(NamedTuple):
 @dataclass(frozen=True)
 class Schema:
     tables: Mapping[str, SchemaTable]
-    texts: frozenset[str] = field(repr=False)  # all that is stored, in small letters
+    texts: frozenset[str] = field(repr=False)  # all stored texts, in lower case
     connection: sqlite3.Connection = field(repr=False)
 
     @classmethod
@@ -112,11 +112,11 @@ class Schema:
         return _read(built.root, json.dumps(built.notes["tables"]))
 
     def ask(self, query: str) -> list[tuple[Cell, ...]]:
-        """What SQLite says, with the types that the files give."""
+        """Return the rows of a query in SQLite, with the types of the files."""
         return self.connection.execute(query).fetchall()
 
-    def holds(self, text: str) -> bool:
-        """Whether any cell is that text, in any case."""
+    def contains(self, text: str) -> bool:
+        """Return whether any cell is that text, in any case."""
         return text.lower() in self.texts
 
     def links(self) -> Sequence[Link]:
@@ -124,7 +124,7 @@ class Schema:
             Link(child, column, self.tables[column.refers[0]])
             for child in self.tables.values()
             for column in child.of("refers")
-            if column.refers and column.full
+            if column.refers and column.is_full
         ]
 
 
@@ -161,15 +161,15 @@ def _table(name: str, note: Mapping[str, Any], rows: Sequence[Row], connection: 
 
 def _rows(file: Path, name: str) -> Sequence[Row]:
     if file.suffix in (".csv", ".tsv"):
-        return _typed(file)
+        return _typed_rows(file)
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         cursor = connection.execute(f"SELECT * FROM {name_in_query(name)}")  # noqa: S608
         heads = [head for head, *_ in cursor.description]
         return [dict(zip(heads, row, strict=True)) for row in cursor]
 
 
-def _typed(file: Path) -> Sequence[Row]:
-    """The rows of a text: a column is one of numbers where each of its cells is one."""
+def _typed_rows(file: Path) -> Sequence[Row]:
+    """Return the rows of a text file. A column contains numbers if each of its cells is one."""
     with file.open(encoding="utf-8", newline="") as text:
         rows = list(csv.DictReader(text, delimiter="\t" if file.suffix == ".tsv" else ","))
     read = {column: _reader(row[column] for row in rows) for column in rows[0]}

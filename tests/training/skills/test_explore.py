@@ -1,4 +1,4 @@
-"""The goal families of `explore` in a workspace of one screen: each yields goals; its checks tell right from wrong."""
+"""The goal families of `explore` in a small workspace: each yields goals, and its checks tell right from wrong."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -22,7 +22,7 @@ from tests.scenes import ROOT, write
 
 SKILL = ROOT / "skills" / "explore"
 FAMILIES = {family.name: family for family in load_families(SKILL)}
-LOOKED_AT = 12  # drafts of each family
+DRAFTS = 12  # drafts of each family
 pytestmark = pytest.mark.anyio
 
 FILES = {
@@ -163,10 +163,10 @@ def built(tmp_path: Path) -> BuiltWorkspace:
 
 
 async def goals(family: Family, built: BuiltWorkspace) -> list[Goal]:
-    """Proven goals of the family, each in a wording that only names what is asked."""
+    """Return proven goals of the family, each in a wording that consists of its slots."""
     builder = GoalBuilder(load_skill(SKILL), SpeechConfig(loose=0, typo=0, scoped=0), seed=1)
     found = []
-    for draft in islice(family.drafts(built, Random(1)), LOOKED_AT):
+    for draft in islice(family.drafts(built, Random(1)), DRAFTS):
         wording = " ".join(f"{{{slot}}}" for slot in draft.words)
         try:
             goal = builder.compose(draft, family, built, "train", [("plain", wording)])
@@ -178,23 +178,23 @@ async def goals(family: Family, built: BuiltWorkspace) -> list[Goal]:
 
 def drafts(name: str, built: BuiltWorkspace, seeds: int = 1) -> Iterator[Draft]:
     for seed in range(seeds):
-        yield from islice(FAMILIES[name].drafts(built, Random(seed)), LOOKED_AT)
+        yield from islice(FAMILIES[name].drafts(built, Random(seed)), DRAFTS)
 
 
 def step(name: str) -> Callable[[Path, Random], dict[str, JsonValue]]:
-    """A step of the skill's own `steps.py`."""
-    found: Callable[[Path, Random], dict[str, JsonValue]] = getattr(import_from(SKILL, "steps"), name)
-    return found
+    """Return a step of the skill's own `steps.py`."""
+    function: Callable[[Path, Random], dict[str, JsonValue]] = getattr(import_from(SKILL, "steps"), name)
+    return function
 
 
-def at(path: str, text: str) -> str:
-    """The place of the only line of a file that begins so."""
+def place_of(path: str, text: str) -> str:
+    """Return the place of the only line of a file that begins with the text."""
     (line,) = [number for number, line in enumerate(FILES[path].split("\n"), 1) if line.strip().startswith(text)]
     return f"{path}:{line}"
 
 
 def everything() -> str:
-    """An answer that lists every line of every file, and every word of it."""
+    """Return an answer that lists every line of every file."""
     lines = [f"{path}:{at} {line}" for path in FILES for at, line in enumerate(FILES[path].split("\n"), 1)]
     return "escalate" + " nothing, none: ".join(lines)
 
@@ -232,7 +232,7 @@ async def test_detours_lead_to_the_same_answer(name: str, built: BuiltWorkspace)
 
 @pytest.mark.parametrize("name", ["definition", "signature", "bases", "raises", "callers", "importers", "tests"])
 def test_look_ups_ask_for_what_is_not_there_in_the_same_words_as_for_what_is(name: str, built: BuiltWorkspace) -> None:
-    found = [draft for seed in range(30) for draft in islice(FAMILIES[name].drafts(built, Random(seed)), LOOKED_AT)]
+    found = [draft for seed in range(30) for draft in islice(FAMILIES[name].drafts(built, Random(seed)), DRAFTS)]
     absent = [draft for draft in found if draft.check.kind == "absent"]
     present = {draft.pair for draft in found if draft.check.kind != "absent"}
     assert absent
@@ -245,15 +245,27 @@ def test_look_ups_ask_for_what_is_not_there_in_the_same_words_as_for_what_is(nam
 @pytest.mark.parametrize(
     ("name", "slot", "value", "right", "wrong"),
     [
-        ("definition", "name", "log_in", f"See {at(STORE, 'def log_in')}.", f"It is in {at(STORE, 'def purge_all')}."),
+        (
+            "definition",
+            "name",
+            "log_in",
+            f"See {place_of(STORE, 'def log_in')}.",
+            f"It is in {place_of(STORE, 'def purge_all')}.",
+        ),
         ("signature", "name", "log_in", "user, timeout (30) and codec", "user and timeout"),
         ("default", "parameter", "timeout", "30 seconds, as r1 shows", "latin-1"),
         ("bases", "name", "DiskStore", "Its only base is BaseStore.", "BaseStore and Session"),
         ("raises", "name", "check_unlocked", "a LockedStoreError", "LockedStoreError or StoreError"),
-        ("callers", "name", "log_in", f"{at(WEB, 'return log_in')}, {at(WEB, 'log_in(')}", at(WEB, "log_in(")),
+        (
+            "callers",
+            "name",
+            "log_in",
+            f"{place_of(WEB, 'return log_in')}, {place_of(WEB, 'log_in(')}",
+            place_of(WEB, "log_in("),
+        ),
         ("importers", "name", "check_unlocked", "just shop/web.py", "tests/test_store.py"),
-        ("tests", "name", "count_rows", at(TESTS, "assert"), at(TESTS, "from")),
-        ("inherited", "method", "find_items", at(STORE, "return []"), at(STORE, "return [query]")),
+        ("tests", "name", "count_rows", place_of(TESTS, "assert"), place_of(TESTS, "from")),
+        ("inherited", "method", "find_items", place_of(STORE, "return []"), place_of(STORE, "return [query]")),
         ("default_constant", "name", "list_buckets", "PAGE_SIZE, so 25", "PAGE_SIZE"),
     ],
 )
@@ -314,7 +326,7 @@ def test_described_functions_are_not_named_in_their_goals(built: BuiltWorkspace)
 
 def test_drafts_depend_on_the_random_generator_alone(built: BuiltWorkspace) -> None:
     for family in FAMILIES.values():
-        once, again = (list(islice(family.drafts(built, Random(3)), LOOKED_AT)) for _ in range(2))
+        once, again = (list(islice(family.drafts(built, Random(3)), DRAFTS)) for _ in range(2))
         assert once == again
 
 

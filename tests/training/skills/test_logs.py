@@ -1,4 +1,4 @@
-"""The goals of the skill `logs`: in a small landscape of services, each family's plan finds what its check accepts."""
+"""The goals of `logs`: in a small system of services, each family's plan finds what its check accepts."""
 
 import itertools
 from pathlib import Path
@@ -17,7 +17,7 @@ from skillstill_training.workspaces import BuiltWorkspace, Source, load_sources
 from skillstill_training.workspaces.steps import run_steps
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 
-from tests.training.skills.proving import proven
+from tests.training.skills.proofs import prove_drafts
 
 FOLDER = Path(__file__).parents[3] / "skills" / "logs"
 FAMILIES = load_families(FOLDER)
@@ -25,9 +25,9 @@ WORDINGS = load_wordings(FOLDER, "train", FAMILIES)
 SKILL = load_skill(FOLDER)
 PLAIN = GoalBuilder(SKILL, SpeechConfig(loose=0, typo=0, scoped=0), seed=1)
 SPEECH = GoalBuilder(SKILL, SpeechConfig(loose=0.5, typo=0.2), seed=1)
-DRAFTS = 8  # of each family, looked at in each test
+DRAFTS = 8  # of each family in each test
 HELD_OUT = "Where is the first error of any service after the last start of {component}?"
-MACHINE = [  # of a machine that starts; the last word before the colon is who says it
+MACHINE = [  # of a machine that starts; the last word before the colon is the component
     "Sep 25 02:33:18 host01 systemd[1]: Stopped cron.service - Regular background program.",
     "Sep 25 02:33:19 host01 sshd[912]: Received signal 15; terminating.",
     "Sep 25 02:33:29 host01 kernel: CPPC is off",
@@ -38,8 +38,8 @@ MACHINE = [  # of a machine that starts; the last word before the colon is who s
 ]
 
 
-def made(tmp_path: Path, step: str, seed: int, split: Split = "train") -> BuiltWorkspace:
-    """The workspace that a step makes of the logs that lie there."""
+def make_workspace(tmp_path: Path, step: str, seed: int, split: Split = "train") -> BuiltWorkspace:
+    """Return the workspace that a step makes from the logs in the folder."""
     (root := tmp_path / "tree").mkdir(parents=True, exist_ok=True)
     write_notes(root, {})
     run_steps(Source.model_validate({"name": "w", "split": split, "steps": [step], "seed": seed}), FOLDER, root)
@@ -48,14 +48,14 @@ def made(tmp_path: Path, step: str, seed: int, split: Split = "train") -> BuiltW
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> BuiltWorkspace:
-    return made(tmp_path_factory.mktemp("services"), "train_landscape", 103)
+    return make_workspace(tmp_path_factory.mktemp("services"), "train_landscape", 103)
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> BuiltWorkspace:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "boot.log").write_text("\n".join(MACHINE) + "\n", encoding="utf-8")
-    return made(tmp_path, "system_log", 0)
+    return make_workspace(tmp_path, "system_log", 0)
 
 
 def drafts(family: Family, built: BuiltWorkspace, count: int = DRAFTS) -> list[Draft]:
@@ -63,7 +63,7 @@ def drafts(family: Family, built: BuiltWorkspace, count: int = DRAFTS) -> list[D
 
 
 async def goals(family: Family, built: BuiltWorkspace, builder: GoalBuilder = PLAIN) -> list[Goal]:
-    return await proven(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
+    return await prove_drafts(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
 
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -153,7 +153,7 @@ def test_a_line_of_another_form_makes_a_machine_log_unfit(tmp_path: Path) -> Non
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "boot.log").write_text("nothing like it\n", encoding="utf-8")
     with pytest.raises(Exception, match="line 1 has another form"):
-        made(tmp_path, "system_log", 0)
+        make_workspace(tmp_path, "system_log", 0)
 
 
 def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_there(services: BuiltWorkspace) -> None:
@@ -171,7 +171,7 @@ def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_the
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_same_seed_makes_the_same_logs(tmp_path: Path, split: Split) -> None:
-    first, second = (made(tmp_path / name, f"{split}_landscape", 7, split) for name in ("one", "two"))
+    first, second = (make_workspace(tmp_path / name, f"{split}_landscape", 7, split) for name in ("one", "two"))
     texts = [{file.name: file.read_text("utf-8") for file in one.root.rglob("*.log")} for one in (first, second)]
     assert texts[0] == texts[1]
     assert first.notes == second.notes
@@ -181,7 +181,7 @@ def test_the_same_seed_makes_the_same_logs(tmp_path: Path, split: Split) -> None
 def test_no_two_splits_share_a_message_or_a_name(tmp_path: Path) -> None:
     kinds = []
     for split in SPLITS:
-        known = made(tmp_path / split, f"{split}_landscape", 3, split).notes["entries"]
+        known = make_workspace(tmp_path / split, f"{split}_landscape", 3, split).notes["entries"]
         assert isinstance(known, list)
         kinds.append(
             {(row[5], row[6]) for row in known if isinstance(row, list) and row[6] not in ("200", "503", "enter")}

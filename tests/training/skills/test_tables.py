@@ -1,4 +1,4 @@
-"""The goals of the skill `tables`: in a small folder of tables, each family's plan finds what its check accepts."""
+"""The goals of `tables`: in a small folder of tables, each family's plan finds what its check accepts."""
 
 import csv
 import itertools
@@ -22,7 +22,7 @@ from skillstill_training.workspaces import BuiltWorkspace, load_sources
 from skillstill_training.workspaces.steps import run_steps
 from skillstill_training.workspaces.steps.notes import write_notes
 
-from tests.training.skills.proving import proven
+from tests.training.skills.proofs import prove_drafts
 
 FOLDER = Path(__file__).parents[3] / "skills" / "tables"
 FAMILIES = load_families(FOLDER)
@@ -30,7 +30,7 @@ WORDINGS = load_wordings(FOLDER, "train", FAMILIES)
 SKILL = load_skill(FOLDER)
 PLAIN = GoalBuilder(SKILL, SpeechConfig(loose=0, typo=0, scoped=0), seed=1)
 SPEECH = GoalBuilder(SKILL, SpeechConfig(loose=0.5, typo=0.2), seed=1)
-DRAFTS = 8  # of each family, looked at in each test
+DRAFTS = 8  # of each family in each test
 HELD_OUT = "How many different {column} values do the {many} {condition} have?"
 
 FIRST, LAST = ("Ada", "Bo", "Cleo", "Dov", "Eva", "Finn"), ("Lund", "Marsh", "Noor", "Quill")
@@ -40,7 +40,7 @@ STATES = ("OPEN", "ON_HOLD", "SHIPPED")
 
 
 def state(at: int) -> str:
-    """Half of them are open, a sixth is shipped."""
+    """Return a state: half of the orders are open, a sixth is shipped."""
     return STATES[(0, 0, 0, 1, 1, 2)[at % 6]]
 
 
@@ -123,7 +123,7 @@ def drafts(family: Family, built: BuiltWorkspace, seed: int = 1) -> list[Draft]:
 
 
 async def goals(family: Family, built: BuiltWorkspace, builder: GoalBuilder = PLAIN) -> list[Goal]:
-    return await proven(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
+    return await prove_drafts(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
 
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -174,7 +174,7 @@ def test_there_are_many_wordings_and_they_use_only_the_words_that_drafts_have(
 
 
 def test_wordings_leave_out_no_word_that_the_answer_depends_on(desk: BuiltWorkspace) -> None:
-    """But for work that is declined anyhow, and for the rows of `group` that every table of one kind shares."""
+    """Except for declined work, and for the rows of `group`, which every table of one kind shares."""
     for family in FAMILIES:
         if family.name in WORDINGS and family.name != "offscope":
             known = drafts(family, desk)[0].words.keys()
@@ -198,7 +198,7 @@ def test_what_is_absent_stands_nowhere_and_shares_its_wording_with_something_the
 @pytest.mark.anyio
 @families
 async def test_no_plan_asks_what_the_tools_refuse(family: Family, desk: BuiltWorkspace) -> None:
-    """A student would learn that too: a seventh of the runs of tables 5 held such a query."""
+    """A student would learn such queries too: a seventh of the runs of tables 5 contained one."""
     for goal in await goals(family, desk):
         for rates in ({"look": 0.0}, {"look": 1.0}):
             trace, judgement = await execute(goal, family, SKILL, desk.root, oracle_context(goal, 1, rates))

@@ -6,26 +6,26 @@ from decimal import Decimal
 
 from skillstill_training.authoring import Absent, Declined, Draft, Members, Rows, Value
 
-from .drafting import (
+from .draft_parts import (
     ABSENT,
-    FEW,
-    agree,
-    counting,
-    grouped,
-    hidden,
-    knows,
-    limited,
-    look_up,
-    measuring,
+    MAX_LISTED,
+    absent_value_draft,
+    check_with_sqlite,
+    count_draft,
+    distractors,
+    group_rows,
+    has_column_like,
+    hidden_words,
+    lookup_facts,
+    measure_draft,
     missing_name,
-    never,
-    others,
-    part_of,
+    name_part_facts,
+    new_pair,
+    rows_phrase,
     spoken_name,
-    twin,
-    value_of,
+    value_check,
 )
-from .grammar import TIE, Sampler, Unsuitable, facts, kept, number, spoken, where
+from .grammar import TIE, Sampler, Unsuitable, format_number, matching_rows, query_facts, spell_out, where_clause
 
 
 def lookup(draw: Sampler) -> Iterator[Draft]:
@@ -35,90 +35,90 @@ def lookup(draw: Sampler) -> Iterator[Draft]:
     row = draw.pick([row for row in table.rows if row[column.name] is not None])
     key = row[named.name]
     said = spoken_name(draw, key)
-    words = {"one": table.one, "column": draw.call(column), "name": f"{said}"}
-    name, pair = draw.rng.random(), twin(draw)
-    check = value_of(row[column.name], [one for one in column.counts if one != row[column.name]][:8])
+    words = {"one": table.one, "column": draw.column_name(column), "name": f"{said}"}
+    name, pair = draw.rng.random(), new_pair(draw)
+    check = value_check(row[column.name], [one for one in column.counts if one != row[column.name]][:8])
     yield Draft(
         check=check,
         words=words,
         loose=("column",),
-        hidden=hidden(check.gold),
-        facts=look_up(table, named, column, said, key),
+        hidden=hidden_words(check.gold),
+        facts=lookup_facts(table, named, column, said, key),
         pair=pair,
     )
     if name < ABSENT / 2 and isinstance(key, str):
         other = missing_name(draw, table, named)
-        about = look_up(table, named, column, other, "") | part_of(table, named, other)
+        about = lookup_facts(table, named, column, other, "") | name_part_facts(table, named, other)
         yield Draft(check=Absent(), words=words | {"name": other}, loose=("column",), facts=about, pair=pair)
     elif name < ABSENT and table.lacks:
-        lacking = draw.pick([word for word in table.lacks if not knows(draw.schema, word)])
+        lacking = draw.pick([word for word in table.lacks if not has_column_like(draw.schema, word)])
         yield Draft(check=Absent(), words=words | {"column": lacking}, facts={"lacks": table.name}, pair=pair)
 
 
 def filter_count(draw: Sampler) -> Iterator[Draft]:
     table = draw.table()
-    yield counting(draw, table, draw.conditions(table))
+    yield count_draft(draw, table, draw.conditions(table))
 
 
 def dates(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.dates)
     when = draw.when(table)
     other = draw.pick([[], [], [draw.category(table, loose=False)] if table.categories else []])
-    yield counting(draw, table, draw.fitting(table, [when, *other]))
+    yield count_draft(draw, table, draw.require_selective(table, [when, *other]))
 
 
 def distinct_count(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.of("category", "text", "refers"))
     conditions = draw.conditions(table)
-    column = draw.pick([one for one in table.of("category", "text", "refers") if one.full])
-    rows = kept(table.rows, conditions)
+    column = draw.pick([one for one in table.of("category", "text", "refers") if one.is_full])
+    rows = matching_rows(table.rows, conditions)
     count = len({row[column.name] for row in rows})
     if count == len(rows) or column in [one.column for one in conditions] or count < 2:
         raise Unsuitable
-    query = f"select count(distinct {column.sql}) from {table.sql}{where(conditions)}"
-    agree(draw, query, conditions, [(count,)])
+    query = f"select count(distinct {column.sql}) from {table.sql}{where_clause(conditions)}"
+    check_with_sqlite(draw, query, conditions, [(count,)])
     said = column.said.removesuffix(" id").removesuffix(" code")
     yield Draft(
         check=Value(gold=f"{count}"),
-        words={"many": table.many, "condition": draw.say(conditions), "column": said},
+        words={"many": table.many, "condition": draw.phrase(conditions), "column": said},
         loose=("column",),
-        facts=facts(query, conditions),
+        facts=query_facts(query, conditions),
     )
 
 
 def aggregate(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.measures)
-    pair, twins = twin(draw), draw.rng.random() < ABSENT
+    pair, twins = new_pair(draw), draw.rng.random() < ABSENT
     conditions = draw.conditions(table)
     measure = draw.measure(table, beside=conditions)
-    yield measuring(draw, table, measure, conditions, pair)
+    yield measure_draft(draw, table, measure, conditions, pair)
     if twins and len(conditions) == 1 and conditions[0].literal:
-        yield from never(draw, table, conditions[0], measure, pair)
+        yield from absent_value_draft(draw, table, conditions[0], measure, pair)
 
 
 def literal(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.measures and table.categories)
     measure, condition = draw.measure(table), draw.category(table, loose=True)
-    pair, twins = twin(draw), draw.rng.random() < ABSENT
-    conditions = draw.fitting(table, [condition])
-    yield measuring(draw, table, measure, conditions, pair)
+    pair, twins = new_pair(draw), draw.rng.random() < ABSENT
+    conditions = draw.require_selective(table, [condition])
+    yield measure_draft(draw, table, measure, conditions, pair)
     if twins:
-        yield from never(draw, table, condition, measure, pair)
+        yield from absent_value_draft(draw, table, condition, measure, pair)
 
 
 def share(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: len(table.rows) > 20)
     condition = draw.pick([draw.category, draw.bound])(table)
-    part, whole = len(kept(table.rows, draw.fitting(table, [condition]))), len(table.rows)
+    part, whole = len(matching_rows(table.rows, draw.require_selective(table, [condition]))), len(table.rows)
     value = Decimal(100 * part) / whole
     if abs((value * 10) % 1 - Decimal("0.5")) < TIE:
         raise Unsuitable
     query = f"select round(100.0 * sum({condition.sql}) / count(*), 1) from {table.sql}"
-    agree(draw, query, [condition], [(round(value, 1),)])
+    check_with_sqlite(draw, query, [condition], [(round(value, 1),)])
     yield Draft(
-        check=Value(gold=number(round(value, 1)), also=(number(value), number(round(value, 2)))),
-        words={"many": table.many, "condition": draw.say([condition])},
-        facts=facts(query, [condition]),
+        check=Value(gold=format_number(round(value, 1)), also=(format_number(value), format_number(round(value, 2)))),
+        words={"many": table.many, "condition": draw.phrase([condition])},
+        facts=query_facts(query, [condition]),
     )
 
 
@@ -128,16 +128,16 @@ def group(draw: Sampler) -> Iterator[Draft]:
     counted = not table.measures or draw.rng.random() < 0.5
     measure = None if counted else draw.measure(table)
     words = draw.pick(["count", "number of entries"]) if measure is None else measure.words
-    parts = grouped(table.rows, column)
+    parts = group_rows(table.rows, column)
     rows = [(name, Decimal(len(part)) if measure is None else measure.of(part)) for name, part in parts.items()]
     what = "count(*)" if measure is None else measure.sql
     query = f"select {column.sql}, {what} from {table.sql} group by {column.sql}"
-    agree(draw, query, (), sorted(rows))
+    check_with_sqlite(draw, query, (), sorted(rows))
     yield Draft(
-        check=Rows(gold=tuple((name, number(round(value, 2))) for name, value in rows)),
-        words={"many": table.many, "what": words, "column": draw.call(column)},
+        check=Rows(gold=tuple((name, format_number(round(value, 2))) for name, value in rows)),
+        words={"many": table.many, "what": words, "column": draw.column_name(column)},
         loose=("column",),
-        facts=facts(query),
+        facts=query_facts(query),
     )
 
 
@@ -146,41 +146,41 @@ def top_k(draw: Sampler) -> Iterator[Draft]:
     name, column = draw.pick(table.names or [one for one in [table.key] if one]), draw.pick(table.measures)
     conditions = draw.conditions(table) if draw.rng.random() < 0.4 else ()
     most, count = draw.rng.random() < 0.6, draw.rng.randint(2, 5)
-    order = sorted(kept(table.rows, conditions), key=lambda row: row[column.name], reverse=most)
+    order = sorted(matching_rows(table.rows, conditions), key=lambda row: row[column.name], reverse=most)
     cells = [row[column.name] for row in order[: count + 1]]
     if len(set(cells)) <= count or column in [one.column for one in conditions]:  # a tie, or too few
         raise Unsuitable
-    query = f"select {name.sql}, {column.sql} from {table.sql}{where(conditions)} order by {column.sql}"
+    query = f"select {name.sql}, {column.sql} from {table.sql}{where_clause(conditions)} order by {column.sql}"
     query += f"{' desc' if most else ''} limit {count}"
     gold = [(row[name.name], row[column.name]) for row in order[:count]]
-    agree(draw, query, conditions, gold)
+    check_with_sqlite(draw, query, conditions, gold)
     yield Draft(
-        check=Rows(gold=tuple((f"{one}", number(Decimal(str(cell)))) for one, cell in gold), ordered=True),
+        check=Rows(gold=tuple((f"{one}", format_number(Decimal(str(cell)))) for one, cell in gold), ordered=True),
         words={
-            "many": limited(draw, table, conditions),
+            "many": rows_phrase(draw, table, conditions),
             "count": f"{count}",
             "order": "highest" if most else "lowest",
-            "column": draw.call(column),
+            "column": draw.column_name(column),
         },
         loose=("column",),
-        facts=facts(query, conditions),
+        facts=query_facts(query, conditions),
     )
 
 
 def distinct(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.categories)
     column, conditions = draw.pick(table.categories), draw.conditions(table)
-    found = sorted({row[column.name] for row in kept(table.rows, conditions)})
-    if column in [one.column for one in conditions] or not 1 < len(found) <= FEW:
+    found = sorted({row[column.name] for row in matching_rows(table.rows, conditions)})
+    if column in [one.column for one in conditions] or not 1 < len(found) <= MAX_LISTED:
         raise Unsuitable
-    query = f"select distinct {column.sql} from {table.sql}{where(conditions)}"
-    agree(draw, query, conditions, [(one,) for one in found])
+    query = f"select distinct {column.sql} from {table.sql}{where_clause(conditions)}"
+    check_with_sqlite(draw, query, conditions, [(one,) for one in found])
     yield Draft(
-        check=Members(gold=tuple(found), others=others(draw, column, found)),
-        words={"many": table.many, "condition": draw.say(conditions), "column": draw.call(column)},
+        check=Members(gold=tuple(found), others=distractors(draw, column, found)),
+        words={"many": table.many, "condition": draw.phrase(conditions), "column": draw.column_name(column)},
         loose=("column",),
-        hidden=hidden(*found),
-        facts=facts(query, conditions),
+        hidden=hidden_words(*found),
+        facts=query_facts(query, conditions),
     )
 
 
@@ -188,19 +188,19 @@ def having(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.categories)
     column = draw.pick(table.categories)
     conditions = draw.conditions(table) if draw.rng.random() < 0.5 else ()
-    sizes = {name: len(part) for name, part in grouped(kept(table.rows, conditions), column).items()}
+    sizes = {name: len(part) for name, part in group_rows(matching_rows(table.rows, conditions), column).items()}
     bound = draw.pick(sorted(sizes.values())) - draw.rng.randint(0, 2)
     found = sorted(name for name, size in sizes.items() if size > bound)
     if not 0 < len(found) < len(sizes) or bound < 2 or column in [one.column for one in conditions]:
         raise Unsuitable
-    query = f"select {column.sql} from {table.sql}{where(conditions)}"
+    query = f"select {column.sql} from {table.sql}{where_clause(conditions)}"
     query += f" group by {column.sql} having count(*) > {bound}"
-    agree(draw, query, conditions, [(one,) for one in found])
+    check_with_sqlite(draw, query, conditions, [(one,) for one in found])
     yield Draft(
-        check=Members(gold=tuple(found), others=others(draw, column, found)),
-        words={"many": limited(draw, table, conditions), "column": draw.call(column), "bound": f"{bound}"},
+        check=Members(gold=tuple(found), others=distractors(draw, column, found)),
+        words={"many": rows_phrase(draw, table, conditions), "column": draw.column_name(column), "bound": f"{bound}"},
         loose=("column",),
-        facts=facts(query, conditions),
+        facts=query_facts(query, conditions),
     )
 
 
@@ -208,7 +208,7 @@ def superlative(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.categories and table.measures)
     column, measure = draw.pick(table.categories), draw.pick(table.measures)
     kind, most = draw.pick(["avg", "avg", "sum"]), draw.rng.random() < 0.6
-    parts = grouped(table.rows, column)
+    parts = group_rows(table.rows, column)
     cells = {name: [Decimal(str(row[measure.name])) for row in part] for name, part in parts.items()}
     values = {name: sum(part, Decimal(0)) / (len(part) if kind == "avg" else 1) for name, part in cells.items()}
     first, second, *_ = sorted(values, key=lambda name: values[name], reverse=most)
@@ -216,14 +216,19 @@ def superlative(draw: Sampler) -> Iterator[Draft]:
         raise Unsuitable
     query = f"select {column.sql} from {table.sql} group by {column.sql} order by {kind}({measure.sql})"
     query += f"{' desc' if most else ''} limit 1"
-    agree(draw, query, (), [(first,)])
+    check_with_sqlite(draw, query, (), [(first,)])
     order = f"{'highest' if most else 'lowest'} {'average' if kind == 'avg' else 'total'}"
     yield Draft(
-        check=Value(gold=first, also=(spoken(first),), wrong=tuple(sorted({*values} - {first}))),
-        words={"many": table.many, "column": draw.call(column), "order": order, "measure": draw.call(measure)},
+        check=Value(gold=first, also=(spell_out(first),), wrong=tuple(sorted({*values} - {first}))),
+        words={
+            "many": table.many,
+            "column": draw.column_name(column),
+            "order": order,
+            "measure": draw.column_name(measure),
+        },
         loose=("column", "measure"),
-        hidden=hidden(first),
-        facts=facts(query),
+        hidden=hidden_words(first),
+        facts=query_facts(query),
     )
 
 
@@ -232,6 +237,6 @@ def offscope(draw: Sampler) -> Iterator[Draft]:
     column = draw.pick(table.of("measure", "category", "date", "year", "text", "label"))
     yield Draft(
         check=Declined(),
-        words={"many": table.many, "one": table.one, "column": draw.call(column)},
+        words={"many": table.many, "one": table.one, "column": draw.column_name(column)},
         loose=("column",),
     )

@@ -1,4 +1,4 @@
-"""Drafts of questions in which words have to be understood: descriptions, and work that these tools cannot do."""
+"""Drafts of questions with descriptions in other words, and of work that these tools cannot do."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,17 +9,17 @@ from pydantic import JsonValue
 from skillstill_training.authoring import Absent, BuiltWorkspace, Declined, Draft, Value
 
 from ..generator.vocabulary import HOLE, Needle, vocabulary
-from .lookups import ABSENT, also, any_of, place, shuffled
+from .lookups import ABSENT, place, places_check, short_names, shuffled
 from .record import LogRecord, record
 
-# What is asked for by split, and why it cannot be had here.
+# The tasks of each split, and why the tools cannot do them.
 TASKS: Mapping[str, Mapping[str, str]] = tomllib.loads(
     Path(__file__).with_name("tasks.toml").read_text(encoding="utf-8")
 )
 
 
 def match(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """The warning that a description means, or that there is none such."""
+    """Yield drafts about the warning that a description means, or that there is none."""
     known = record(built)
     needles = vocabulary(built.split).needle if known.levels else ()
     there = shuffled([(one, said) for one in needles if one.text in known.needles for said in one.meaning], rng)
@@ -27,7 +27,7 @@ def match(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     for needle, said in there:
         same = [one for one in known.of_level["WARN"] if one.facts.get("needle") == needle.text]
         facts: dict[str, JsonValue] = {"place": place(same[0]), "message": same[0].message}
-        draft = Draft(check=any_of(same), words={"meaning": said}, facts=facts)
+        draft = Draft(check=places_check(same), words={"meaning": said}, facts=facts)
         if absent and rng.random() < ABSENT:
             otherwise = absent.pop()
             pair = f"{said} | {otherwise}"
@@ -38,21 +38,21 @@ def match(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def several(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Which of the services that had trouble with a host had that of a kind."""
+    """Yield drafts about the service with one kind of trouble with a host."""
     known = record(built)
     said = {one.text: one.said for one in vocabulary(built.split).trouble} if known.levels else {}
-    troubles = known.told("trouble", "WARN")
+    troubles = known.with_fact("trouble", "WARN")
     for entry, way in shuffled([(one, way) for one in troubles for way in said[one.facts["trouble"]]], rng):
         host = entry.facts["host"]
         wrong = tuple(name for name in known.components if name != entry.component)
         facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
         facts |= {"message": entry.message}
-        check = Value(gold=entry.component, also=also(entry.component), wrong=wrong)
+        check = Value(gold=entry.component, also=short_names(entry.component), wrong=wrong)
         yield Draft(check=check, words={"trouble": way, "host": host}, hidden=(entry.component,), facts=facts)
 
 
 def offscope(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    """Work that is handed back at once."""
+    """Yield drafts of work to hand back."""
     for component in shuffled(record(built).components, rng):
         for task, reason in rng.sample([*TASKS[built.split].items()], 3):
             words = {"task": task.format(component=component)}
@@ -60,7 +60,7 @@ def offscope(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _is_absent(needle: Needle, known: LogRecord) -> bool:
-    """Whether it is not there, and nothing that one would look for finds what might be meant."""
+    """Return whether the message does not occur, and neither does any of its fixed parts."""
     if needle.text in known.needles:
         return False
     fixed: Sequence[str] = [part.lower() for part in HOLE.split(needle.text)[::3] if len(part) > 4]

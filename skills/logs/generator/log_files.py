@@ -1,4 +1,4 @@
-"""A landscape written to files, and the record of what was written."""
+"""Generated logs as files, and the notes about their entries."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,30 +9,30 @@ from typing import Literal
 from pydantic import JsonValue
 
 from .event import LogEvent
-from .formats import line, prints_info
+from .formats import first_line, prints_info
 from .incidents import incidents
-from .landscape import Stage, stage, traffic
+from .landscape import Scene, build_scene, traffic
 from .vocabulary import vocabulary
 
 
-def landscape(tree: Path, split: Literal["train", "validation", "test"], rng: Random) -> Mapping[str, JsonValue]:
-    """What is noted of it, as `steps.py` says."""
-    scene = stage(vocabulary(split), rng)
+def write_landscape(tree: Path, split: Literal["train", "validation", "test"], rng: Random) -> Mapping[str, JsonValue]:
+    """Write the logs of a generated scene. Return its notes, as `steps.py` describes them."""
+    scene = build_scene(vocabulary(split), rng)
     events = [*traffic(scene, rng), *incidents(scene, rng)]
     by_file: dict[str, list[LogEvent]] = defaultdict(list)
     for event in sorted(events, key=lambda one: one.at):
         by_file[event.service.file].append(event)
-    rows = [row for path, inside in sorted(by_file.items()) for row in _written(tree / path, path, inside, scene)]
+    rows = [row for path, inside in sorted(by_file.items()) for row in _write_file(tree / path, path, inside, scene)]
     needles: list[JsonValue] = [one.text for one in scene.needles]
     return {"entries": [*rows], "levels": True, "absent": _absent(scene), "needles": needles}
 
 
-def _written(file: Path, path: str, events: Sequence[LogEvent], scene: Stage) -> Iterator[list[JsonValue]]:
-    """Writes the file, and tells what it wrote."""
+def _write_file(file: Path, path: str, events: Sequence[LogEvent], scene: Scene) -> Iterator[list[JsonValue]]:
+    """Write the file, and yield a row of notes for each entry."""
     lines: list[str] = []
     for event in events:
         first = len(lines) + 1
-        lines += [line(event, scene.day), *event.trace]
+        lines += [first_line(event, scene.day), *event.trace]
         yield [path, first, len(lines), event.at, _level(event), event.service.component, _kind(event), event.request,
                event.message, dict(event.facts)]  # fmt: skip
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -44,12 +44,12 @@ def _level(event: LogEvent) -> str:
 
 
 def _kind(event: LogEvent) -> str:
-    """A syslog says the level in the message, which makes it another message."""
+    """Return the kind of the message; a syslog prints the level in it, which makes it another kind."""
     return event.kind if prints_info(event.service.form) else f"{event.level} {event.kind}"
 
 
-def _absent(scene: Stage) -> list[JsonValue]:
-    """Names of services that are not there, printed like those that are."""
+def _absent(scene: Scene) -> list[JsonValue]:
+    """Return names of services that do not exist, in the form of those that do."""
     words = scene.words
     own = {service.said for service in scene.services}
     names: list[JsonValue] = []

@@ -1,4 +1,4 @@
-"""What plans read off a result, as anyone who sees it could."""
+"""Functions with which plans read the rows of a result."""
 
 import re
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ def found_nothing(seen: SeenResult) -> bool:
     return seen.text.startswith("no ")
 
 
-def absent(tried: Sequence[SeenResult]) -> str:
+def absence_answer(tried: Sequence[SeenResult]) -> str:
     return f"There is none ({', '.join(one.id for one in tried)} found nothing)."
 
 
 def row_at(seen: SeenResult, place: str) -> str:
-    """The row about that place. Raises LookupError where it is not shown."""
+    """Return the row about that place. Raise LookupError if it is not shown."""
     rows = [line for line in seen.lines if line.startswith(f"{place}: ")]
     if not rows:
         raise LookupError(f"{place} is not shown")
@@ -29,18 +29,18 @@ def is_shown(seen: SeenResult, place: str) -> bool:
 
 
 def row_of(seen: SeenResult, name: str) -> str:
-    """The row of the group of that name: count, name, first place. Raises LookupError where it is not shown."""
-    if not (found := _rows_of(seen, name)):
+    """Return the row of the group of that name: count, name, first place. Raise LookupError if it is not shown."""
+    if not (rows := _rows_of(seen, name)):
         raise LookupError(f"no group {name!r}")
-    return found[0]
+    return rows[0]
 
 
 def has_row(seen: SeenResult, name: str) -> bool:
     return bool(_rows_of(seen, name))
 
 
-def first_of(row: str) -> str:
-    """Where a group begins."""
+def first_place(row: str) -> str:
+    """Return the place of the group's first entry."""
     return row.rpartition(" ")[2]
 
 
@@ -49,7 +49,7 @@ def _rows_of(seen: SeenResult, name: str) -> list[str]:
 
 
 def place_of(row: str) -> str:
-    """Where an entry stands."""
+    """Return the place of the row's entry."""
     return row.split(": ", 1)[0]
 
 

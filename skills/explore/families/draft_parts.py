@@ -1,4 +1,4 @@
-"""How a prompt names what it asks about, and what there is to say of names that are not there."""
+"""Parts that drafts share: unambiguous names, place checks, and twins about names that do not exist."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,14 +8,14 @@ from random import Random
 from skillstill_training.authoring import Absent, Draft, Locations, Span
 
 from .code import Class, CodePlace, Function
-from .names import last, parts, recombined, shuffled
+from .names import last_part, parts, recombine, shuffled
 from .tree import Tree
 
 COMMON = frozenset(dir(str) + dir(dict) + dir(list) + dir(set) + dir(bytes) + ["main", "run", "read", "write", "close"])
 
 
-def called(tree: Tree, one: CodePlace) -> str:
-    """The shortest name that means this definition only: `name`, `Class.name`; empty where neither does."""
+def unique_name(tree: Tree, one: CodePlace) -> str:
+    """Return the shortest name of this definition alone, `name` or `Class.name`; empty if both are ambiguous."""
     if tree.is_unique(one):
         return as_code(one)
     short = ".".join(one.name.split(".")[-2:])
@@ -24,32 +24,32 @@ def called(tree: Tree, one: CodePlace) -> str:
 
 
 def as_code(one: CodePlace) -> str:
-    """Its last name, with parentheses where that would read as a word of the sentence: `process()`."""
+    """Return its last name, with parentheses if it would read as a word of the sentence: `process()`."""
     return f"{one.last}()" if isinstance(one, Function) and re.fullmatch(r"[a-z]+", one.last) else one.last
 
 
-def sayable(tree: Tree, one: CodePlace) -> bool:
-    """Whether it is found however loosely its name is said: two words or more, alone of its name in any case."""
+def is_found_loosely(tree: Tree, one: CodePlace) -> bool:
+    """Return whether any spelling of its name finds it: two words or more, unique in any case."""
     return len(parts(one.last)) > 1 and not one.last.startswith("_") and tree.is_unique_in_any_case(one)
 
 
-def loose(tree: Tree, one: CodePlace, name: str) -> tuple[str, ...]:
-    return ("name",) if sayable(tree, one) and name else ()
+def loose_slots(tree: Tree, one: CodePlace, name: str) -> tuple[str, ...]:
+    return ("name",) if is_found_loosely(tree, one) and name else ()
 
 
 def is_distinct(name: str) -> bool:
-    """Whether it is hardly a method of something else too."""
+    """Return whether it is unlikely to be also a method of something else."""
     return len(parts(name)) > 1 and name not in COMMON and not name.startswith("__")
 
 
 def span_of(one: CodePlace) -> Span:
-    """Where it stands: of a class only its head, for what lies in its body is something else."""
+    """Return its lines; of a class only the head, because its body contains other definitions."""
     end = one.line if isinstance(one, Class) else one.end
     return Span(path=one.path, first=one.line - one.decorators, last=end)
 
 
-def at(one: CodePlace, precision: float = 0.5) -> Locations:
-    """The check that its place is told: a line inside it."""
+def place_check(one: CodePlace, precision: float = 0.5) -> Locations:
+    """Return the check that an answer names its place: a line inside it."""
     return Locations(gold=(span_of(one),), precision=precision)
 
 
@@ -58,7 +58,7 @@ def facts_of(one: CodePlace) -> dict[str, str | int]:
 
 
 def folder_of(one: CodePlace) -> str:
-    """Where a question may be limited to; empty for the top."""
+    """Return the folder that a question may be limited to; empty for the root."""
     folder = str(PurePosixPath(one.path).parent)
     return "" if folder == "." else folder
 
@@ -66,11 +66,11 @@ def folder_of(one: CodePlace) -> str:
 def with_absent(
     tree: Tree, drafts: Iterable[Draft], like: Sequence[CodePlace], share: float, rng: Random
 ) -> Iterator[Draft]:
-    """The drafts, some of them followed by their like about a name that is not there."""
-    made = recombined(shuffled(sorted({one.last for one in like if not one.is_test}), rng), tree.text, rng)
+    """Yield the drafts, some of them followed by a twin about a name that does not exist."""
+    invented = recombine(shuffled(sorted({one.last for one in like if not one.is_test}), rng), tree.text, rng)
     for number, draft in enumerate(drafts):
         name = draft.words["name"]
-        paired = rng.random() < share and is_distinct(last(name)) and (missing := _like(name, made))
+        paired = rng.random() < share and is_distinct(last_part(name)) and (missing := _similar_name(name, invented))
         yield draft.model_copy(update={"pair": f"{name}/{number}"}) if paired else draft
         if paired:
             yield draft.model_copy(
@@ -84,16 +84,16 @@ def with_absent(
             )
 
 
-def _like(name: str, made: Iterator[str]) -> str:
-    """One of the made names, spelled as the last part of the name is, behind what stands before that."""
+def _similar_name(name: str, invented: Iterator[str]) -> str:
+    """Return the name with an invented last part in the same style; empty if there is none."""
     owner, dot, end = name.rpartition(".")
-    tries = (next(made, "") for _ in range(20))
+    tries = (next(invented, "") for _ in range(20))
     alike = (one for one in tries if one and one[0].isupper() == end[0].isupper())
     return f"{owner}{dot}{found}" if (found := next(alike, "")) else ""
 
 
-def plain_functions(tree: Tree) -> list[Function]:
-    """The functions and methods that a question can be about: no tests, no special methods, none inside another."""
+def askable_functions(tree: Tree) -> list[Function]:
+    """Return the functions and methods for questions: no tests, no special methods, no nested functions."""
     classes = {(one.path, one.name) for one in tree.classes}
     return [
         one
@@ -102,5 +102,5 @@ def plain_functions(tree: Tree) -> list[Function]:
     ]
 
 
-def plain_classes(tree: Tree) -> list[Class]:
+def askable_classes(tree: Tree) -> list[Class]:
     return [one for one in tree.classes if not one.is_test and not one.owner]

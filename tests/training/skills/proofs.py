@@ -1,4 +1,4 @@
-"""How tests of a skill's families come to goals: drafted, said, proven."""
+"""Goals for tests of a skill's families: drafts in a wording, proven with the real tools."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,10 +8,10 @@ from skillstill_training.sampling.goal_builder import GoalBuilder, UnfitGoal
 from skillstill_training.workspaces import BuiltWorkspace
 
 
-async def proven(
+async def prove_drafts(
     drafts: Iterable[Draft], family: Family, built: BuiltWorkspace, builder: GoalBuilder, wordings: Sequence[str]
 ) -> list[Goal]:
-    """The goals of the drafts, in one wording after the other; a prompt that gives its answer away makes none."""
+    """Return the goals of the drafts, in one wording after the other, without prompts that give the answer away."""
     goals = []
     for at, draft in enumerate(drafts):
         wording = (f"train/{at}", wordings[at % len(wordings)])

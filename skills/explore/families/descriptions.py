@@ -1,4 +1,4 @@
-"""What somebody says who knows what code does, but not what it is called; and which word of that finds it."""
+"""How people describe code that they cannot name, and which words of a description find it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,19 +9,19 @@ from .names import parts
 from .tree import Line, Tree
 from .vocabulary import STOP, VERBS
 
-SHOWN = 5  # hits that a search tells
-TELLING = 4  # letters of a word that is worth a search
+MAX_SHOWN = 5  # hits that a search shows
+MIN_LETTERS = 4  # letters of a word that is worth a search
 KEYWORDS = {"py": "def", "rs": "fn", "go": "func"}  # what a definition of a function begins with, by suffix
-FEWEST, MOST = 4, 22  # words of a description
-MOST_HITS = 40  # of a word that is telling by itself
-SPOKEN = re.compile(r"[A-Za-z0-9 ,'()/.-]+")
-WORD = re.compile(rf"[A-Za-z]{{{TELLING},}}|\b[A-Z]{{3}}\b")
+MIN_WORDS, MAX_WORDS = 4, 22  # words of a description
+MAX_HITS = 40  # of a word that is rare enough to find a place by itself
+PLAIN_TEXT = re.compile(r"[A-Za-z0-9 ,'()/.-]+")
+WORD = re.compile(rf"[A-Za-z]{{{MIN_LETTERS},}}|\b[A-Z]{{3}}\b")
 IRREGULAR = {"has": "have", "does": "do", "is": "be"}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One description in two moods: `parse the header`, `parses the header`."""
+class Description:
+    """One description with two verb forms: `parse the header`, `parses the header`."""
 
     action: str
     actions: str
@@ -32,32 +32,32 @@ Step = tuple[str, str]  # the pattern and the path of a search
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """How a place is found by the words of its description.
+    """The searches that find a place by the words of its description.
 
-    steps  the searches; the last one shows the `hit`
+    steps  the searches; the last one shows `hit`
     """
 
     steps: tuple[Step, ...]
     hit: Line
 
 
-def said(sentence: str, name: str) -> Said | None:
-    """How one asks for what the sentence describes; None where it says no action or little but the name."""
+def parse_description(sentence: str, name: str) -> Description | None:
+    """Return how people ask for what the sentence describes; None if it has no action or little more than the name."""
     text = re.sub(rf"^{re.escape(name)}\s+", "", sentence).strip()
     text = re.sub(r"\s*\([^)]*\)", "", text).strip()
     first, _, rest = text.partition(" ")
     verb = base_form(first.lower())
     words = text.split()
-    if verb not in VERBS or not FEWEST <= len(words) <= MOST or not SPOKEN.fullmatch(text):
+    if verb not in VERBS or not MIN_WORDS <= len(words) <= MAX_WORDS or not PLAIN_TEXT.fullmatch(text):
         return None
     known = set(re.findall(r"[a-z]+", text.lower()))
     if all(any(part.startswith(word[:5]) for word in known) for part in parts(name)) or "self" in known:
         return None
-    return Said(f"{verb} {rest}", f"{third_person(verb)} {rest}")
+    return Description(f"{verb} {rest}", f"{third_person(verb)} {rest}")
 
 
 def base_form(verb: str) -> str:
-    """`return` of `returns`; other words as they are."""
+    """Return `return` for `returns`, and other words unchanged."""
     if verb in IRREGULAR:
         return IRREGULAR[verb]
     forms = [verb, verb[:-1], verb[:-2], f"{verb[:-3]}y"] if verb.endswith("s") else [verb]
@@ -70,23 +70,23 @@ def third_person(verb: str) -> str:
     return f"{verb}es" if re.search(r"(s|x|z|ch|sh|o)$", verb) else f"{verb}s"
 
 
-def telling_words(text: str) -> list[str]:
-    """Its words that are worth a search, in small letters; of a plural the singular, which finds both."""
+def search_words(text: str) -> list[str]:
+    """Return the words that are worth a search, in lower case; a plural as its singular, which finds both."""
     words = [word.lower() for word in WORD.findall(text)]
     words = [
-        word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > TELLING + 1 else word
+        word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > MIN_LETTERS + 1 else word
         for word in words
     ]
     return [word for word in dict.fromkeys(words) if word not in STOP and f"{word}s" not in STOP]
 
 
-def found(tree: Tree, word: str) -> list[Line]:
-    """The hits of a search for a word, in its order: definitions of that very name first."""
+def word_hits(tree: Tree, word: str) -> list[Line]:
+    """Return the hits of a search for a word, in its order: definitions of that name first."""
     return _definitions_first(tree, word, tree.hits(word) or tree.hits(word, ignore_case=True))
 
 
-def found_by(tree: Tree, pattern: str, word: str, hits: Sequence[Line]) -> list[Line]:
-    """The hits of a search for a pattern with this word in it, whose own hits are these."""
+def pattern_hits(tree: Tree, pattern: str, word: str, hits: Sequence[Line]) -> list[Line]:
+    """Return the hits of a search for a pattern that contains the word; `hits` are those of the word alone."""
     for flags in (re.NOFLAG, re.IGNORECASE):
         expression = re.compile(pattern, flags)
         if matching := [hit for hit in hits if expression.search(tree.texts[hit[0]][hit[1] - 1])]:
@@ -99,42 +99,45 @@ def _definitions_first(tree: Tree, word: str, hits: Sequence[Line]) -> list[Line
     return sorted(hits, key=lambda hit: hit not in named)
 
 
-def query(tree: Tree, gold: CodePlace, known: Mapping[str, Sequence[Line]]) -> Query | None:
-    """The shortest way to a line of the gold: a rare word; a word in a definition; a word in a file that it led to."""
-    words = by_hits(known)
+def find_query(tree: Tree, gold: CodePlace, known: Mapping[str, Sequence[Line]]) -> Query | None:
+    """Return the shortest search for a line of the gold; None if none finds it.
+
+    First a rare word is tried, then a word in a definition, then a word in a file among its first hits.
+    """
+    words = rarest_first(known)
     for word in words:
-        if len(known[word]) <= MOST_HITS and (hit := _inside(known[word][:SHOWN], gold)):
+        if len(known[word]) <= MAX_HITS and (hit := _first_hit_inside(known[word][:MAX_SHOWN], gold)):
             return Query(((word, ""),), hit)
     keyword = KEYWORDS[gold.path.rpartition(".")[2]]
     for word in words:
-        defined = found_by(tree, f"{keyword} .*{word}", word, known[word])
-        if (hit := _inside(defined[:SHOWN], gold)) and len(known[word]) > SHOWN:
+        defined = pattern_hits(tree, f"{keyword} .*{word}", word, known[word])
+        if (hit := _first_hit_inside(defined[:MAX_SHOWN], gold)) and len(known[word]) > MAX_SHOWN:
             return Query(((word, ""), (f"{keyword} .*{word}", "")), hit)
     for word in words:
         inside = [hit for hit in known[word] if hit[0] == gold.path]
-        led = gold.path in {path for path, _ in known[word][:SHOWN]}
-        if led and (hit := _inside(inside[:SHOWN], gold)):
+        led = gold.path in {path for path, _ in known[word][:MAX_SHOWN]}
+        if led and (hit := _first_hit_inside(inside[:MAX_SHOWN], gold)):
             return Query(((word, ""), (word, gold.path)), hit)
     return None
 
 
-def by_hits(known: Mapping[str, Sequence[Line]]) -> list[str]:
-    """The words that stand anywhere, those with the fewest hits first."""
+def rarest_first(known: Mapping[str, Sequence[Line]]) -> list[str]:
+    """Return the words that occur, those with the fewest hits first."""
     return sorted((word for word, hits in known.items() if hits), key=lambda word: len(known[word]))
 
 
-def lowered(text: str) -> str:
-    """The text as it stands inside a sentence: its first letter small, unless that begins a name."""
+def lower_first(text: str) -> str:
+    """Return the text with a small first letter, unless its first word is a name."""
     first, _, rest = text.partition(" ")
     return f"{first.lower()} {rest}" if first[1:].islower() or len(first) == 1 else text
 
 
-def _inside(hits: Sequence[Line], gold: CodePlace) -> Line | None:
+def _first_hit_inside(hits: Sequence[Line], gold: CodePlace) -> Line | None:
     return next((hit for hit in hits if hit[0] == gold.path and gold.line <= hit[1] <= gold.end), None)
 
 
 def descriptions(notes: object) -> Iterator[tuple[str, str, str]]:
-    """Path, qualified name and sentence, of what a step noted as {path: {name: sentence}}."""
+    """Yield path, qualified name and sentence of the notes {path: {name: sentence}} of a step."""
     for path, named in notes.items() if isinstance(notes, Mapping) else ():
         for name, sentence in named.items() if isinstance(named, Mapping) else ():
             yield path, name, str(sentence)
