@@ -52,9 +52,9 @@ def write_domain(
 
 def shipped(tree: Path, rng: Random) -> Notes:
     """Replace the CSV files that `real.toml` lists by tables with other names and values. Return their notes."""
-    known = tomllib.loads((HERE / "real.toml").read_text(encoding="utf-8"))
+    specs = tomllib.loads((HERE / "real.toml").read_text(encoding="utf-8"))
     files = sorted(file for file in tree.rglob("*") if file.is_file())
-    tables = [_alter_table(file, known[file.name], rng) for file in files if file.name in known]
+    tables = [_alter_table(file, specs[file.name], rng) for file in files if file.name in specs]
     for file in files:
         file.unlink()
     return _write_tables(tree, tables, "records", rng)
@@ -196,9 +196,16 @@ def _alter_cell(cell: str, kind: str, rng: Random) -> Any:
 
 
 def _note(spec: Mapping[str, Any], name: str) -> Notes:
-    one = spec["one"]
+    singular = spec["one"]
     lacks = [word.strip() for word in spec.get("lacks", "").split(",") if word.strip()]
-    return {"one": one, "many": spec.get("many", f"{one}s"), "lacks": lacks, "key": "", "label": "", "columns": {}}
+    return {
+        "one": singular,
+        "many": spec.get("many", f"{singular}s"),
+        "lacks": lacks,
+        "key": "",
+        "label": "",
+        "columns": {},
+    }
 
 
 def _spoken_name(name: str) -> str:
@@ -213,16 +220,16 @@ def _write_tables(tree: Path, tables: Sequence[MadeTable], stem: str, rng: Rando
     database = tree / f"{stem}{rng.choice(('.db', '.sqlite'))}"
     split = rng.sample(tables, rng.randint(0, len(tables) - 1))
     noted: Notes = {}
-    for made in rng.sample(tables, len(tables)):
-        names = {plain: naming(plain) for plain in made.note["columns"]}
+    for table in rng.sample(tables, len(tables)):
+        names = {plain: naming(plain) for plain in table.note["columns"]}
         rows = [
             {names[plain]: dates(cell) if isinstance(cell, date) else cell for plain, cell in row.items()}
-            for row in made.rows
+            for row in table.rows
         ]
-        file = tree / rng.choice(("data", "exports")) / f"{made.name}{rng.choice(('.csv', '.csv', '.tsv'))}"
-        file = file if made in split else database
-        (_to_sqlite if file == database else _to_text)(file, made.name, rows)
-        noted[made.name] = _rename_columns(made.note, names, naming) | {"path": file.relative_to(tree).as_posix()}
+        file = tree / rng.choice(("data", "exports")) / f"{table.name}{rng.choice(('.csv', '.csv', '.tsv'))}"
+        file = file if table in split else database
+        (_to_sqlite if file == database else _to_text)(file, table.name, rows)
+        noted[table.name] = _rename_columns(table.note, names, naming) | {"path": file.relative_to(tree).as_posix()}
     if database.exists():
         _clear_sqlite_version(database)
     return {"tables": noted}

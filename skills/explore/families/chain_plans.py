@@ -28,10 +28,10 @@ def ancestor(goal: Goal, context: OracleContext) -> Plan:
     return definition_line(goal, seen)
 
 
-def _definition(said: str) -> Calls:
-    look = yield from look_up(said)
+def _definition(name: str) -> Calls:
+    look = yield from look_up(name)
     if look.seen is None:
-        raise LookupError(f"{said} is not found")
+        raise LookupError(f"{name} is not found")
     return look.seen
 
 

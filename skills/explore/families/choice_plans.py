@@ -20,9 +20,9 @@ def by_body(goal: Goal, context: OracleContext) -> Plan:
     seen = yield call("outline", target=outline_target(goal.words["name"]))
     context.met(len(seen.places))
     where = place(goal, seen)
-    for one in seen.places:
-        yield call("read", path=one.path, line=one.first)
-        if f"{one.path}:{one.first}" == where:
+    for span in seen.places:
+        yield call("read", path=span.path, line=span.first)
+        if f"{span.path}:{span.first}" == where:
             break
     return definition_line(goal, seen)
 

@@ -26,75 +26,87 @@ def by_signature(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
         ("which", _parameter_phrases),
         ("which", _return_phrases),
     )
-    for found in _shared_names(tree, MAX_LISTED, rng):
+    for definitions in _shared_names(tree, MAX_LISTED, rng):
         named = [
-            (one, text) for _, kind in shuffled(kinds, rng) for one, text in _distinct_properties(found, kind, rng)
+            (one, text)
+            for _, kind in shuffled(kinds, rng)
+            for one, text in _distinct_properties(definitions, kind, rng)
         ]
         named = [(one, text) for one, text in named if not one.is_test]
         if named:
-            one, text = rng.choice(named)
-            yield _draft(one, text, found)
+            definition, text = rng.choice(named)
+            yield _draft(definition, text, definitions)
 
 
 def by_body(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Yield drafts about a definition that only its body identifies: by what it raises or calls."""
     tree = tree_of(built.root)
-    for found in _shared_names(tree, MAX_READ, rng):
-        if not all(isinstance(one, Function) for one in found):
+    for definitions in _shared_names(tree, MAX_READ, rng):
+        if not all(isinstance(one, Function) for one in definitions):
             continue
         named = [
             (one, text)
             for kind in (_raise_phrases, _call_phrases)
-            for one, text in _distinct_properties(found, kind, rng)
+            for one, text in _distinct_properties(definitions, kind, rng)
         ]
-        named = [(one, text) for one, text in named if not one.is_test and (len(found) > 2 or one == found[-1])]
+        named = [
+            (one, text) for one, text in named if not one.is_test and (len(definitions) > 2 or one == definitions[-1])
+        ]
         if named:
-            one, text = rng.choice(named)
-            yield _draft(one, text, found)
+            definition, text = rng.choice(named)
+            yield _draft(definition, text, definitions)
 
 
-def _draft(one: CodePlace, text: str, found: Sequence[CodePlace]) -> Draft:
-    others = [[other.path, other.line] for other in found if other != one]
-    facts = {**facts_of(one), "others": others}
-    return Draft(check=place_check(one, precision=1.0), words={"name": as_code(one), "which": text}, facts=facts)
+def _draft(definition: CodePlace, text: str, definitions: Sequence[CodePlace]) -> Draft:
+    others = [[other.path, other.line] for other in definitions if other != definition]
+    facts = {**facts_of(definition), "others": others}
+    return Draft(
+        check=place_check(definition, precision=1.0), words={"name": as_code(definition), "which": text}, facts=facts
+    )
 
 
 def _shared_names(tree: Tree, most: int, rng: Random) -> Iterator[Sequence[CodePlace]]:
     for name in shuffled(sorted(tree.by_last), rng):
-        found = tree.by_last[name]
-        if 2 <= len(found) <= most and not name.startswith("__") and not all(one.is_test for one in found):
-            yield found
+        definitions = tree.by_last[name]
+        if 2 <= len(definitions) <= most and not name.startswith("__") and not all(one.is_test for one in definitions):
+            yield definitions
 
 
-def _distinct_properties(found: Sequence[CodePlace], kind: Property, rng: Random) -> Iterator[tuple[CodePlace, str]]:
+def _distinct_properties(
+    definitions: Sequence[CodePlace], kind: Property, rng: Random
+) -> Iterator[tuple[CodePlace, str]]:
     """Yield each definition with a property that no other one has, and a phrase for that property."""
-    for one in found:
-        others = {text for other in found if other != one for text in kind(other)}
-        if own := sorted(kind(one) - others):
-            yield one, rng.choice(own)
+    for definition in definitions:
+        others = {text for other in definitions if other != definition for text in kind(other)}
+        if own := sorted(kind(definition) - others):
+            yield definition, rng.choice(own)
 
 
-def _owner_phrases(one: CodePlace) -> set[str]:
-    owner = last_part(one.owner)
+def _owner_phrases(definition: CodePlace) -> set[str]:
+    owner = last_part(definition.owner)
     words = spell_out(owner)
     phrases = (f"of the {words} class", f"in {owner}", f"on the {words}", f"that belongs to {owner}")
     return set(phrases) if len(parts(owner)) > 1 and not owner.startswith("_") else set()
 
 
-def _file_phrases(one: CodePlace) -> set[str]:
-    stem = one.path.rpartition("/")[2].partition(".")[0]
+def _file_phrases(definition: CodePlace) -> set[str]:
+    stem = definition.path.rpartition("/")[2].partition(".")[0]
     words = spell_out(stem)
     return {f"in the {words} module", f"from {words}", f"of the {words} code"} if len(words) > 3 else set()
 
 
-def _parameter_phrases(one: CodePlace) -> set[str]:
-    names = [given.name for given in one.parameters if len(given.name) > 2] if isinstance(one, Function) else []
+def _parameter_phrases(definition: CodePlace) -> set[str]:
+    names = (
+        [given.name for given in definition.parameters if len(given.name) > 2]
+        if isinstance(definition, Function)
+        else []
+    )
     phrases = ("that takes {}", "with a parameter {}", "that can be given {}", "which accepts a `{}` argument")
     return {text.format(name) for name in names for text in phrases}
 
 
-def _return_phrases(one: CodePlace) -> set[str]:
-    kind = one.returns.strip("'\"") if isinstance(one, Function) else ""
+def _return_phrases(definition: CodePlace) -> set[str]:
+    kind = definition.returns.strip("'\"") if isinstance(definition, Function) else ""
     phrases = ("that returns {}", "returning {}", "whose result is a {}")
     return (
         {text.format(kind) for text in phrases}
@@ -103,14 +115,18 @@ def _return_phrases(one: CodePlace) -> set[str]:
     )
 
 
-def _raise_phrases(one: CodePlace) -> set[str]:
+def _raise_phrases(definition: CodePlace) -> set[str]:
     """Return phrases for the exceptions, if the first lines show all of them."""
-    names = raised_names(one) if isinstance(one, Function) and one.end - one.line <= WINDOW else ()
+    names = (
+        raised_names(definition)
+        if isinstance(definition, Function) and definition.end - definition.line <= WINDOW
+        else ()
+    )
     return {text.format(name) for name in names for text in ("that raises {}", "which can raise {}", "raising {}")}
 
 
-def _call_phrases(one: CodePlace) -> set[str]:
-    calls = one.calls if isinstance(one, Function) else ()
-    near = [name for name, line in calls if line <= one.line + WINDOW]
-    names = [name for name in near if is_distinct(name) and name not in COMMON and name != one.last]
+def _call_phrases(definition: CodePlace) -> set[str]:
+    calls = definition.calls if isinstance(definition, Function) else ()
+    near = [name for name, line in calls if line <= definition.line + WINDOW]
+    names = [name for name in near if is_distinct(name) and name not in COMMON and name != definition.last]
     return {text.format(name) for name in names for text in ("that calls {}", "which uses {}", "calling {}()")}

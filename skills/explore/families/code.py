@@ -169,15 +169,15 @@ def _imports(tree: ast.Module, path: str) -> Iterator[Import]:
                 yield Import(path, name.name, node.lineno, node.lineno == node.end_lineno and name.asname is None)
 
 
-def _parameters(given: ast.arguments, *, bound: bool) -> Iterator[Parameter]:
-    positional = [*given.posonlyargs, *given.args]
-    defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(given.defaults)), *given.defaults]
+def _parameters(arguments: ast.arguments, *, bound: bool) -> Iterator[Parameter]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
     pairs: list[tuple[ast.arg, ast.expr | None]] = list(zip(positional, defaults, strict=True))[bound:]
-    pairs += [(given.vararg, None)] if given.vararg else []
-    pairs += zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    pairs += [(given.kwarg, None)] if given.kwarg else []
-    for one, default in pairs:
-        yield Parameter(one.arg, _source(default), _source(one.annotation))
+    pairs += [(arguments.vararg, None)] if arguments.vararg else []
+    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    pairs += [(arguments.kwarg, None)] if arguments.kwarg else []
+    for argument, default in pairs:
+        yield Parameter(argument.arg, _source(default), _source(argument.annotation))
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:

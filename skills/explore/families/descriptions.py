@@ -50,8 +50,8 @@ def parse_description(sentence: str, name: str) -> Description | None:
     words = text.split()
     if verb not in VERBS or not MIN_WORDS <= len(words) <= MAX_WORDS or not PLAIN_TEXT.fullmatch(text):
         return None
-    known = set(re.findall(r"[a-z]+", text.lower()))
-    if all(any(part.startswith(word[:5]) for word in known) for part in parts(name)) or "self" in known:
+    text_words = set(re.findall(r"[a-z]+", text.lower()))
+    if all(any(part.startswith(word[:5]) for word in text_words) for part in parts(name)) or "self" in text_words:
         return None
     return Description(f"{verb} {rest}", f"{third_person(verb)} {rest}")
 
@@ -99,31 +99,31 @@ def _definitions_first(tree: Tree, word: str, hits: Sequence[Line]) -> list[Line
     return sorted(hits, key=lambda hit: hit not in named)
 
 
-def find_query(tree: Tree, gold: CodePlace, known: Mapping[str, Sequence[Line]]) -> Query | None:
+def find_query(tree: Tree, gold: CodePlace, hits_of: Mapping[str, Sequence[Line]]) -> Query | None:
     """Return the shortest search for a line of the gold; None if none finds it.
 
     First a rare word is tried, then a word in a definition, then a word in a file among its first hits.
     """
-    words = rarest_first(known)
+    words = rarest_first(hits_of)
     for word in words:
-        if len(known[word]) <= MAX_HITS and (hit := _first_hit_inside(known[word][:MAX_SHOWN], gold)):
+        if len(hits_of[word]) <= MAX_HITS and (hit := _first_hit_inside(hits_of[word][:MAX_SHOWN], gold)):
             return Query(((word, ""),), hit)
     keyword = KEYWORDS[gold.path.rpartition(".")[2]]
     for word in words:
-        defined = pattern_hits(tree, f"{keyword} .*{word}", word, known[word])
-        if (hit := _first_hit_inside(defined[:MAX_SHOWN], gold)) and len(known[word]) > MAX_SHOWN:
+        defined = pattern_hits(tree, f"{keyword} .*{word}", word, hits_of[word])
+        if (hit := _first_hit_inside(defined[:MAX_SHOWN], gold)) and len(hits_of[word]) > MAX_SHOWN:
             return Query(((word, ""), (f"{keyword} .*{word}", "")), hit)
     for word in words:
-        inside = [hit for hit in known[word] if hit[0] == gold.path]
-        led = gold.path in {path for path, _ in known[word][:MAX_SHOWN]}
+        inside = [hit for hit in hits_of[word] if hit[0] == gold.path]
+        led = gold.path in {path for path, _ in hits_of[word][:MAX_SHOWN]}
         if led and (hit := _first_hit_inside(inside[:MAX_SHOWN], gold)):
             return Query(((word, ""), (word, gold.path)), hit)
     return None
 
 
-def rarest_first(known: Mapping[str, Sequence[Line]]) -> list[str]:
+def rarest_first(hits_of: Mapping[str, Sequence[Line]]) -> list[str]:
     """Return the words that occur, those with the fewest hits first."""
-    return sorted((word for word, hits in known.items() if hits), key=lambda word: len(known[word]))
+    return sorted((word for word, hits in hits_of.items() if hits), key=lambda word: len(hits_of[word]))
 
 
 def lower_first(text: str) -> str:

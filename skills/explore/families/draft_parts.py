@@ -14,27 +14,35 @@ from .tree import Tree
 COMMON = frozenset(dir(str) + dir(dict) + dir(list) + dir(set) + dir(bytes) + ["main", "run", "read", "write", "close"])
 
 
-def unique_name(tree: Tree, one: CodePlace) -> str:
+def unique_name(tree: Tree, definition: CodePlace) -> str:
     """Return the shortest name of this definition alone, `name` or `Class.name`; empty if both are ambiguous."""
-    if tree.is_unique(one):
-        return as_code(one)
-    short = ".".join(one.name.split(".")[-2:])
-    alike = [other for other in tree.by_last[one.last] if f".{other.name}".endswith(f".{short}")]
-    return short if one.owner and alike == [one] else ""
+    if tree.is_unique(definition):
+        return as_code(definition)
+    short = ".".join(definition.name.split(".")[-2:])
+    alike = [other for other in tree.by_last[definition.last] if f".{other.name}".endswith(f".{short}")]
+    return short if definition.owner and alike == [definition] else ""
 
 
-def as_code(one: CodePlace) -> str:
+def as_code(definition: CodePlace) -> str:
     """Return its last name, with parentheses if it would read as a word of the sentence: `process()`."""
-    return f"{one.last}()" if isinstance(one, Function) and re.fullmatch(r"[a-z]+", one.last) else one.last
+    return (
+        f"{definition.last}()"
+        if isinstance(definition, Function) and re.fullmatch(r"[a-z]+", definition.last)
+        else definition.last
+    )
 
 
-def is_found_loosely(tree: Tree, one: CodePlace) -> bool:
+def is_found_loosely(tree: Tree, definition: CodePlace) -> bool:
     """Return whether any spelling of its name finds it: two words or more, unique in any case."""
-    return len(parts(one.last)) > 1 and not one.last.startswith("_") and tree.is_unique_in_any_case(one)
+    return (
+        len(parts(definition.last)) > 1
+        and not definition.last.startswith("_")
+        and tree.is_unique_in_any_case(definition)
+    )
 
 
-def loose_slots(tree: Tree, one: CodePlace, name: str) -> tuple[str, ...]:
-    return ("name",) if is_found_loosely(tree, one) and name else ()
+def loose_slots(tree: Tree, definition: CodePlace, name: str) -> tuple[str, ...]:
+    return ("name",) if is_found_loosely(tree, definition) and name else ()
 
 
 def is_distinct(name: str) -> bool:
@@ -42,24 +50,24 @@ def is_distinct(name: str) -> bool:
     return len(parts(name)) > 1 and name not in COMMON and not name.startswith("__")
 
 
-def span_of(one: CodePlace) -> Span:
+def span_of(definition: CodePlace) -> Span:
     """Return its lines; of a class only the head, because its body contains other definitions."""
-    end = one.line if isinstance(one, Class) else one.end
-    return Span(path=one.path, first=one.line - one.decorators, last=end)
+    end = definition.line if isinstance(definition, Class) else definition.end
+    return Span(path=definition.path, first=definition.line - definition.decorators, last=end)
 
 
-def place_check(one: CodePlace, precision: float = 0.5) -> Locations:
+def place_check(definition: CodePlace, precision: float = 0.5) -> Locations:
     """Return the check that an answer names its place: a line inside it."""
-    return Locations(gold=(span_of(one),), precision=precision)
+    return Locations(gold=(span_of(definition),), precision=precision)
 
 
-def facts_of(one: CodePlace) -> dict[str, str | int]:
-    return {"name": one.name, "path": one.path, "line": one.line, "end": one.end}
+def facts_of(definition: CodePlace) -> dict[str, str | int]:
+    return {"name": definition.name, "path": definition.path, "line": definition.line, "end": definition.end}
 
 
-def folder_of(one: CodePlace) -> str:
+def folder_of(definition: CodePlace) -> str:
     """Return the folder that a question may be limited to; empty for the root."""
-    folder = str(PurePosixPath(one.path).parent)
+    folder = str(PurePosixPath(definition.path).parent)
     return "" if folder == "." else folder
 
 
@@ -89,7 +97,7 @@ def _similar_name(name: str, invented: Iterator[str]) -> str:
     owner, dot, end = name.rpartition(".")
     tries = (next(invented, "") for _ in range(20))
     alike = (one for one in tries if one and one[0].isupper() == end[0].isupper())
-    return f"{owner}{dot}{found}" if (found := next(alike, "")) else ""
+    return f"{owner}{dot}{invented_name}" if (invented_name := next(alike, "")) else ""
 
 
 def askable_functions(tree: Tree) -> list[Function]:

@@ -46,14 +46,14 @@ def definitions(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _definitions(tree: Tree, things: list[CodePlace]) -> Iterator[Draft]:
-    for one in things:
-        if name := unique_name(tree, one):
+    for definition in things:
+        if name := unique_name(tree, definition):
             yield Draft(
-                check=place_check(one),
+                check=place_check(definition),
                 words={"name": name},
-                loose=loose_slots(tree, one, name),
-                facts=facts_of(one),
-                scope=folder_of(one),
+                loose=loose_slots(tree, definition, name),
+                facts=facts_of(definition),
+                scope=folder_of(definition),
             )
 
 
@@ -66,30 +66,38 @@ def signatures(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 def _signatures(tree: Tree, functions: list[Function]) -> Iterator[Draft]:
     common = Counter(parameter.name for one in tree.functions for parameter in one.parameters)
     usual = [name for name, _ in common.most_common(MAX_COMMON)]
-    for one in functions:
-        taken = [parameter.name for parameter in one.parameters]
-        if (name := unique_name(tree, one)) and 2 <= len(taken) <= MAX_LISTED:
+    for function in functions:
+        taken = [parameter.name for parameter in function.parameters]
+        if (name := unique_name(tree, function)) and 2 <= len(taken) <= MAX_LISTED:
             near = {
-                parameter.name for other in tree.functions if other.path == one.path for parameter in other.parameters
+                parameter.name
+                for other in tree.functions
+                if other.path == function.path
+                for parameter in other.parameters
             }
-            others = {*near, *usual, *(read for read, _ in one.reads)} - {*taken, *_header(one), "self", "cls"}
+            others = {*near, *usual, *(read for read, _ in function.reads)} - {
+                *taken,
+                *_header(function),
+                "self",
+                "cls",
+            }
             yield Draft(
-                check=Members(gold=tuple(taken), others=exclude_path_words(others, one)),
+                check=Members(gold=tuple(taken), others=exclude_path_words(others, function)),
                 words={"name": name},
-                loose=loose_slots(tree, one, name),
-                facts={**facts_of(one), "parameters": [*taken]},
+                loose=loose_slots(tree, function, name),
+                facts={**facts_of(function), "parameters": [*taken]},
             )
 
 
-def _header(one: Function) -> list[str]:
+def _header(function: Function) -> list[str]:
     """Return the words of its signature except the parameters: an answer that quotes it does not list them."""
-    typed = (f"{parameter.annotation} {parameter.default}" for parameter in one.parameters)
-    return re.findall(r"\w+", " ".join([one.name, one.returns, *typed]))
+    typed = (f"{parameter.annotation} {parameter.default}" for parameter in function.parameters)
+    return re.findall(r"\w+", " ".join([function.name, function.returns, *typed]))
 
 
-def exclude_path_words(others: set[str], one: CodePlace) -> tuple[str, ...]:
+def exclude_path_words(others: set[str], definition: CodePlace) -> tuple[str, ...]:
     """Return the others without words of the path: an answer that quotes `src/core/pool.py:3` does not list `core`."""
-    return tuple(sorted(others - set(re.findall(r"\w+", one.path))))
+    return tuple(sorted(others - set(re.findall(r"\w+", definition.path))))
 
 
 def defaults(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
@@ -101,16 +109,16 @@ def defaults(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 def _defaults(tree: Tree, functions: list[Function], rng: Random) -> Iterator[Draft]:
     values = Counter(_stated_value(parameter.default) for one in tree.functions for parameter in one.parameters)
     usual = [value for value, _ in values.most_common(MAX_COMMON) if value]
-    for one in functions:
-        asked = [parameter for parameter in one.parameters if is_value(parameter.default)]
+    for function in functions:
+        asked = [parameter for parameter in function.parameters if is_value(parameter.default)]
         asked = [parameter for parameter in asked if parameter.default != "None" or rng.random() < 0.25]
-        if (name := unique_name(tree, one)) and asked:
+        if (name := unique_name(tree, function)) and asked:
             parameter = rng.choice(asked)
             yield Draft(
-                check=value_check(parameter, [_stated_value(other.default) for other in one.parameters] + usual),
+                check=value_check(parameter, [_stated_value(other.default) for other in function.parameters] + usual),
                 words={"name": name, "parameter": parameter.name},
-                loose=loose_slots(tree, one, name),
-                facts={**facts_of(one), "value": parameter.default},
+                loose=loose_slots(tree, function, name),
+                facts={**facts_of(function), "value": parameter.default},
             )
 
 
@@ -150,22 +158,22 @@ def bases(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 def _bases(tree: Tree, classes: list[Class]) -> Iterator[Draft]:
     common = Counter(base for one in tree.classes for base in base_names(one))
     usual = [name for name, _ in common.most_common(MAX_COMMON)]
-    for one in classes:
-        gold = base_names(one)
-        if (name := unique_name(tree, one)) and gold and len(gold) == len(one.bases):
-            near = [other.last for other in tree.classes if other.path == one.path]
-            others = {*usual, *near} - {*gold, one.last}
+    for class_ in classes:
+        gold = base_names(class_)
+        if (name := unique_name(tree, class_)) and gold and len(gold) == len(class_.bases):
+            near = [other.last for other in tree.classes if other.path == class_.path]
+            others = {*usual, *near} - {*gold, class_.last}
             yield Draft(
-                check=Members(gold=gold, others=exclude_path_words(others, one)),
+                check=Members(gold=gold, others=exclude_path_words(others, class_)),
                 words={"name": name},
-                loose=loose_slots(tree, one, name),
-                facts={**facts_of(one), "bases": [*gold]},
+                loose=loose_slots(tree, class_, name),
+                facts={**facts_of(class_), "bases": [*gold]},
             )
 
 
-def base_names(one: Class) -> tuple[str, ...]:
+def base_names(class_: Class) -> tuple[str, ...]:
     """Return the bases without their type arguments, and without those that are no plain names."""
-    plain = [base.partition("[")[0] for base in one.bases]
+    plain = [base.partition("[")[0] for base in class_.bases]
     return tuple(base for base in plain if NAME.fullmatch(base))
 
 
@@ -176,24 +184,26 @@ def raises(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _raises(tree: Tree, functions: list[Function], rng: Random) -> Iterator[Draft]:
-    for one in functions:
-        silent = not one.raises and one.end - one.line > 4
-        if (name := unique_name(tree, one)) and (raised_names(one) or (silent and rng.random() < SILENT_SHARE)):
+    for function in functions:
+        silent = not function.raises and function.end - function.line > 4
+        if (name := unique_name(tree, function)) and (
+            raised_names(function) or (silent and rng.random() < SILENT_SHARE)
+        ):
             yield Draft(
-                check=raises_check(tree, one) if one.raises else _raises_nothing_check(tree),
+                check=raises_check(tree, function) if function.raises else _raises_nothing_check(tree),
                 words={"name": name},
-                loose=loose_slots(tree, one, name),
-                facts={**facts_of(one), "raises": [*one.raises]},
+                loose=loose_slots(tree, function, name),
+                facts={**facts_of(function), "raises": [*function.raises]},
             )
 
 
-def raised_names(one: Function) -> tuple[str, ...]:
+def raised_names(function: Function) -> tuple[str, ...]:
     """Return what it raises, if each is the name of a class; else nothing: the value of a variable is not known."""
-    return one.raises if all(NAME.fullmatch(name) and name[0].isupper() for name in one.raises) else ()
+    return function.raises if all(NAME.fullmatch(name) and name[0].isupper() for name in function.raises) else ()
 
 
-def raises_check(tree: Tree, one: Function) -> Members:
-    return Members(gold=one.raises, others=tuple(sorted({*_exceptions(tree), *BUILT_IN} - {*one.raises})))
+def raises_check(tree: Tree, function: Function) -> Members:
+    return Members(gold=function.raises, others=tuple(sorted({*_exceptions(tree), *BUILT_IN} - {*function.raises})))
 
 
 def _raises_nothing_check(tree: Tree) -> Value:

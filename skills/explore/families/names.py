@@ -25,9 +25,9 @@ def outline_target(name: str) -> str:
     return name.strip().removesuffix("()")
 
 
-def as_identifier(said: str) -> str:
+def as_identifier(name: str) -> str:
     """Return a name as a search pattern: `back_off` for `back off` and `back-off`, `close` for `close()`."""
-    return re.sub(r"[\s-]+", "_", outline_target(said))
+    return re.sub(r"[\s-]+", "_", outline_target(name))
 
 
 def spell_out(name: str) -> str:
@@ -41,9 +41,9 @@ def recombine(names: Sequence[str], text: str, rng: Random) -> Iterator[str]:
     squeezed = re.sub(r"[_\s-]", "", text)
     while len(heads) > 1:
         first, second = rng.sample(heads, 2)
-        made = _join(first, second)
-        if made and "".join(parts(made)) not in squeezed:
-            yield made
+        invented = _join(first, second)
+        if invented and "".join(parts(invented)) not in squeezed:
+            yield invented
 
 
 def _join(first: str, second: str) -> str:
@@ -74,10 +74,10 @@ def format_list(texts: Sequence[str]) -> str:
 def limit_per_key(things: Iterable[Thing], key: Callable[[Thing], object], most: int) -> Iterator[Thing]:
     """Yield the things, at most `most` with the same key."""
     counts: Counter[object] = Counter()
-    for one in things:
-        counts[key(one)] += 1
-        if counts[key(one)] <= most:
-            yield one
+    for thing in things:
+        counts[key(thing)] += 1
+        if counts[key(thing)] <= most:
+            yield thing
 
 
 def shuffled(things: Collection[Thing], rng: Random) -> list[Thing]:

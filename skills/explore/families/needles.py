@@ -53,16 +53,20 @@ def _needles(tree: Tree, places: Mapping[tuple[str, str], CodePlace], notes: obj
         (places[path, name], sentence) for path, name, sentence in descriptions(notes) if (path, name) in places
     ]
     often = Counter(_gist(sentence) for _, sentence in described)
-    for one, sentence in shuffled(described, rng):
-        alone = often[_gist(sentence)] == 1 and all(other.is_test for other in tree.by_last[one.last] if other != one)
-        words = parse_description(sentence, one.last) if alone and one.end > one.line else None
-        asked = find_query(tree, one, _hits(tree, words.action)) if words else None
+    for definition, sentence in shuffled(described, rng):
+        alone = often[_gist(sentence)] == 1 and all(
+            other.is_test for other in tree.by_last[definition.last] if other != definition
+        )
+        words = parse_description(sentence, definition.last) if alone and definition.end > definition.line else None
+        asked = find_query(tree, definition, _hits(tree, words.action)) if words else None
         if words and asked:
             yield Draft(
-                check=place_check(one, precision=1.0),  # the question is about the choice: two places are no answer
+                check=place_check(
+                    definition, precision=1.0
+                ),  # the question is about the choice: two places are no answer
                 words={"action": words.action, "actions": words.actions},
-                hidden=(one.last,) if len(parts(one.last)) > 1 else (),
-                facts={**facts_of(one), **_query_facts(asked)},
+                hidden=(definition.last,) if len(parts(definition.last)) > 1 else (),
+                facts={**facts_of(definition), **_query_facts(asked)},
             )
 
 
@@ -89,9 +93,9 @@ def changes(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Yield drafts about the files that a described change touches, in the tree before the change."""
     tree = tree_of(built.root)
     noted = built.notes.get("changes")
-    for one in shuffled(noted, rng) if isinstance(noted, list) else ():
-        if isinstance(one, dict) and isinstance(files := one.get("files"), list):
-            yield from _change(tree, str(one["description"]), [str(path) for path in files])
+    for change in shuffled(noted, rng) if isinstance(noted, list) else ():
+        if isinstance(change, dict) and isinstance(files := change.get("files"), list):
+            yield from _change(tree, str(change["description"]), [str(path) for path in files])
 
 
 def _change(tree: Tree, description: str, files: Sequence[str]) -> Iterator[Draft]:
@@ -140,17 +144,17 @@ def other_definitions(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     yield from with_absent(tree, _other_definitions(shuffled(things, rng)), things, ABSENT_SHARE_ALONE, rng)
 
 
-def _is_askable(tree: Tree, one: TreeSymbol) -> bool:
+def _is_askable(tree: Tree, symbol: TreeSymbol) -> bool:
     kinds = {*FUNCTION_KINDS, *TYPE_KINDS}
     return (
-        one.language in LANGUAGES
-        and one.kind in kinds
-        and not one.is_test
-        and tree.is_unique_in_any_case(one)
-        and len(parts(one.last)) > 1
+        symbol.language in LANGUAGES
+        and symbol.kind in kinds
+        and not symbol.is_test
+        and tree.is_unique_in_any_case(symbol)
+        and len(parts(symbol.last)) > 1
     )
 
 
 def _other_definitions(things: Sequence[TreeSymbol]) -> Iterator[Draft]:
-    for one in things:
-        yield Draft(check=place_check(one), words={"name": one.last}, loose=("name",), facts=facts_of(one))
+    for symbol in things:
+        yield Draft(check=place_check(symbol), words={"name": symbol.last}, loose=("name",), facts=facts_of(symbol))

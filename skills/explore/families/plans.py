@@ -20,9 +20,9 @@ class CodeLook:
 LookSteps = Generator[ToolCall, SeenResult, CodeLook]
 
 
-def look_up(said: str) -> LookSteps:
+def look_up(name: str) -> LookSteps:
     """Look up a name as the question says it: the tool accepts any spelling."""
-    seen = yield call("outline", target=outline_target(said))
+    seen = yield call("outline", target=outline_target(name))
     return CodeLook(None, (seen.id,)) if seen.text.startswith("no definition") else CodeLook(seen)
 
 
@@ -92,5 +92,5 @@ def raises_line(goal: Goal, seen: SeenResult) -> str:
 
 
 def fact_texts(goal: Goal, fact: str) -> list[str]:
-    found = goal.facts[fact]
-    return [str(one) for one in found] if isinstance(found, list) else []
+    values = goal.facts[fact]
+    return [str(one) for one in values] if isinstance(values, list) else []

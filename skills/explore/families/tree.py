@@ -63,10 +63,10 @@ class Tree:
     @cached_property
     def imports_of(self) -> Mapping[str, Sequence[Import]]:
         """Return the imports of each name."""
-        found: dict[str, list[Import]] = defaultdict(list)
-        for one in self.imports:
-            found[one.name].append(one)
-        return found
+        imports: dict[str, list[Import]] = defaultdict(list)
+        for import_ in self.imports:
+            imports[import_.name].append(import_)
+        return imports
 
     def functions_in(self, path: str) -> Sequence[Function]:
         module = self.modules.get(path)
@@ -78,18 +78,18 @@ class Tree:
 
     @cached_property
     def symbols_in(self) -> Mapping[str, Sequence[TreeSymbol]]:
-        found: dict[str, list[TreeSymbol]] = defaultdict(list)
-        for one in self.symbols:
-            found[one.path].append(one)
-        return found
+        by_path: dict[str, list[TreeSymbol]] = defaultdict(list)
+        for symbol in self.symbols:
+            by_path[symbol.path].append(symbol)
+        return by_path
 
     @cached_property
     def by_last(self) -> Mapping[str, Sequence[CodePlace]]:
         """Return all definitions of any language by the last part of their names."""
-        found: dict[str, list[CodePlace]] = defaultdict(list)
-        for one in (*self._python, *self.symbols):
-            found[one.last].append(one)
-        return found
+        by_name: dict[str, list[CodePlace]] = defaultdict(list)
+        for definition in (*self._python, *self.symbols):
+            by_name[definition.last].append(definition)
+        return by_name
 
     @cached_property
     def by_folded(self) -> Mapping[str, int]:
@@ -105,35 +105,35 @@ class Tree:
     def _python(self) -> Iterator[CodePlace]:
         return (one for module in self.modules.values() for one in module.definitions)
 
-    def is_unique(self, one: CodePlace) -> bool:
-        return len(self.by_last[one.last]) == 1
+    def is_unique(self, definition: CodePlace) -> bool:
+        return len(self.by_last[definition.last]) == 1
 
-    def is_unique_in_any_case(self, one: CodePlace) -> bool:
-        return self.by_folded[one.last.lower()] == 1
+    def is_unique_in_any_case(self, definition: CodePlace) -> bool:
+        return self.by_folded[definition.last.lower()] == 1
 
     def class_named(self, name: str) -> Class | None:
         """Return the only definition of that name if it is a class, else None."""
-        found = self.by_last.get(name, ())
-        return found[0] if len(found) == 1 and isinstance(found[0], Class) else None
+        definitions = self.by_last.get(name, ())
+        return definitions[0] if len(definitions) == 1 and isinstance(definitions[0], Class) else None
 
     def function_named(self, name: str) -> Function | None:
-        found = self.by_last.get(name, ())
-        return found[0] if len(found) == 1 and isinstance(found[0], Function) else None
+        definitions = self.by_last.get(name, ())
+        return definitions[0] if len(definitions) == 1 and isinstance(definitions[0], Function) else None
 
     def constant_named(self, name: str) -> Constant | None:
-        found = self.by_last.get(name, ())
-        return found[0] if len(found) == 1 and isinstance(found[0], Constant) else None
+        definitions = self.by_last.get(name, ())
+        return definitions[0] if len(definitions) == 1 and isinstance(definitions[0], Constant) else None
 
     def hits(self, text: str, *, ignore_case: bool = False) -> list[Line]:
         """Return the lines that contain the text, in the order of a search, but without definitions first."""
         wanted, whole = (text.lower(), self._lowered) if ignore_case else (text, self._whole)
-        found = []
+        lines = []
         at = whole.text.find(wanted)
         while at >= 0:
             line = bisect_right(whole.starts, at)
-            found.append(self._lines[line - 1])
+            lines.append(self._lines[line - 1])
             at = whole.text.find(wanted, whole.starts[line]) if line < len(whole.starts) else -1
-        return found
+        return lines
 
     @cached_property
     def _lines(self) -> Sequence[Line]:
@@ -147,8 +147,8 @@ class Tree:
     def _lowered(self) -> SearchText:
         return SearchText.of([line.lower() for lines in self.texts.values() for line in lines])
 
-    def lines_of(self, one: CodePlace) -> Sequence[str]:
-        return self.texts[one.path][one.line - 1 : one.end]
+    def lines_of(self, definition: CodePlace) -> Sequence[str]:
+        return self.texts[definition.path][definition.line - 1 : definition.end]
 
     def code_only(self) -> list[Function]:
         """Return the functions outside of tests."""
@@ -178,8 +178,8 @@ def _texts(root: Path) -> Iterator[tuple[str, Sequence[str]]]:
 def _symbols(path: str, lines: Sequence[str]) -> Iterator[TreeSymbol]:
     language = language_of(path)
     if language not in {None, "python"}:
-        for one in symbols("\n".join(lines).encode(), str(language)):
-            yield TreeSymbol(path, one.name, one.line, one.end, kind=one.kind, language=str(language))
+        for symbol in symbols("\n".join(lines).encode(), str(language)):
+            yield TreeSymbol(path, symbol.name, symbol.line, symbol.end, kind=symbol.kind, language=str(language))
 
 
 def tests_folder(tree: Tree) -> str:

@@ -24,35 +24,35 @@ def callers(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _callers(tree: Tree, functions: Sequence[Function]) -> Iterator[Draft]:
-    for one in functions:
-        hits = tree.hits(f"{one.last}(") if is_distinct(one.last) and tree.is_unique(one) else []
-        calls = [hit for hit in hits if hit != (one.path, one.line)]
-        if len(hits) <= MAX_SHOWN and (found := _calling_functions(tree, one, calls)):
+    for function in functions:
+        hits = tree.hits(f"{function.last}(") if is_distinct(function.last) and tree.is_unique(function) else []
+        calls = [hit for hit in hits if hit != (function.path, function.line)]
+        if len(hits) <= MAX_SHOWN and (callers := _calling_functions(tree, function, calls)):
             yield Draft(
-                check=Locations(gold=tuple(map(span_of, found)), precision=1.0),
-                words={"name": one.last},
-                facts={**facts_of(one), "places": [[*hit] for hit in calls]},
+                check=Locations(gold=tuple(map(span_of, callers)), precision=1.0),
+                words={"name": function.last},
+                facts={**facts_of(function), "places": [[*hit] for hit in calls]},
             )
 
 
-def _calling_functions(tree: Tree, one: Function, calls: Sequence[Line]) -> list[Function]:
+def _calling_functions(tree: Tree, function: Function, calls: Sequence[Line]) -> list[Function]:
     """Return the two to four functions with these lines, if each line is a call and nothing else uses the name."""
-    found = list(dict.fromkeys(_caller_around(tree, hit, one.last) for hit in calls))
-    fit = 2 <= len(found) <= MAX_LISTED and one not in found and _is_only_called(tree, one)
-    return [caller for caller in found if caller] if fit and None not in found else []
+    functions = list(dict.fromkeys(_caller_around(tree, hit, function.last) for hit in calls))
+    fit = 2 <= len(functions) <= MAX_LISTED and function not in functions and _is_only_called(tree, function)
+    return [caller for caller in functions if caller] if fit and None not in functions else []
 
 
 def _caller_around(tree: Tree, hit: Line, name: str) -> Function | None:
     """Return the innermost function around a line if it calls the name there, else None."""
     inside = [one for one in tree.functions_in(hit[0]) if one.line < hit[1] <= one.end]
-    found = max(inside, key=lambda one: one.line, default=None)
-    return found if found and (name, hit[1]) in found.calls else None
+    innermost = max(inside, key=lambda one: one.line, default=None)
+    return innermost if innermost and (name, hit[1]) in innermost.calls else None
 
 
-def _is_only_called(tree: Tree, one: CodePlace) -> bool:
+def _is_only_called(tree: Tree, definition: CodePlace) -> bool:
     """Return whether only calls, imports and texts name it: a name that is passed on may be called anywhere."""
-    word = re.compile(rf"\b{re.escape(one.last)}\b(?!\()")
-    for path, number in tree.hits(one.last):
+    word = re.compile(rf"\b{re.escape(definition.last)}\b(?!\()")
+    for path, number in tree.hits(definition.last):
         line = tree.texts[path][number - 1]
         if path.endswith(".py") and word.search(line) and not re.search(r"import|^\s*#|['\"]", line):
             return False
@@ -103,20 +103,19 @@ def tests(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _tests(tree: Tree, things: Sequence[CodePlace], folder: str) -> Iterator[Draft]:
-    for one in things:
-        if not (is_distinct(one.last) and tree.is_unique(one) and isinstance(one, Class | Function)):
+    for thing in things:
+        if not (is_distinct(thing.last) and tree.is_unique(thing) and isinstance(thing, Class | Function)):
             continue
-        hits = [hit for hit in tree.hits(f"{one.last}(") if hit[0].startswith(f"{folder}/")]
+        hits = [hit for hit in tree.hits(f"{thing.last}(") if hit[0].startswith(f"{folder}/")]
         inside = [hit for hit in hits if _test_around(tree, hit)]
-        if not set(inside).isdisjoint(hits[:MAX_SHOWN]) and all(_contains_name(tree, hit, one.last) for hit in hits):
-            named = [
-                hit for hit in tree.hits(one.last) if hit[0].startswith(folder) and _contains_name(tree, hit, one.last)
-            ]
+        if not set(inside).isdisjoint(hits[:MAX_SHOWN]) and all(_contains_name(tree, hit, thing.last) for hit in hits):
+            named = [hit for hit in tree.hits(thing.last) if hit[0].startswith(folder)]
+            named = [hit for hit in named if _contains_name(tree, hit, thing.last)]
             gold = tuple(span_of(test) for test in dict.fromkeys(_test_around(tree, hit) for hit in named) if test)
             path, line = inside[0]
             yield Draft(
                 check=Locations(gold=gold, recall=1 / len(gold), precision=1.0),
-                words={"name": one.last},
+                words={"name": thing.last},
                 facts={"folder": folder, "path": path, "line": line, "right": len(inside)},
             )
 

@@ -32,35 +32,33 @@ def kinds(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def noisiest(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    known = record(built)
-    for level, scope, found in _draw_scopes(built, rng, files=False):
-        top = single_most_common(Counter(entry.component for entry in found))
-        if top and len(found) > 3:
-            check = Value(
-                gold=top, also=short_names(top), wrong=tuple(name for name in known.components if name != top)
-            )
+    log = record(built)
+    for level, scope, entries in _draw_scopes(built, rng, files=False):
+        top = single_most_common(Counter(entry.component for entry in entries))
+        if top and len(entries) > 3:
+            check = Value(gold=top, also=short_names(top), wrong=tuple(name for name in log.components if name != top))
             facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "component": top}
             yield Draft(check=check, words=_words(level, scope), hidden=(top,), facts=facts)
 
 
 def top_error(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     asked: set[str] = set()
-    for level, scope, found in _draw_scopes(built, rng):
-        counted = Counter(entry.kind for entry in found)
+    for level, scope, entries in _draw_scopes(built, rng):
+        counted = Counter(entry.kind for entry in entries)
         top = single_most_common(counted)
         if (
             level and top and counted[top] > 1 and top not in asked
         ):  # once, because the same places would be right again
             asked.add(top)
-            same = [entry for entry in found if entry.kind == top]
+            same = [entry for entry in entries if entry.kind == top]
             facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
             yield Draft(check=places_check(same), words=_words(level, scope), facts=facts)
 
 
 def burst(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     asked: set[str] = set()
-    for level, scope, found in _draw_scopes(built, rng):
-        counted = Counter(entry.minute for entry in found)
+    for level, scope, entries in _draw_scopes(built, rng):
+        counted = Counter(entry.minute for entry in entries)
         top = single_most_common(counted)
         if top and counted[top] > 2 and len(counted) > 2 and top not in asked:
             asked.add(top)
@@ -70,27 +68,27 @@ def burst(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _counts(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    for level, scope, found in _draw_scopes(built, rng):
-        facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "count": len(found)}
-        check = Value(gold=str(len(found))) if found else Absent()
+    for level, scope, entries in _draw_scopes(built, rng):
+        facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}, "count": len(entries)}
+        check = Value(gold=str(len(entries))) if entries else Absent()
         yield Draft(check=check, words=_words(level, scope), facts=facts)
 
 
 def _end_entries(built: BuiltWorkspace, rng: Random, end: int) -> Iterator[Draft]:
     """Yield drafts about the first entry or the last, if no other one has its second."""
-    for level, scope, found in _draw_scopes(built, rng):
+    for level, scope, entries in _draw_scopes(built, rng):
         facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
-        if not found:
+        if not entries:
             yield Draft(check=Absent(), words=_words(level, scope), facts=facts)
-        elif sum(one.second == found[end].second for one in found) == 1:
-            facts["place"] = place(found[end])
-            yield Draft(check=place_check(found[end]), words=_words(level, scope), facts=facts)
+        elif sum(one.second == entries[end].second for one in entries) == 1:
+            facts["place"] = place(entries[end])
+            yield Draft(check=place_check(entries[end]), words=_words(level, scope), facts=facts)
 
 
 def _kinds(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Yield drafts about the first place of each kind of message, if all kinds fit into a result."""
-    for level, scope, found in _draw_scopes(built, rng):
-        firsts = {entry.kind: entry for entry in reversed(found)}.values()
+    for level, scope, entries in _draw_scopes(built, rng):
+        firsts = {entry.kind: entry for entry in reversed(entries)}.values()
         if not level or len(firsts) > MOST_KINDS:
             continue
         facts: dict[str, JsonValue] = {"level": level, "scope": {**scope.arguments}}
@@ -122,17 +120,17 @@ def _draw_scopes(
     built: BuiltWorkspace, rng: Random, files: bool = True
 ) -> Iterator[tuple[str, LogScope, list[RecordEntry]]]:
     """Yield level, scope and entries until too many draws in a row bring nothing new."""
-    known = record(built)
+    log = record(built)
     seen: set[tuple[str, str]] = set()
     idle = 0
-    for scope in scopes(known, built.split, rng, files):
-        level = rng.choice(known.stated_levels)
+    for scope in scopes(log, built.split, rng, files):
+        level = rng.choice(log.stated_levels)
         if idle > TRIES:
             return
         what = (level, str(scope.arguments))
-        if what in seen or not scope.is_clear(known.of_level[level]):
+        if what in seen or not scope.is_clear(log.of_level[level]):
             idle += 1
             continue
         seen.add(what)
         idle = 0
-        yield level, scope, [one for one in known.of_level[level] if scope.contains(one)]
+        yield level, scope, [one for one in log.of_level[level] if scope.contains(one)]

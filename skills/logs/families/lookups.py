@@ -21,23 +21,23 @@ def last(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def component_count(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    known = record(built)
-    for level, component, own in _components(known, rng):
+    log = record(built)
+    for level, component, own in _components(log, rng):
         words = {"component": component, "entries": LEVEL_NAMES[level][1], "entry": LEVEL_NAMES[level][0]}
         facts: dict[str, JsonValue] = {"level": level, "component": component, "count": len(own)}
         there = Draft(check=Value(gold=str(len(own))), words=words, loose=("component",), facts=facts)
-        yield from with_absent(there, absent_components(known, level, rng), "component", rng)
+        yield from with_absent(there, absent_components(log, level, rng), "component", rng)
 
 
 def request(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
-    known = record(built)
-    for name, own in shuffled(known.of_request.items(), rng):
+    log = record(built)
+    for name, own in shuffled(log.of_request.items(), rng):
         passed = tuple(sorted({entry.component for entry in own}))
-        others = tuple(one for one in known.components if one not in passed)
+        others = tuple(one for one in log.components if one not in passed)
         facts: dict[str, JsonValue] = {"components": [*passed]}
         there = Draft(check=Members(gold=passed, others=others), words={"request": name}, facts=facts)
         if len(passed) > 1:
-            yield from with_absent(there, _absent_ids(known, name, rng), "request", rng)
+            yield from with_absent(there, _absent_ids(log, name, rng), "request", rng)
 
 
 def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> Iterator[Draft]:
@@ -53,11 +53,11 @@ def with_absent(there: Draft, absent: Iterator[str], slot: str, rng: Random) -> 
         yield from shuffled((there.model_copy(update={"pair": pair}), there.model_copy(update=none)), rng)
 
 
-def absent_components(known: LogRecord, level: str, rng: Random) -> Iterator[str]:
+def absent_components(log: LogRecord, level: str, rng: Random) -> Iterator[str]:
     """Yield names of services that do not exist, and of services without an entry of that level."""
-    silent = [name for name in known.components if not any(one.component == name for one in known.of_level[level])]
-    names = [name for name in known.absent if name.rpartition(".")[2].lower() not in known.text]
-    yield from shuffled([*silent, *(names or _recombine(known))], rng)
+    silent = [name for name in log.components if not any(one.component == name for one in log.of_level[level])]
+    names = [name for name in log.absent if name.rpartition(".")[2].lower() not in log.text]
+    yield from shuffled([*silent, *(names or _recombine(log))], rng)
 
 
 def places_check(entries: Sequence[RecordEntry]) -> Locations:
@@ -85,34 +85,34 @@ def shuffled(items: Any, rng: Random) -> list[Any]:
     return ordered
 
 
-def _end_entries(known: LogRecord, rng: Random, end: int) -> Iterator[Draft]:
-    for level, component, own in _components(known, rng):
+def _end_entries(log: LogRecord, rng: Random, end: int) -> Iterator[Draft]:
+    for level, component, own in _components(log, rng):
         entry = own[end]
         if sum(one.second == entry.second for one in own) == 1:
             words = {"component": component, "entry": LEVEL_NAMES[level][0], "entries": LEVEL_NAMES[level][1]}
             facts: dict[str, JsonValue] = {"level": level, "component": component, "place": place(entry)}
             there = Draft(check=Locations(gold=(entry.place,)), words=words, loose=("component",), facts=facts)
-            yield from with_absent(there, absent_components(known, level, rng), "component", rng)
+            yield from with_absent(there, absent_components(log, level, rng), "component", rng)
 
 
-def _components(known: LogRecord, rng: Random) -> Iterator[tuple[str, str, list[RecordEntry]]]:
-    pairs = [(level, name) for level in dict.fromkeys(known.stated_levels) for name in known.components]
+def _components(log: LogRecord, rng: Random) -> Iterator[tuple[str, str, list[RecordEntry]]]:
+    pairs = [(level, name) for level in dict.fromkeys(log.stated_levels) for name in log.components]
     for level, name in shuffled(pairs, rng):
-        if own := [one for one in known.of_level[level] if one.component == name]:
+        if own := [one for one in log.of_level[level] if one.component == name]:
             yield level, name, own
 
 
-def _absent_ids(known: LogRecord, like: str, rng: Random) -> Iterator[str]:
+def _absent_ids(log: LogRecord, like: str, rng: Random) -> Iterator[str]:
     """Yield ids that look like this one and do not occur."""
     for _ in range(20):
         at = rng.randrange(len(like) - 4, len(like))
         name = like[:at] + rng.choice("123456789") + like[at + 1 :]
-        if name.lower() not in known.text:
+        if name.lower() not in log.text:
             yield name
 
 
-def _recombine(known: LogRecord) -> list[str]:
+def _recombine(log: LogRecord) -> list[str]:
     """Return new names from parts of names in the logs: `systemd-resolved`, `snapd` -> `snapd-resolved`."""
-    parts = [name.split("-") for name in known.components if "-" in name]
+    parts = [name.split("-") for name in log.components if "-" in name]
     names = {f"{one[0]}-{other[-1]}" for one in parts for other in parts}
-    return sorted(name for name in names if name.lower() not in known.text)
+    return sorted(name for name in names if name.lower() not in log.text)

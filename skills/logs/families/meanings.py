@@ -20,17 +20,17 @@ TASKS: Mapping[str, Mapping[str, str]] = tomllib.loads(
 
 def match(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Yield drafts about the warning that a description means, or that there is none."""
-    known = record(built)
-    needles = vocabulary(built.split).needle if known.levels else ()
-    there = shuffled([(one, said) for one in needles if one.text in known.needles for said in one.meaning], rng)
-    absent = shuffled([said for one in needles if _is_absent(one, known) for said in one.meaning], rng)
-    for needle, said in there:
-        same = [one for one in known.of_level["WARN"] if one.facts.get("needle") == needle.text]
+    log = record(built)
+    needles = vocabulary(built.split).needle if log.levels else ()
+    there = shuffled([(one, said) for one in needles if one.text in log.needles for said in one.meaning], rng)
+    absent = shuffled([said for one in needles if _is_absent(one, log) for said in one.meaning], rng)
+    for needle, description in there:
+        same = [one for one in log.of_level["WARN"] if one.facts.get("needle") == needle.text]
         facts: dict[str, JsonValue] = {"place": place(same[0]), "message": same[0].message}
-        draft = Draft(check=places_check(same), words={"meaning": said}, facts=facts)
+        draft = Draft(check=places_check(same), words={"meaning": description}, facts=facts)
         if absent and rng.random() < ABSENT:
             otherwise = absent.pop()
-            pair = f"{said} | {otherwise}"
+            pair = f"{description} | {otherwise}"
             none = Draft(check=Absent(), words={"meaning": otherwise}, facts={"message": ""}, pair=pair)
             yield from shuffled((draft.model_copy(update={"pair": pair}), none), rng)
         else:
@@ -39,12 +39,12 @@ def match(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 def several(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
     """Yield drafts about the service with one kind of trouble with a host."""
-    known = record(built)
-    said = {one.text: one.said for one in vocabulary(built.split).trouble} if known.levels else {}
-    troubles = known.with_fact("trouble", "WARN")
-    for entry, way in shuffled([(one, way) for one in troubles for way in said[one.facts["trouble"]]], rng):
+    log = record(built)
+    phrases = {one.text: one.said for one in vocabulary(built.split).trouble} if log.levels else {}
+    troubles = log.with_fact("trouble", "WARN")
+    for entry, way in shuffled([(one, way) for one in troubles for way in phrases[one.facts["trouble"]]], rng):
         host = entry.facts["host"]
-        wrong = tuple(name for name in known.components if name != entry.component)
+        wrong = tuple(name for name in log.components if name != entry.component)
         facts: dict[str, JsonValue] = {"component": entry.component, "place": place(entry)}
         facts |= {"message": entry.message}
         check = Value(gold=entry.component, also=short_names(entry.component), wrong=wrong)
@@ -59,9 +59,9 @@ def offscope(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
             yield Draft(check=Declined(), words=words, facts={"reason": reason})
 
 
-def _is_absent(needle: Needle, known: LogRecord) -> bool:
+def _is_absent(needle: Needle, log: LogRecord) -> bool:
     """Return whether the message does not occur, and neither does any of its fixed parts."""
-    if needle.text in known.needles:
+    if needle.text in log.needles:
         return False
     fixed: Sequence[str] = [part.lower() for part in HOLE.split(needle.text)[::3] if len(part) > 4]
-    return not any(part in known.text for part in fixed)
+    return not any(part in log.text for part in fixed)

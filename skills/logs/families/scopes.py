@@ -56,17 +56,17 @@ class LogScope:
         return not any(self.until <= entry.second < self.until + 60 for entry in entries)
 
 
-def scopes(known: LogRecord, split: Split, rng: Random, files: bool = True) -> Iterator[LogScope]:
+def scopes(log: LogRecord, split: Split, rng: Random, files: bool = True) -> Iterator[LogScope]:
     """Yield scopes without end: some of everything; of the others half of files, if `files` and if there are several.
 
     A log of a few minutes has none.
     """
-    first, last = known.entries[0].second, known.entries[-1].second
+    first, last = log.entries[0].second, log.entries[-1].second
     while last - first > SHORTEST:
         if rng.random() < WHOLE:
             yield LogScope("" if rng.random() < UNSAID else rng.choice(EVERYWHERE[split]))
-        elif files and len(known.files) > 1 and rng.random() < 0.5:
-            path = rng.choice(known.files)
+        elif files and len(log.files) > 1 and rng.random() < 0.5:
+            path = rng.choice(log.files)
             yield LogScope(f"in {path}", {"path": path}, path)
         else:
             yield _window(first, last, rng)

@@ -32,10 +32,10 @@ def failure_event(
     functions = rng.sample(failure.functions, rng.randint(1, len(failure.functions)))
     text = fill(failure.text, rng)
     lines = trace(service, failure.exception, text, functions, rng)
-    known: dict[str, JsonValue] = {"exception": failure.exception, "function": functions[-1], **facts}
-    said = f"{lead}{failure.exception}"
+    all_facts: dict[str, JsonValue] = {"exception": failure.exception, "function": functions[-1], **facts}
+    message = f"{lead}{failure.exception}"
     kind = f"{lead.split()[0] if lead else ''} {failure.exception}".strip()
-    return LogEvent(at, service, "ERROR", kind, said, request, lines, known)
+    return LogEvent(at, service, "ERROR", kind, message, request, lines, all_facts)
 
 
 def _cascade(scene: Scene, failure: Failure, start: int, rng: Random) -> Iterator[LogEvent]:

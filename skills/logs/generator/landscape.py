@@ -114,21 +114,21 @@ def _services(words: Vocabulary, workers: int, rng: Random) -> Sequence[Service]
     folder = rng.choice(("", "", "logs/", "var/log/"))
     prefix, package = rng.choice(words.prefix), rng.choice(words.package)
 
-    def service(said: str, at: int) -> Service:
+    def service(name: str, at: int) -> Service:
         own = rng.choice(words.formats) if layout == "each" and rng.random() < 0.35 else form
         own = own if own != "nginx" or at == 0 else form
-        file = {"each": said, "one": prefix, "edge": prefix if at else said}[layout]
-        return Service(said, _component(said, own, prefix, package), own, f"{folder}{file}.log", own in FORMS_OF_JAVA)
+        file = {"each": name, "one": prefix, "edge": prefix if at else name}[layout]
+        return Service(name, _component(name, own, prefix, package), own, f"{folder}{file}.log", own in FORMS_OF_JAVA)
 
     core = rng.sample(words.core, rng.randint(3, 4))
     names = [rng.choice(words.edge), *core, *rng.sample(words.worker, workers)]
     return [service(name, at) for at, name in enumerate(names)]
 
 
-def _component(said: str, form: str, prefix: str, package: str) -> str:
+def _component(name: str, form: str, prefix: str, package: str) -> str:
     if form in FORMS_OF_JAVA:
-        return f"{package}.{said.title().replace('_', '')}"
-    return f"{prefix}.{said}" if form.startswith("python") else said
+        return f"{package}.{name.title().replace('_', '')}"
+    return f"{prefix}.{name}" if form.startswith("python") else name
 
 
 def _call(scene: Scene, at: int, rng: Random) -> Call:

@@ -52,8 +52,8 @@ def pick(draw: Sampler) -> Iterator[Draft]:
     words |= {"by": draw.column_name(clue)}
     about: dict[str, JsonValue] = {"query": _pick_query(wanted, name, clue, table, part), "candidates": len(rows)}
     about |= {"column": wanted.said, "by": clue.said}
-    found = about | {"literals": [Literal(words["clue"], row[clue.name], table.name).facts]}
-    yield Draft(check=check, words=words, loose=("column",), hidden=hidden_words(check.gold), facts=found, pair=pair)
+    facts = about | {"literals": [Literal(words["clue"], row[clue.name], table.name).facts]}
+    yield Draft(check=check, words=words, loose=("column",), hidden=hidden_words(check.gold), facts=facts, pair=pair)
     yield from _absent_pick(draw, table, rows, clue, words, about, pair)
 
 
@@ -72,8 +72,8 @@ def pick_count(draw: Sampler) -> Iterator[Draft]:
     about: dict[str, JsonValue] = {"query": _pick_query(table.key, name, clue, table, part), "candidates": len(rows)}
     about |= {"then": then, "by": clue.said}
     wrong = tuple(f"{one}" for one in others if one != count and one > 0)
-    found = about | {"literals": [Literal(words["clue"], row[clue.name], table.name).facts]}
-    yield Draft(check=Value(gold=f"{count}", wrong=wrong), words=words, facts=found, pair=pair)
+    facts = about | {"literals": [Literal(words["clue"], row[clue.name], table.name).facts]}
+    yield Draft(check=Value(gold=f"{count}", wrong=wrong), words=words, facts=facts, pair=pair)
     yield from _absent_pick(draw, table, rows, clue, words, about, pair)
 
 
@@ -83,12 +83,12 @@ def _spoken_value(draw: Sampler, value: str) -> str:
 
 def _shared_columns(draw: Sampler) -> Mapping[str, list[tuple[SchemaTable, SchemaColumn, SchemaColumn]]]:
     """Return, for each spoken name of a column, the tables that have it: table, column, and column of names."""
-    found: dict[str, list[tuple[SchemaTable, SchemaColumn, SchemaColumn]]] = {}
+    shared: dict[str, list[tuple[SchemaTable, SchemaColumn, SchemaColumn]]] = {}
     for table in draw.schema.tables.values():
         for name in table.names:
             for column in table.of("text", "measure", "category", "year", "date"):
-                found.setdefault(column.said, []).append((table, column, name))
-    return found
+                shared.setdefault(column.said, []).append((table, column, name))
+    return shared
 
 
 def _namesakes(draw: Sampler, table: SchemaTable) -> tuple[Sequence[Row], Row, SchemaColumn, SchemaColumn, str]:
@@ -121,7 +121,7 @@ def _absent_pick(
     """Yield, at the rate ABSENT, the absent twin: none of the rows has the value of the clue."""
     if draw.rng.random() < ABSENT:
         value = draw.pick(sorted({*clue.counts} - {row[clue.name] for row in rows}))
-        said = words | {"clue": _spoken_value(draw, value)}
+        new_words = words | {"clue": _spoken_value(draw, value)}
         loose = ("column",) if "column" in words else ()
-        facts = about | {"literals": [Literal(said["clue"], value, table.name).facts]}
-        yield Draft(check=Absent(), words=said, loose=loose, facts=facts, pair=pair)
+        facts = about | {"literals": [Literal(new_words["clue"], value, table.name).facts]}
+        yield Draft(check=Absent(), words=new_words, loose=loose, facts=facts, pair=pair)

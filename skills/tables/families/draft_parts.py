@@ -38,12 +38,12 @@ def draw_drafts(make: Make) -> Callable[[BuiltWorkspace, Random], Iterator[Draft
         fruitless = 0
         while fruitless < PATIENCE:
             try:
-                made = list(make(draw))
+                batch = list(make(draw))
             except Unsuitable:
                 fruitless += 1
             else:
                 fruitless = 0
-                yield from made
+                yield from batch
 
     return drafts
 
@@ -97,11 +97,11 @@ def rows_phrase(draw: Sampler, table: SchemaTable, conditions: Sequence[Conditio
     return f"{table.many} {draw.phrase(conditions)}" if conditions else table.many
 
 
-def distractors(draw: Sampler, column: SchemaColumn, found: Sequence[str]) -> tuple[str, ...]:
+def distractors(draw: Sampler, column: SchemaColumn, right: Sequence[str]) -> tuple[str, ...]:
     """Return what an answer must not list: the other values of the column, and the categories of all tables."""
     all_columns = (one for table in draw.schema.tables.values() for one in table.categories)
     words = {word for one in all_columns for word in one.counts if len(word) >= MIN_HIDDEN}
-    return tuple(sorted(words.union(column.counts, column.unused) - {*found}))
+    return tuple(sorted(words.union(column.counts, column.unused) - {*right}))
 
 
 def absent_value_draft(

@@ -170,16 +170,16 @@ def top_k(draw: Sampler) -> Iterator[Draft]:
 def distinct(draw: Sampler) -> Iterator[Draft]:
     table = draw.table(lambda table: table.categories)
     column, conditions = draw.pick(table.categories), draw.conditions(table)
-    found = sorted({row[column.name] for row in matching_rows(table.rows, conditions)})
-    if column in [one.column for one in conditions] or not 1 < len(found) <= MAX_LISTED:
+    values = sorted({row[column.name] for row in matching_rows(table.rows, conditions)})
+    if column in [one.column for one in conditions] or not 1 < len(values) <= MAX_LISTED:
         raise Unsuitable
     query = f"select distinct {column.sql} from {table.sql}{where_clause(conditions)}"
-    check_with_sqlite(draw, query, conditions, [(one,) for one in found])
+    check_with_sqlite(draw, query, conditions, [(one,) for one in values])
     yield Draft(
-        check=Members(gold=tuple(found), others=distractors(draw, column, found)),
+        check=Members(gold=tuple(values), others=distractors(draw, column, values)),
         words={"many": table.many, "condition": draw.phrase(conditions), "column": draw.column_name(column)},
         loose=("column",),
-        hidden=hidden_words(*found),
+        hidden=hidden_words(*values),
         facts=query_facts(query, conditions),
     )
 
@@ -190,14 +190,14 @@ def having(draw: Sampler) -> Iterator[Draft]:
     conditions = draw.conditions(table) if draw.rng.random() < 0.5 else ()
     sizes = {name: len(part) for name, part in group_rows(matching_rows(table.rows, conditions), column).items()}
     bound = draw.pick(sorted(sizes.values())) - draw.rng.randint(0, 2)
-    found = sorted(name for name, size in sizes.items() if size > bound)
-    if not 0 < len(found) < len(sizes) or bound < 2 or column in [one.column for one in conditions]:
+    names = sorted(name for name, size in sizes.items() if size > bound)
+    if not 0 < len(names) < len(sizes) or bound < 2 or column in [one.column for one in conditions]:
         raise Unsuitable
     query = f"select {column.sql} from {table.sql}{where_clause(conditions)}"
     query += f" group by {column.sql} having count(*) > {bound}"
-    check_with_sqlite(draw, query, conditions, [(one,) for one in found])
+    check_with_sqlite(draw, query, conditions, [(one,) for one in names])
     yield Draft(
-        check=Members(gold=tuple(found), others=distractors(draw, column, found)),
+        check=Members(gold=tuple(names), others=distractors(draw, column, names)),
         words={"many": rows_phrase(draw, table, conditions), "column": draw.column_name(column), "bound": f"{bound}"},
         loose=("column",),
         facts=query_facts(query, conditions),

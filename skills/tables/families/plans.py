@@ -115,9 +115,9 @@ def run_query(goal: Goal, context: OracleContext) -> Search:
     looked = _table_of(query) if context.detour("look") else ""
     if looked:
         yield call("describe", table=looked)
-    known = [one["stored"] or one["said"] if one["table"] == looked else one["said"] for one in literals]
-    trail = [(yield call("sql", query=fill_query(query, known)))]
-    for text, one in zip(known, literals, strict=True):
+    texts = [one["stored"] or one["said"] if one["table"] == looked else one["said"] for one in literals]
+    trail = [(yield call("sql", query=fill_query(query, texts)))]
+    for text, one in zip(texts, literals, strict=True):
         if text != one["stored"] and "second" not in goal.facts:
             trail += yield from retry_with_stored(query, one, trail[-1], looked)
     return trail
@@ -179,10 +179,10 @@ def _table_of(query: str) -> str:
 
 
 def _place(overview: SeenResult, table: str) -> int:
-    found = re.search(rf"(?:^|: |  ){re.escape(table)}, \d+ rows", overview.text, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"(?:^|: |  ){re.escape(table)}, \d+ rows", overview.text, re.MULTILINE)
+    if match is None:
         raise ValueError(f"the overview does not show {table}")
-    return found.start()
+    return match.start()
 
 
 def _literals(goal: Goal) -> Sequence[Mapping[str, str]]:

@@ -60,22 +60,22 @@ def not_exists(draw: Sampler) -> Iterator[Draft]:
     assert parent.key
     name, conditions = draw.pick(parent.names), _exact_conditions(draw, child)
     used = {row[column.name] for row in matching_rows(child.rows, conditions)}
-    found = sorted(row[name.name] for row in parent.rows if row[parent.key.name] not in used)
-    if not 1 <= len(found) <= MAX_LISTED:
+    names = sorted(row[name.name] for row in parent.rows if row[parent.key.name] not in used)
+    if not 1 <= len(names) <= MAX_LISTED:
         raise Unsuitable
     query = f"select {name.sql} from {parent.sql} where {parent.key.sql} not in"
     query += f" (select {column.sql} from {child.sql}{where_clause(conditions)})"
-    check_with_sqlite(draw, query, conditions, [(one,) for one in found])
+    check_with_sqlite(draw, query, conditions, [(one,) for one in names])
     yield Draft(
-        check=Members(gold=tuple(found), others=_other_names(draw, found)),
+        check=Members(gold=tuple(names), others=_other_names(draw, names)),
         words={"parents": parent.many, "many": rows_phrase(draw, child, conditions)},
         facts=query_facts(query, conditions),
     )
 
 
-def _other_names(draw: Sampler, found: Sequence[str]) -> tuple[str, ...]:
+def _other_names(draw: Sampler, right: Sequence[str]) -> tuple[str, ...]:
     names = {cell for table in draw.schema.tables.values() for column in table.names for cell in column.cells}
-    return tuple(sorted(names - {*found}))
+    return tuple(sorted(names - {*right}))
 
 
 def _exact_conditions(draw: Sampler, table: SchemaTable) -> Sequence[Condition]:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillstill import cli
 from skillstill.library.assessing import VERDICTS, Assessment, assess
-from skillstill.library.assessing.cover import lenders
 from skillstill.library.assessing.signals import signals
 from skillstill.library.definition import Definition, Origin
 from skillstill.library.scanning import scan
 from skillstill.tools import TOOLS
+from skillstill.util.storage import data_folder
 
 from tests.scenes import ROOT, write
 
@@ -230,18 +230,28 @@ def test_the_nearest_of_our_skills_and_the_tools_of_ours_that_do_it(
     assert set(found.tools.ours) <= set(TOOLS)
 
 
-def test_a_bundled_skill_is_lent_as_soon_as_its_folder_says_what_it_is_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, {"skills/gears/design.toml": "topics = 'definition|call'\ntools = ['list']\n"})
-    monkeypatch.setattr("skillstill.library.assessing.cover.bundled", lambda: tmp_path)
-    lenders.cache_clear()
-    try:
-        found = assessed(FINDER, tmp_path)
-    finally:
-        lenders.cache_clear()
+def gears(folder: Path, design: str) -> None:
+    """A skill of the user's own, in the registry."""
+    write(folder, {"gears/design.toml": design})
+    entry = {"name": "gears", "title": "G", "description": "D", "state": "untrained", "skill": "gears",
+             "base": {"source": "file:base.gguf", "sha256": "1" * 64}}  # fmt: skip
+    write(data_folder(), {"registry.json": json.dumps({"version": 1, "entries": [entry]})})
+    (data_folder() / "gears").symlink_to(folder / "gears")
+
+
+def test_a_skill_of_ones_own_is_lent_as_soon_as_its_folder_says_what_it_is_for(tmp_path: Path) -> None:
+    gears(tmp_path, "topics = '[a-z]'\ntools = ['list', 'turn']\n")
+    found = assessed(FINDER, tmp_path)
     assert found.archetype == "gears"
-    assert "list" in found.tools.ours
+    assert {"list", "turn"} <= set(found.tools.ours)
+
+
+def test_a_design_toml_that_is_wrong_lends_nothing_and_breaks_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    gears(tmp_path, "topics = '[a-z'\n")
+    assert assessed(FINDER, tmp_path).archetype == "explore"
+    assert "gears/design.toml is left out" in caplog.text
 
 
 def test_tools_that_we_do_not_have_are_missing(tmp_path: Path) -> None:

@@ -33,5 +33,5 @@ def logs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     copy = tmp_path / "bundled" / "skills" / "logs"
     shutil.copytree(ROOT / "skills" / "logs", copy, ignore=shutil.ignore_patterns("__pycache__"))
     freeze_baseline(copy)
-    monkeypatch.setattr("skillstill_training.design.borrowing.bundled", lambda: tmp_path / "bundled")
+    monkeypatch.setattr("skillstill.skills.lending.bundled", lambda: tmp_path / "bundled")
     return copy

@@ -83,9 +83,9 @@ def test_what_it_borrows_is_refused_when_it_has_changed_since(design: Run, logs:
     design(LOGS, "-o", str(folder), "--few", "0")
     with (logs / "families" / "plans.py").open("a", encoding="utf-8") as file:
         file.write("LATER = 1\n")
-    with pytest.raises(GoalsError, match="the bundled skill logs has changed since this skill was designed"):
+    with pytest.raises(GoalsError, match="the skill logs has changed since this skill was designed"):
         load_families(folder)
-    with pytest.raises(WorkspaceSourceError, match="the bundled skill logs has changed since this skill was designed"):
+    with pytest.raises(WorkspaceSourceError, match="the skill logs has changed since this skill was designed"):
         build_workspace(load_sources(folder)[0], folder, offline=True)
 
 

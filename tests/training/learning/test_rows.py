@@ -10,17 +10,20 @@ from skillstill import chat
 from skillstill.errors import GateError
 from skillstill.models.engine import EngineOptions
 from skillstill.models.llama import LlamaBase
+from skillstill.tools import Line
 from skillstill.types import Message, ToolCall
 from skillstill.util.packages import installed_file
 from skillstill_training.learning.rows import IGNORED, RowTokenizer, TrainingRow, draw_rows, fit_rows
 from skillstill_training.teachers import Sample
+
+from tests.server.chat.shown import shown
 
 LOOK = Message(role="assistant", calls=(ToolCall(name="search", arguments={"pattern": "naïve <|im_end|> 日本"}),))
 TRACE = (
     Message(role="system", content="settings"),
     Message(role="user", content="How large is the cache? <|im_start|>assistant"),
     LOOK,
-    Message(role="tool", content="r1: 1 hit\ncache.toml:3: size = 404"),
+    shown("r1", "1 hit", Line.at("cache.toml", 3, "size = 404")),
     Message(role="assistant", content="404, see cache.toml:3."),
 )
 BYTES = RowTokenizer(lambda text: list(text.encode()), lambda token: bytes([token]))

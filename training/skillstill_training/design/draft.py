@@ -14,7 +14,7 @@ from skillstill.skills.skill import Subagent, load_skill
 from skillstill.tools import TOOLS
 
 from skillstill_training.authoring.proposed import Proposed
-from skillstill_training.design.borrowing import lender
+from skillstill_training.design.borrowing import lender, tools_of
 from skillstill_training.design.family_choice import ChosenFamily, choose
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.workspaces import declared_sources
@@ -30,7 +30,7 @@ NEAREST = "explore"  # whose base and limits a skill gets that resembles none
 class Design:
     """All that the folder is made of. `workspaces` are the user's own; without any, those of the lender serve.
 
-    lender     the bundled skill that it borrows from; empty if it resembles none
+    lender     the skill that it borrows from; empty if it resembles none
     dropped    families that were chosen and yield nothing, with the reason
     rejected   questions that a teacher proposed, with the reason
     """
@@ -50,7 +50,12 @@ class Design:
     def tools(self) -> tuple[str, ...]:
         """Return the tools that cover what it declares or needs, and those that the borrowed plans use."""
         wanted = {*self.assessment.tools.ours, *(self.lent.tools if self.lender else ())} or set(LOOKING)
-        return tuple(name for name in TOOLS if name in wanted)
+        return tuple(name for name in dict.fromkeys((*TOOLS, *self.brought)) if name in wanted)
+
+    @property
+    def brought(self) -> tuple[str, ...]:
+        """Return the tools that its lender brings."""
+        return tools_of(self.lender) if self.lender else ()
 
     @property
     def lent(self) -> Subagent:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Literal
 
 from pydantic import Field, TypeAdapter
@@ -39,7 +38,6 @@ class ChosenFamily(Frozen):
     held_out: bool
 
 
-@cache
 def table() -> Mapping[str, Mapping[str, Cue]]:
     """Return the cues by archetype and family."""
     return {name: TypeAdapter(dict[str, Cue]).validate_python(one.families) for name, one in lenders().items()}

@@ -11,7 +11,7 @@ from skillstill_training.authoring.families import load_families, load_wordings
 from skillstill_training.authoring.proposed import FILE as PROPOSED
 from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
 from skillstill_training.design import soft, tomltext
-from skillstill_training.design.borrowing import baseline_pin, code_pin, lender
+from skillstill_training.design.borrowing import baseline_pin, code_pin, lender, tool_files
 from skillstill_training.design.draft import Design
 from skillstill_training.design.goal_counts import count_goals, measured_in
 from skillstill_training.design.notes import design_md
@@ -59,6 +59,8 @@ def texts(design: Design) -> Mapping[str, str]:
         "recipe.toml": _recipe(design),
         "design.md": design_md(design),
     }
+    if not set(design.brought).isdisjoint(design.tools):
+        found |= tool_files(design.lender)
     if design.lender and not design.workspaces:
         found["steps.py"] = _steps(design.lender)
     if design.families:

@@ -1,28 +1,31 @@
 """Which of our own tools would do what a skill's tools do for it, and which of our own skills it resembles."""
 
+import logging
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from pydantic import field_validator
 
 from skillstill.library.assessing.sheet import Sheet
-from skillstill.skills.registry import bundled
+from skillstill.skills.lending import DESIGN, lending_folders
 from skillstill.tools import BUNDLED, TOOLS
 from skillstill.types import Frozen
+from skillstill.util.text import one_line
 
-Archetype = str  # a bundled skill that brings a design.toml, or "none"
-DESIGN = "design.toml"
+Archetype = str  # a skill that brings a design.toml, or "none"
 ALIKE = 3  # lines that must speak of the topics of an archetype
 SMALL_TALK = {"TodoWrite", "TodoRead", "AskUserQuestion", "ExitPlanMode", "cd", "echo", "export", "mkdir"}
+log = logging.getLogger(__name__)
 _PROGRAM = re.compile(r"^\s*(?:[$>!]\s*)?([a-z][\w.-]*)(?=\s|$)")
 
 
 class Lender(Frozen):
-    """How a bundled skill is lent, as its design.toml says: the topics that it is for, and the tools it needs.
+    """How a skill is lent, as its design.toml says: the topics that it is for, and the tools it needs.
 
     steps      what its families cannot do without in folders of the user's own
     families   read by the training package, which chooses among them
@@ -39,11 +42,23 @@ class Lender(Frozen):
         return re.compile(topics.pattern, re.IGNORECASE)
 
 
-@cache
 def lenders() -> Mapping[Archetype, Lender]:
-    """Return the bundled skills that can be lent, by name."""
-    found = sorted((bundled() / "skills").glob(f"*/{DESIGN}"))
-    return {file.parent.name: Lender.model_validate(tomllib.loads(file.read_text("utf-8"))) for file in found}
+    """Return the skills that can be lent, by name. One whose design.toml is wrong is not among them, and is logged."""
+    found = {name: _lender(folder / DESIGN) for name, folder in lending_folders().items()}
+    return {name: lender for name, lender in found.items() if lender}
+
+
+def _lender(file: Path) -> Lender | None:
+    try:
+        return _parse(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:  # ValueError: neither UTF-8 nor TOML, or a field that is wrong
+        log.warning("%s is left out: %s", file, one_line(str(error), 200))
+        return None
+
+
+@cache
+def _parse(text: str) -> Lender:
+    return Lender.model_validate(tomllib.loads(text))
 
 
 @cache
@@ -67,12 +82,12 @@ def cover(sheet: Sheet, archetype: Archetype) -> Cover:
     declared = sheet.definition.tools
     used = tuple(dict.fromkeys(declared or programs(sheet)))
     wanted = {ours for tool in used for ours in our_tools().get(tool, ())}
-    if archetype in lenders():
-        wanted |= {*lenders()[archetype].tools}
+    if lender := lenders().get(archetype):
+        wanted |= {*lender.tools}
     return Cover(
         used=used,
         declared=bool(declared),
-        ours=tuple(name for name in TOOLS if name in wanted),
+        ours=tuple(name for name in dict.fromkeys((*TOOLS, *sorted(wanted))) if name in wanted),
         uncovered=tuple(tool for tool in used if tool not in our_tools() and tool not in SMALL_TALK),
     )
 
