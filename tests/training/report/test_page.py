@@ -14,7 +14,7 @@ import pytest
 from skillstill.types import Message, Receipt, Report, Span, Tally, ToolCall, Trace
 from skillstill_training.authoring.checks import Absent, Check, Declined, Locations, Members, Quoted, Rows, Value
 from skillstill_training.authoring.goal import Goal, Split
-from skillstill_training.report.page.gold import in_words
+from skillstill_training.report.page.gold import describe_gold
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import Recipe
@@ -170,14 +170,14 @@ def test_a_long_result_is_cut_and_says_so(folder: RunFolder) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_each_check_is_told_in_words(check: Check, words: str) -> None:
-    gold = in_words(check)
+def test_each_check_is_told_describe_gold(check: Check, words: str) -> None:
+    gold = describe_gold(check)
     rows = ["|".join(cells) for cells in gold.rows]
     assert " ".join(filter(None, [gold.lead, *gold.items, *rows, gold.note])) == words
 
 
 def test_a_long_list_is_told_in_part() -> None:
-    items = in_words(Members(gold=tuple(f"name{at}" for at in range(30)))).items
+    items = describe_gold(Members(gold=tuple(f"name{at}" for at in range(30)))).items
     assert items[-2:] == ("name23", "and 6 more")
 
 

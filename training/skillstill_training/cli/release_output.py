@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.text import Text
 from skillstill.skills.registry import Registry
 
-from skillstill_training.report.words import MEANS
+from skillstill_training.report.formats import VERDICT_TEXTS
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import Gate, Scorecard, Trained, Verdict
 
@@ -143,7 +143,7 @@ def print_place(place: object) -> None:
 
 def paragraph(verdict: Verdict, skill: str, scorecard: Scorecard | None, why: str = "") -> str:
     """Return what the verdict means, what ours is worth, and what did not hold."""
-    parts = [f"{skill}: {verdict}: {MEANS[verdict]}."]
+    parts = [f"{skill}: {verdict}: {VERDICT_TEXTS[verdict]}."]
     if scorecard and (ours := scorecard.arm("ours")):
         one = ours.success
         parts.append(f"Verified success {one.value:.1%} (95 %: {one.low:.1%} to {one.high:.1%}) on {ours.goals.asked} "

@@ -65,5 +65,5 @@ def check_fresh_test_set(folder: RunFolder) -> None:
 def fresh_test_set_gate(folder: RunFolder, scorecard: Scorecard) -> Gate:
     """Return the gate that fails if another adapter was measured on the same test goals."""
     others = {look.adapter for look in read_looks(folder)} - {scorecard.adapter.sha256}
-    told = NOT_FRESH if others else "no other adapter has been measured on these test goals"
-    return Gate(name="looks", passed=not others, told=told)
+    sentence = NOT_FRESH if others else "no other adapter has been measured on these test goals"
+    return Gate(name="looks", passed=not others, told=sentence)

@@ -57,14 +57,14 @@ def _gates(scorecard: Scorecard, other_gates: Sequence[Gate], plan: EvaluationCo
 
 def _mask_gate(scorecard: Scorecard) -> Gate:
     learned, tokens = scorecard.trained.learned_tokens, scorecard.trained.tokens
-    told = f"{learned:,} of {tokens:,} training tokens were learned; expected some and not all"
-    return Gate(name="masks", passed=0 < learned < tokens, told=told)
+    sentence = f"{learned:,} of {tokens:,} training tokens were learned; expected some and not all"
+    return Gate(name="masks", passed=0 < learned < tokens, told=sentence)
 
 
 def _confidence_gate(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
     min_goals, goals = min(MIN_GOALS, plan.calibration), scorecard.selective.calibrated_on
-    told = f"the confidence comes from {goals} validation goals; expected at least {min_goals}"
-    return Gate(name="confidence", passed=goals >= min_goals, told=told, measured=goals >= min_goals)
+    sentence = f"the confidence comes from {goals} validation goals; expected at least {min_goals}"
+    return Gate(name="confidence", passed=goals >= min_goals, told=sentence, measured=goals >= min_goals)
 
 
 def _stock_gate(scorecard: Scorecard, other: ArmName, label: str, plan: EvaluationConfig) -> Gate:
@@ -73,8 +73,8 @@ def _stock_gate(scorecard: Scorecard, other: ArmName, label: str, plan: Evaluati
         return _not_run_gate(other, label, plan.arms)
     if few := _too_few_gate(difference, label, plan):
         return few
-    told = f"{_format_points(difference)} against {label}; expected a lower bound above 0"
-    return Gate(name=other, passed=difference.points.low > 0, told=told)
+    sentence = f"{_format_points(difference)} against {label}; expected a lower bound above 0"
+    return Gate(name=other, passed=difference.points.low > 0, told=sentence)
 
 
 def _baseline_gate(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
@@ -83,30 +83,35 @@ def _baseline_gate(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
         return _not_run_gate("baseline", label, plan.arms)
     if few := _too_few_gate(difference, label, plan):
         return few
-    told = f"{_format_points(difference)} against {label}; expected an upper bound of 0 or above"
-    return Gate(name="baseline", passed=difference.points.high >= 0, told=told)
+    sentence = f"{_format_points(difference)} against {label}; expected an upper bound of 0 or above"
+    return Gate(name="baseline", passed=difference.points.high >= 0, told=sentence)
 
 
 def _wrong_adapter_gate(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
-    """Compare on the goals that both were asked, where our success is that of the wrong adapter plus the difference."""
+    """Return the gate that fails if another skill's adapter solves half as many goals as ours, or more.
+
+    On the goals that both were asked, our success is the success of the wrong adapter plus the difference.
+    """
     difference, wrong = _difference(scorecard, "wrong", "all"), scorecard.arm("wrong")
     if difference is None or wrong is None:
         return _not_run_gate("wrong", "another skill's adapter", plan.arms)
     if few := _too_few_gate(difference, "another skill's adapter", plan):
         return few
     share = wrong.success.value
-    told = (
+    sentence = (
         f"{share:.1%} with another skill's adapter, {share + difference.points.value:.1%} with ours on the same goals"
     )
-    return Gate(name="wrong", passed=share < difference.points.value, told=f"{told}; expected less than half")
+    return Gate(name="wrong", passed=share < difference.points.value, told=f"{sentence}; expected less than half")
 
 
 def _cell_gate(ours: ArmScore) -> Gate:
     """Return the gate that fails if nothing was solved in one of the families or one of the numbers of calls."""
     cells = {**ours.families, **{f"goals of {calls} calls": count for calls, count in ours.by_calls.items()}}
     unsolved = [name for name, count in cells.items() if count.asked and not count.solved]
-    told = f"nothing solved of {', '.join(unsolved)}" if unsolved else f"something solved in each of {len(cells)} cells"
-    return Gate(name="cells", passed=not unsolved, told=told)
+    sentence = (
+        f"nothing solved of {', '.join(unsolved)}" if unsolved else f"something solved in each of {len(cells)} cells"
+    )
+    return Gate(name="cells", passed=not unsolved, told=sentence)
 
 
 def _rate_gate(name: str, share: float, mistake: str) -> Gate:
@@ -119,8 +124,8 @@ def _difference(scorecard: Scorecard, other: ArmName, on: Literal["all", "unseen
 
 def _not_run_gate(other: ArmName, label: str, asked: Collection[ArmName]) -> Gate:
     planned = other in asked
-    told = f"not run: {label}; the recipe {'asks' if planned else 'does not ask'} for it"
-    return Gate(name=other, passed=not planned, told=told, measured=False)
+    sentence = f"not run: {label}; the recipe {'asks' if planned else 'does not ask'} for it"
+    return Gate(name=other, passed=not planned, told=sentence, measured=False)
 
 
 def _too_few_gate(difference: Difference, label: str, plan: EvaluationConfig) -> Gate | None:
@@ -128,9 +133,9 @@ def _too_few_gate(difference: Difference, label: str, plan: EvaluationConfig) ->
     goals, workspaces = min(MIN_PAIRS, plan.paired), plan.workspaces
     if difference.n >= goals and difference.workspaces >= workspaces:
         return None
-    told = f"{difference.n} goals in {difference.workspaces} workspaces against {label}"
+    sentence = f"{difference.n} goals in {difference.workspaces} workspaces against {label}"
     wanted = f"expected at least {goals} in {workspaces}"
-    return Gate(name=difference.other, passed=False, told=f"{told}; {wanted}", measured=False)
+    return Gate(name=difference.other, passed=False, told=f"{sentence}; {wanted}", measured=False)
 
 
 def _format_points(difference: Difference) -> str:

@@ -1,4 +1,4 @@
-"""`report.html` of a run: what its adapter is worth, how that was measured, and how to measure it again."""
+"""The pages of a run: `report.html` with the results of an evaluation, `index.html` with goals and traces."""
 
 from skillstill_training.report.report_page import draw_curves, write_report
 

@@ -1,4 +1,4 @@
-"""Ten runs to read: the best, those that were wrong and sure of it, those that were handed back."""
+"""The section with ten transcripts: efficient right answers, confident wrong answers, and escalations."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,28 +11,30 @@ from skillstill.util.text import shorten
 from skillstill_training.authoring.checks import Locations, Quoted
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import SeenResult
-from skillstill_training.report.page.cards import cards
+from skillstill_training.report.formats import format_duration
+from skillstill_training.report.page.cards import build_cards
 from skillstill_training.report.page.table import many, text
-from skillstill_training.report.words import duration
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import Outcome
 from skillstill_training.teachers import TraceRow
 from skillstill_training.util.jsonl import read_lines
 
-BEST, WORST, BACK = 4, 4, 2  # transcripts of each sort
-LINES = 10  # of a result that are shown, and those with the right place
-WIDE = 240  # characters of a line
+RIGHT, WRONG, ESCALATED = 4, 4, 2  # transcripts of each kind
+LINES = 10  # of a result that are shown, besides those with a right place
+WIDTH = 240  # characters of a line
 Card = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
+    """A run of a test goal, with its outcome, goal and trace."""
+
     outcome: Outcome
     goal: Goal
     trace: Trace
 
     @property
-    def sureness(self) -> float:
+    def confidence(self) -> float:
         return self.trace.confidence or 0.0
 
     @property
@@ -40,44 +42,44 @@ class Episode:
         return self.outcome.read_tokens + self.outcome.written_tokens
 
 
-def episodes(folder: RunFolder, outcomes: Sequence[Outcome]) -> str:
-    """Cards in three groups; a word in place of those that are not there."""
-    known = _known(folder, outcomes)
+def render_episodes(folder: RunFolder, outcomes: Sequence[Outcome]) -> str:
+    """Return the transcripts in three groups, or a hint if none were kept."""
+    episodes = _load_episodes(folder, outcomes)
     groups = (
-        ("Right, in several calls and few tokens", _apart(filter(_right, known), lambda one: one.tokens)[:BEST]),
-        ("Wrong, and sure of it", _apart(filter(_wrong, known), lambda one: -one.sureness)[:WORST]),
-        ("Handed back", _apart(filter(_handed_back, known), lambda one: one.sureness)[:BACK]),
+        ("Right, in several calls and few tokens", _rank(filter(_is_right, episodes), lambda one: one.tokens)[:RIGHT]),
+        ("Wrong, and sure of it", _rank(filter(_is_wrong, episodes), lambda one: -one.confidence)[:WRONG]),
+        ("Handed back", _rank(filter(_is_escalated, episodes), lambda one: one.confidence)[:ESCALATED]),
     )
     body = "".join(_group(title, chosen) for title, chosen in groups if chosen)
     none = "<p class=hint>No transcript of a test goal was kept.</p>"
     return f"<section><h2>Transcripts</h2>{body or none}</section>"
 
 
-def _known(folder: RunFolder, outcomes: Sequence[Outcome]) -> Sequence[Episode]:
+def _load_episodes(folder: RunFolder, outcomes: Sequence[Outcome]) -> Sequence[Episode]:
     goals = {goal.id: goal for goal in read_lines(folder.goals, Goal)} if folder.goals.exists() else {}
     return [Episode(one, goals[one.goal], one.trace) for one in outcomes if one.trace and one.goal in goals]
 
 
-def _right(one: Episode) -> bool:
+def _is_right(one: Episode) -> bool:
     return one.outcome.passed and one.outcome.calls > 1
 
 
-def _wrong(one: Episode) -> bool:
+def _is_wrong(one: Episode) -> bool:
     return not one.outcome.passed and one.outcome.status == "answered"
 
 
-def _handed_back(one: Episode) -> bool:
+def _is_escalated(one: Episode) -> bool:
     return not one.outcome.passed and one.outcome.status == "escalate"
 
 
-def _apart(some: Iterable[Episode], rank: Callable[[Episode], float]) -> Sequence[Episode]:
-    """By rank, but the first of each family before the second of any: ten of a kind would teach little."""
-    seen: Counter[str] = Counter()
-    placed = []
-    for one in sorted(some, key=lambda one: (rank(one), one.goal.id)):
-        seen[one.goal.family] += 1
-        placed.append((seen[one.goal.family], one))
-    return [one for _, one in sorted(placed, key=lambda place: place[0])]
+def _rank(some: Iterable[Episode], key: Callable[[Episode], float]) -> Sequence[Episode]:
+    """Sort by the key, but the first of each family comes before the second of any, for variety."""
+    counts: Counter[str] = Counter()
+    ranked = []
+    for one in sorted(some, key=lambda one: (key(one), one.goal.id)):
+        counts[one.goal.family] += 1
+        ranked.append((counts[one.goal.family], one))
+    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _group(title: str, chosen: Sequence[Episode]) -> str:
@@ -85,14 +87,14 @@ def _group(title: str, chosen: Sequence[Episode]) -> str:
 
 
 def _card(one: Episode, *, open: bool) -> str:
-    """The question, what came of it, what was right; the calls open to a click. Everything in it is escaped."""
+    """Return the question, the answer and the right answer. A click opens the calls. All text is escaped."""
     row = TraceRow(goal=one.goal.id, teacher="ours", kept=one.outcome.passed, reason=one.outcome.why, trace=one.trace)
-    card = cards([one.goal], [row])[0]
-    told, gold = card["traces"][0], _places(one.goal)
-    steps = "".join(_step(step, gold) for step in told["steps"])
+    card = build_cards([one.goal], [row])[0]
+    trace, gold = card["traces"][0], _places(one.goal)
+    steps = "".join(_step(step, gold) for step in trace["steps"])
     return (
         f"<article class=card><p class=prompt>{text(card['prompt'])}</p>{_badges(one)}"
-        f"<dl>{_entry('why it is here', text(_note(one, gold)))}{_answer(told)}"
+        f"<dl>{_entry('why it is here', text(_note(one, gold)))}{_answer(trace)}"
         f"{_entry('right answer', _gold(card['gold']))}</dl>"
         f"<details class=trace{' open' if open else ''}><summary>{many(len(one.trace.receipts), 'call')}</summary>"
         f"<ol>{steps}</ol></details></article>"
@@ -103,25 +105,25 @@ def _badges(one: Episode) -> str:
     passed = one.outcome.passed
     mark = "<span class='verdict kept'>right</span>" if passed else "<span class='verdict dropped'>not solved</span>"
     wording = "wording from another hand" if one.outcome.unseen else "wording of training"
-    costs = (duration(one.outcome.seconds), f"{one.tokens:,.0f} tokens")
+    costs = (format_duration(one.outcome.seconds), f"{one.tokens:,.0f} tokens")
     plain = (one.goal.family, one.goal.workspace, wording, *costs, one.goal.id)
     return f"<p class=badges>{mark}{''.join(f'<span>{text(words)}</span>' for words in plain)}</p>"
 
 
 def _note(one: Episode, gold: Sequence[Span]) -> str:
-    """What a reader should look at."""
-    sure = "" if one.trace.confidence is None else f", at a confidence of {one.trace.confidence:.2f}"
+    """Return why this transcript is shown."""
+    confidence = "" if one.trace.confidence is None else f", at a confidence of {one.trace.confidence:.2f}"
     if one.outcome.passed:
-        return f"solved{' by the shortest way' if len(one.trace.receipts) <= one.outcome.calls else ''}{sure}"
+        return f"solved{' by the shortest way' if len(one.trace.receipts) <= one.outcome.calls else ''}{confidence}"
     spans = [span for receipt in one.trace.receipts for span in receipt.spans]
-    shown = "a result showed" if any(_meet(span, place) for span in spans for place in gold) else "no result showed"
-    return f"{one.outcome.why or 'not solved'}{sure}{f'; {shown} the right place' if gold else ''}"
+    shown = "a result showed" if any(_overlap(span, place) for span in spans for place in gold) else "no result showed"
+    return f"{one.outcome.why or 'not solved'}{confidence}{f'; {shown} the right place' if gold else ''}"
 
 
 def _answer(trace: Card) -> str:
     evidence = "".join(f"<code>{text(place)}</code>" for place in trace["evidence"])
-    said = _entry(text(trace["status"]), f"<span class=say>{text(trace['answer'])}</span>")
-    return said + (_entry("evidence", evidence) if evidence else "")
+    answer = _entry(text(trace["status"]), f"<span class=say>{text(trace['answer'])}</span>")
+    return answer + (_entry("evidence", evidence) if evidence else "")
 
 
 def _gold(gold: Card) -> str:
@@ -137,20 +139,20 @@ def _entry(name: str, inner: str) -> str:
 
 def _step(step: Card, gold: Sequence[Span]) -> str:
     if "call" in step:
-        return f"<li class=call>{text(shorten(step['call'], WIDE * 2))}</li>"
+        return f"<li class=call>{text(shorten(step['call'], WIDTH * 2))}</li>"
     if "said" in step:
         broken = f"<p class=note>not readable: {text(step['malformed'])}</p>" if step["malformed"] else ""
-        return f'<li class="say{" malformed" if broken else ""}">{text(shorten(step["said"], WIDE * 4))}{broken}</li>'
+        return f'<li class="say{" malformed" if broken else ""}">{text(shorten(step["said"], WIDTH * 4))}{broken}</li>'
     refused = " refused" if step["refused"] else ""
     id = f"<span class=id>{text(step['id'])}: </span>" if step["id"] else ""
     return f'<li class="result{refused}"><pre>{id}{_excerpt(step["got"], gold)}</pre></li>'
 
 
 def _excerpt(result: str, gold: Sequence[Span]) -> str:
-    """The first lines of a result and each line at a right place, which is marked; gaps are counted."""
+    """Return the first lines of a result, and each line at a right place, which is marked. Gaps are counted."""
     shown, gap = [], 0
     for number, line in enumerate(result.split("\n")):
-        right = _shows(line, gold)
+        right = _is_at(line, gold)
         if number >= LINES and not right:
             gap += 1
             continue
@@ -160,7 +162,7 @@ def _excerpt(result: str, gold: Sequence[Span]) -> str:
 
 
 def _line(line: str, *, right: bool) -> str:
-    words = text(shorten(line, WIDE))
+    words = text(shorten(line, WIDTH))
     return f"<mark>{words}</mark>" if right else words or " "
 
 
@@ -169,7 +171,7 @@ def _gap(lines: int) -> str:
 
 
 def _places(goal: Goal) -> Sequence[Span]:
-    """Where the right answer stands, if it is a matter of place."""
+    """Return the places of the right answer, if the check has any."""
     match goal.check:
         case Locations(gold=gold):
             return [place for place in gold if place.first]
@@ -179,10 +181,10 @@ def _places(goal: Goal) -> Sequence[Span]:
             return []
 
 
-def _shows(line: str, gold: Sequence[Span]) -> bool:
-    """Whether a line of a result begins with one of these places."""
-    return any(_meet(head, place) for head in (SeenResult("", line).places if gold else ()) for place in gold)
+def _is_at(line: str, gold: Sequence[Span]) -> bool:
+    """Return whether a line of a result begins with one of these places."""
+    return any(_overlap(head, place) for head in (SeenResult("", line).places if gold else ()) for place in gold)
 
 
-def _meet(one: Span, other: Span) -> bool:
+def _overlap(one: Span, other: Span) -> bool:
     return one.path == other.path and one.first <= other.last and other.first <= one.last

@@ -1,8 +1,8 @@
-"""`report.html` of a run: what its adapter is worth, how that was measured, and how to measure it again.
+"""`report.html` of a run: the results of its adapter, how they were measured, and how to reproduce them.
 
-One file without a network and without a script: tables are HTML, charts are SVG drawn here, and what comes from a
-workspace or a model is text to both. It is made from the scorecard; what else the folder holds is told where it is
-there, and said to be missing where it is not.
+The page is one file that loads nothing and runs no script. Tables are HTML, charts are SVG, and text from a workspace
+or a model is escaped. It needs the scorecard. Other files of the run folder are optional: if one is missing, the page
+contains a hint instead.
 """
 
 import base64
@@ -17,49 +17,80 @@ from pydantic import ValidationError
 from skillstill.errors import StageError
 from skillstill.util.text import clean
 
-from skillstill_training.report.arms import arms
-from skillstill_training.report.charts import picture
-from skillstill_training.report.curves import curves, loss, success
-from skillstill_training.report.episodes import episodes
-from skillstill_training.report.failures import failures
-from skillstill_training.report.families import families
-from skillstill_training.report.history import TrainedPoint
-from skillstill_training.report.repeating import repeating
-from skillstill_training.report.standing import standing
+from skillstill_training.report.arms import render_arms
+from skillstill_training.report.charts import render_svg
+from skillstill_training.report.curves import History, HistoryRow, loss_plot, render_curves, success_plot
+from skillstill_training.report.episodes import render_episodes
+from skillstill_training.report.families import render_families
+from skillstill_training.report.page.table import cell, head, link, row, section, text
+from skillstill_training.report.reproduction import render_reproduction
+from skillstill_training.report.strips import length_strip
+from skillstill_training.report.summary import render_summary
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Outcome, Scorecard
+from skillstill_training.run.scorecard import Cause, Outcome, Scorecard
 from skillstill_training.util.jsonl import read_lines, write_text
 
 __all__ = ["draw_curves", "write_report"]
+EXAMPLES = 6  # goals that are linked for a cause
 
 
 def write_report(folder: RunFolder) -> Path:
-    """The file, written anew from the scorecard and what lies beside it. Raises StageError."""
+    """Write the page from the files of the run folder and return its path. Raises StageError."""
     card, history = _scorecard(folder), _history(folder)
     style = _part("report.page", "page.css") + _part("report", "charts.css") + _part("report", "report.css")
     page = Template(_part("report", "report.html")).substitute(
         title=escape(clean(f"{card.skill} · report of {folder.path.name}")),
         policy=f"default-src 'none'; style-src '{_hash(style)}'",
         style=style,
-        standing=standing(card, folder),
-        arms=arms(card),
-        families=families(card),
-        curves=curves(card, history),
-        failures=failures(card, folder),
-        episodes=episodes(folder, _outcomes(folder)),
-        repeating=repeating(card, folder),
+        summary=render_summary(card, folder),
+        arms=render_arms(card),
+        families=render_families(card),
+        curves=render_curves(card, history),
+        failures=_render_failures(card, folder),
+        episodes=render_episodes(folder, _outcomes(folder)),
+        reproduction=render_reproduction(card, folder),
     )
     write_text(folder.report, page)
     return folder.report
 
 
 def draw_curves(folder: RunFolder) -> Path:
-    """`curves.svg` beside the adapter: loss and success so far, over what was read. Raises StageError."""
+    """Write `curves.svg` beside the adapter, with loss and success so far. Raises StageError."""
     history = _history(folder)
     style = _part("report", "charts.css")
-    drawn = picture("Loss and success over what was read.", loss(history), success(history), style=style)
-    write_text(folder.adapter / "curves.svg", drawn)
+    svg = render_svg("Loss and success over what was read.", loss_plot(history), success_plot(history), style=style)
+    write_text(folder.adapter / "curves.svg", svg)
     return folder.adapter / "curves.svg"
+
+
+def _render_failures(card: Scorecard, folder: RunFolder) -> str:
+    """Return a table of the causes of failures. Its goals are links into the run's page, if there is one."""
+    if not card.causes:
+        return "<section><h2>Why goals failed</h2><p class=hint>No goal failed.</p></section>"
+    ranked = sorted(card.causes, key=lambda cause: -cause.count)
+    total = sum(cause.count for cause in ranked)
+    heads = [
+        "<tr>",
+        head(f"{total:,} failures"),
+        head("", "plotted"),
+        head("goals"),
+        head("of all"),
+        head("for example", "goals"),
+    ]
+    page = folder.page.name if folder.page.exists() else ""
+    rows = (_cause_row(cause, ranked[0].count, total, page) for cause in ranked)
+    return section("causes", "Why goals failed", [*heads, "</tr>"], rows)
+
+
+def _cause_row(cause: Cause, most: int, total: int, page: str) -> str:
+    goals = " ".join(_goal_link(goal, page) for goal in cause.goals[:EXAMPLES])
+    share = f"{cause.count / max(1, total):.0%}"
+    strip = cell(length_strip(cause.count / max(1, most), "other"), "plotted")
+    return row(text(cause.kind), [strip, cell(f"{cause.count:,}"), cell(share), cell(goals, "goals")])
+
+
+def _goal_link(goal: str, page: str) -> str:
+    return f'<a href="{page}#{text(goal)}">{text(goal[:6])}</a>' if page else link(goal[:6])
 
 
 def _scorecard(folder: RunFolder) -> Scorecard:
@@ -75,9 +106,9 @@ def _scorecard(folder: RunFolder) -> Scorecard:
         ) from error
 
 
-def _history(folder: RunFolder) -> Sequence[TrainedPoint]:
+def _history(folder: RunFolder) -> History:
     file = folder.adapter / "history.jsonl"
-    return read_lines(file, TrainedPoint, torn=True) if file.exists() else ()
+    return read_lines(file, HistoryRow, torn=True) if file.exists() else ()
 
 
 def _outcomes(folder: RunFolder) -> Sequence[Outcome]:
@@ -89,5 +120,5 @@ def _part(room: str, name: str) -> str:
     return files(f"skillstill_training.{room}").joinpath(name).read_text("utf-8")
 
 
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+def _hash(content: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

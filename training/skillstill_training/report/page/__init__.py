@@ -1,1 +1,1 @@
-"""The page of goals and traces."""
+"""`index.html` of a run: its goals and traces."""

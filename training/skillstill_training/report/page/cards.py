@@ -1,4 +1,4 @@
-"""Goals and their traces as plain data for `page.js`: what a reader wants of them, short enough for a page."""
+"""Cards: goals and their traces as plain data for `page.js`, shortened to fit into a page."""
 
 import json
 from collections import defaultdict
@@ -11,26 +11,26 @@ from skillstill.util.text import clean
 
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import SeenResult
-from skillstill_training.report.page.gold import in_words
+from skillstill_training.report.page.gold import describe_gold
 from skillstill_training.teachers import TraceRow
 from skillstill_training.util.reasons import kind_of
 
 Card = dict[str, Any]
-RESULT = 4_000  # characters of a tool's result that are shown: about what tools give at most
-RESULTS = 9_000_000  # of all results together: a browser opens such a page in a second or two
+RESULT = 4_000  # characters of a tool's result that are shown: about the maximum of a tool
+RESULTS = 9_000_000  # characters of all results: a browser opens such a page in a second or two
 
 
-def cards(goals: Sequence[Goal], rows: Sequence[TraceRow]) -> list[Card]:
-    """One for each goal, in their order, each with its traces; free of characters that a reader cannot see."""
+def build_cards(goals: Sequence[Goal], rows: Sequence[TraceRow]) -> list[Card]:
+    """Return a card for each goal in their order, with its traces, without invisible characters."""
     by_goal: Mapping[str, list[TraceRow]] = defaultdict(list)
     for row in rows:
         by_goal[row.goal].append(row)
-    width = _width(rows)
-    return [_clean(_goal(goal, [_trace(row, width) for row in by_goal.get(goal.id, ())])) for goal in goals]
+    width = _result_width(rows)
+    return [_clean(_goal_card(goal, [_trace_card(row, width) for row in by_goal.get(goal.id, ())])) for goal in goals]
 
 
-def _width(rows: Sequence[TraceRow]) -> int:
-    """How much of each result there is room for: all of it, where a run is not very large."""
+def _result_width(rows: Sequence[TraceRow]) -> int:
+    """Return how many characters of each result are shown. In a large run they are fewer than RESULT."""
     traces = [row.trace for row in rows if row.trace]
     lengths = [len(message.content) for trace in traces for message in trace.messages if message.role == "tool"]
     width = RESULT
@@ -39,19 +39,23 @@ def _width(rows: Sequence[TraceRow]) -> int:
     return width
 
 
-def _goal(goal: Goal, traces: list[Card]) -> Card:
+def _goal_card(goal: Goal, traces: list[Card]) -> Card:
     kept = goal.model_dump(
         include={"id", "family", "split", "workspace", "wording", "prompt", "calls", "hits", "answer"}
     )
-    return {**kept, "absent": goal.absent, "gold": asdict(in_words(goal.check)), "traces": traces}
+    return {**kept, "absent": goal.absent, "gold": asdict(describe_gold(goal.check)), "traces": traces}
 
 
-def _trace(row: TraceRow, width: int) -> Card:
+def _trace_card(row: TraceRow, width: int) -> Card:
     kept = row.model_dump(include={"sample", "teacher", "kept", "reason", "verified", "detours"})
-    return {**kept, "kind": "" if row.kept else kind_of(row.reason), **(_told(row.trace, width) if row.trace else {})}
+    return {
+        **kept,
+        "kind": "" if row.kept else kind_of(row.reason),
+        **(_run_fields(row.trace, width) if row.trace else {}),
+    }
 
 
-def _told(trace: Trace, width: int) -> Card:
+def _run_fields(trace: Trace, width: int) -> Card:
     report, tally = trace.report, trace.tally
     return {
         "status": report.status,
@@ -64,7 +68,7 @@ def _told(trace: Trace, width: int) -> Card:
 
 
 def _steps(trace: Trace, width: int) -> Iterator[Card]:
-    """What was said and done between the question and the report."""
+    """Yield the calls, results and texts between the question and the report."""
     refused = {receipt.id for receipt in trace.receipts if receipt.refused}
     for message in trace.messages[2:]:  # after the system line and the prompt
         if message.role == "tool":
@@ -72,24 +76,24 @@ def _steps(trace: Trace, width: int) -> Iterator[Card]:
             left = max(0, len(seen.text) - width)
             yield {"id": seen.id, "got": seen.text[:width], "left": left, "refused": seen.id in refused}
         else:
-            yield from _said(message, trace.report.answer)
+            yield from _turn_steps(message, trace.report.answer)
 
 
-def _said(message: Message, answer: str) -> Iterator[Card]:
+def _turn_steps(message: Message, answer: str) -> Iterator[Card]:
     words = message.content.strip()
-    if words and clean(words) != answer:  # which is shown below
+    if words and clean(words) != answer:  # which is shown as the answer
         yield {"said": words, "malformed": message.malformed or ""}
-    yield from ({"call": shown(call)} for call in message.calls)
+    yield from ({"call": format_call(call)} for call in message.calls)
 
 
-def shown(call: ToolCall) -> str:
-    """`tool(name="value")`."""
+def format_call(call: ToolCall) -> str:
+    """Format a call: `tool(name="value")`."""
     arguments = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
     return f"{call.name}({', '.join(arguments)})"
 
 
 def _clean(value: Any) -> Any:
-    """The value with each text in it made fit to be read."""
+    """Return the value with `clean` applied to each text in it."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What an answer must hold, in a person's words."""
+"""Describe the right answer of a goal in words."""
 
 import math
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from skillstill.types import Span
 
 from skillstill_training.authoring.checks import Absent, Check, Declined, Locations, Members, Quoted, Rows, Value
 
-MANY = 24  # items or rows; a card is no place for more
+MANY = 24  # items or rows that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """`lead` says how to read the items or rows, `note` what else counts."""
+    """The right answer: `lead` introduces the items or rows, `note` contains further conditions."""
 
     lead: str
     items: tuple[str, ...] = ()
@@ -22,8 +22,8 @@ class Gold:
     note: str = ""
 
 
-def in_words(check: Check) -> Gold:
-    """The right answer as the check has it."""
+def describe_gold(check: Check) -> Gold:
+    """Describe the right answer that a check accepts."""
     match check:
         case Locations():
             return _locations(check)
@@ -43,8 +43,8 @@ def in_words(check: Check) -> Gold:
             assert_never(check)
 
 
-def place(span: Span) -> str:
-    """`path`, `path:line` or `path:first-last`."""
+def format_place(span: Span) -> str:
+    """Format a place: `path`, `path:line` or `path:first-last`."""
     if not span.first:
         return span.path
     return f"{span.path}:{span.first}" if span.first == span.last else f"{span.path}:{span.first}-{span.last}"
@@ -55,7 +55,7 @@ def _locations(check: Locations) -> Gold:
     first = check.gold[0]
     one = "the place" if first.first else "the file"
     lead = "a line of" if first.last > first.first else one
-    return Gold(_how_many(check.gold, check.recall, lead), _few(list(map(place, check.gold))), note=note)
+    return Gold(_how_many(check.gold, check.recall, lead), _few(list(map(format_place, check.gold))), note=note)
 
 
 def _value(check: Value) -> Gold:
@@ -79,7 +79,7 @@ def _rows(check: Rows) -> Gold:
 
 
 def _quoted(check: Quoted) -> Gold:
-    where = f"from {place(check.place)}" if check.place else ""
+    where = f"from {format_place(check.place)}" if check.place else ""
     return Gold("the words", (check.gold,), note=", ".join(filter(None, [where, _but_not(check.wrong)])))
 
 

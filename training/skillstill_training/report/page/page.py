@@ -1,7 +1,7 @@
-"""`index.html` of a run's folder: its goals and traces as a person wants to read them, in one file without a network.
+"""`index.html` of a run's folder: its goals and traces, in one file that loads nothing.
 
-Tables are HTML (`asked`, `solved`), written here; goals are data (`cards`), which `page.js` draws as they are wanted:
-a page of thousands stays quick. What comes from a workspace is text to both, and the page's policy lets no other
+Tables are HTML (`goal_table`, `trace_table`). Goals are data (`cards`), which `page.js` renders only when they are
+visible, so that a page with thousands stays fast. Text from a workspace is escaped, and the page's policy lets no other
 script run.
 """
 
@@ -16,20 +16,20 @@ from string import Template
 from skillstill.util.text import clean
 
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.report.page.asked import asked, opening
-from skillstill_training.report.page.cards import cards
-from skillstill_training.report.page.solved import solved
+from skillstill_training.report.page.cards import build_cards
+from skillstill_training.report.page.goal_table import render_goals, render_header
+from skillstill_training.report.page.trace_table import render_traces
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import TraceRow
 from skillstill_training.util.jsonl import read_lines, write_text
 
 __all__ = ["write_page"]
-# No text can end the element that holds the data.
+# No text can end the element that contains the data.
 SAFE = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
 
 
 def write_page(folder: RunFolder) -> Path:
-    """The file, written anew from the goals and, where there are some, the traces. Raises StageError."""
+    """Write the page from the goals and the traces, if there are any, and return its path. Raises StageError."""
     goals = read_lines(folder.goals, Goal)
     rows = read_lines(folder.traces, TraceRow) if folder.traces.exists() else []
     skill = goals[0].skill if goals else folder.path.parent.name
@@ -38,9 +38,9 @@ def write_page(folder: RunFolder) -> Path:
         title=escape(clean(f"{skill} · {folder.path.name}")),
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
         style=style,
-        opening=opening(skill, folder, goals, rows),
-        tables=asked(folder, goals, rows) + (solved(rows) if rows else ""),
-        data=_embedded(cards(goals, rows)),
+        opening=render_header(skill, folder, goals, rows),
+        tables=render_goals(folder, goals, rows) + (render_traces(rows) if rows else ""),
+        data=_embed(build_cards(goals, rows)),
         script=script,
     )
     write_text(folder.page, page)
@@ -55,5 +55,5 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _embedded(value: object) -> str:
+def _embed(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(SAFE)

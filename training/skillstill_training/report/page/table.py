@@ -1,4 +1,4 @@
-"""Pieces of the page's tables. Everything that is put in as text comes out escaped."""
+"""HTML of tables. `text` escapes what is not HTML."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,12 +8,12 @@ from skillstill.util.text import clean
 
 
 def text(words: str) -> str:
-    """What is safe between tags and in a quoted attribute."""
+    """Escape words for use between tags and in a quoted attribute."""
     return escape(clean(words))
 
 
 def link(words: str, **filters: str) -> str:
-    """To the goals below that these filters leave; `page.js` reads them from the address."""
+    """Return a link to the goals that match these filters, which `page.js` reads from the address."""
     chosen = {name: value for name, value in filters.items() if value}
     return f'<a href="#{text(urlencode(chosen))}">{text(words)}</a>' if chosen else text(words)
 
@@ -24,23 +24,23 @@ def cell(inner: str = "", *classes: str) -> str:
 
 
 def head(inner: str, classes: str = "", *, wide: int = 1, high: int = 1) -> str:
-    """Of a column, or of so many."""
+    """Return the head of a column, or of `wide` columns."""
     scope = "colgroup" if wide > 1 else "col"
     return f'<th scope={scope} class="{classes}" colspan={wide} rowspan={high}>{inner}</th>'
 
 
 def row(name: str, cells: Iterable[str], classes: str = "") -> str:
-    """`name` is HTML, a link maybe."""
+    """Return a row. `name` is HTML, such as a link."""
     return f'<tr class="{classes}"><th scope=row>{name}</th>{"".join(cells)}</tr>'
 
 
 def section(id: str, title: str, heads: Iterable[str], body: Iterable[str], foot: Iterable[str] = ()) -> str:
-    """A table under a heading; where it is wider than the page, it scrolls by itself, by keyboard too."""
+    """Return a table under a heading. If it is wider than the page, it scrolls, with the keyboard as well."""
     table = f"<thead>{''.join(heads)}</thead><tbody>{''.join(body)}</tbody><tfoot>{''.join(foot)}</tfoot>"
-    named = f"aria-labelledby={id}-title"
+    label = f"aria-labelledby={id}-title"
     return (
-        f"<section {named}><h2 id={id}-title>{title}</h2>"
-        f"<div class=wide tabindex=0 role=group {named}><table id={id}>{table}</table></div></section>"
+        f"<section {label}><h2 id={id}-title>{title}</h2>"
+        f"<div class=wide tabindex=0 role=group {label}><table id={id}>{table}</table></div></section>"
     )
 
 
@@ -49,7 +49,7 @@ def number(count: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A percentage that says 100 % only of all and 0 % only of none."""
+    """Format a share as a percentage. Only all are 100 %, and only none are 0 %."""
     if not whole or part in {0, whole}:
         return "100%" if part else "0%"
     return f"{min(99, max(1, round(100 * part / whole)))}%"
@@ -61,5 +61,5 @@ def mean(numbers: Iterable[int]) -> str:
 
 
 def many(count: int, one: str, several: str = "") -> str:
-    """`1 goal`, `2,000 goals`."""
+    """Format a count with its noun: `1 goal`, `2,000 goals`."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"

@@ -1,15 +1,21 @@
-"""The top of the report: the verdict in a sentence, the figures that it rests on, the gates one by one."""
+"""The top of the report: the verdict in a sentence, the most important figures, and the gates."""
 
 from collections.abc import Iterator
 
+from skillstill_training.report.formats import (
+    ARM_LABELS,
+    VERDICT_TEXTS,
+    format_duration,
+    format_interval,
+    format_percent,
+)
 from skillstill_training.report.page.table import many, text
-from skillstill_training.report.words import MEANS, NAMES, duration, percent, within
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import Gate, Scorecard
 
 
-def standing(card: Scorecard, folder: RunFolder) -> str:
-    """The heading, what came of it, the figures, the gates."""
+def render_summary(card: Scorecard, folder: RunFolder) -> str:
+    """Return the heading, the verdict, the figures and the gates."""
     kind = "" if not card.verdict else "kept" if card.verdict == "released" else "dropped"
     return (
         f"<header><p class=over>skillstill · run {text(folder.path.name)} · report</p><h1>{text(card.skill)}</h1>"
@@ -19,30 +25,34 @@ def standing(card: Scorecard, folder: RunFolder) -> str:
 
 
 def _verdict(card: Scorecard) -> str:
-    """As a terminal says it, but as a sentence of its own."""
+    """Return the verdict as a sentence."""
     if not card.verdict:
         return "Not judged yet: measured, and not published."
-    return f"{card.verdict.capitalize()}: {MEANS[card.verdict]}."
+    return f"{card.verdict.capitalize()}: {VERDICT_TEXTS[card.verdict]}."
 
 
 def _sentence(card: Scorecard) -> str:
     ours = card.arm("ours")
     if not ours:
         return "The adapter itself was not measured."
-    found = f"It solves {percent(ours.success.value)} of {many(ours.goals.asked, 'test goal')}"
-    sure = f"(95% interval {within(ours.success, percent)}), each family with the same weight"
-    others = [f"{NAMES[arm.arm]} {percent(arm.success.value)}" for arm in card.arms if arm.arm in {"baseline", "stock"}]
-    return f"{found} {sure}{'; ' + ', '.join(others) if others else ''}."
+    success = f"It solves {format_percent(ours.success.value)} of {many(ours.goals.asked, 'test goal')}"
+    interval = f"(95% interval {format_interval(ours.success, format_percent)}), each family with the same weight"
+    others = [
+        f"{ARM_LABELS[arm.arm]} {format_percent(arm.success.value)}"
+        for arm in card.arms
+        if arm.arm in {"baseline", "stock"}
+    ]
+    return f"{success} {interval}{'; ' + ', '.join(others) if others else ''}."
 
 
 def _figures(card: Scorecard, folder: RunFolder) -> Iterator[str]:
-    sure = card.selective
-    figures = {"answered surely": percent(sure.coverage)}
-    if sure.coverage:
-        figures["of these, right"] = percent(sure.accuracy)
+    selective = card.selective
+    figures = {"answered surely": format_percent(selective.coverage)}
+    if selective.coverage:
+        figures["of these, right"] = format_percent(selective.accuracy)
     if ours := card.arm("ours"):
-        figures = {"success": percent(ours.success.value), **figures}
-        figures["a goal"] = duration(ours.seconds)
+        figures = {"success": format_percent(ours.success.value), **figures}
+        figures["a goal"] = format_duration(ours.seconds)
         figures["tokens a goal"] = f"{ours.read_tokens + ours.written_tokens:,.0f}"
         figures["saved for the caller"] = f"{ours.saved_tokens:,.0f} tokens"
     figures["training traces"] = f"{card.trained.traces:,}"
@@ -55,9 +65,9 @@ def _gates(card: Scorecard) -> str:
     if not card.gates:
         return "<section><h2>Gates</h2><p class=hint>No gate was judged.</p></section>"
     failed = sum(not gate.passed for gate in card.gates)
-    told = f"{failed} of {len(card.gates)} did not pass" if failed else f"all {len(card.gates)} passed"
+    counts = f"{failed} of {len(card.gates)} did not pass" if failed else f"all {len(card.gates)} passed"
     gates = "".join(map(_gate, sorted(card.gates, key=lambda gate: gate.passed)))
-    return f"<section><h2>Gates <small>{told}</small></h2><ul class=gates>{gates}</ul></section>"
+    return f"<section><h2>Gates <small>{counts}</small></h2><ul class=gates>{gates}</ul></section>"
 
 
 def _gate(gate: Gate) -> str:

@@ -1,4 +1,4 @@
-"""The table of traces: what became of the goals, by teacher."""
+"""The table of traces: how many were kept and dropped, by teacher."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -7,21 +7,21 @@ from skillstill_training.report.page.table import head, link, mean, number, row,
 from skillstill_training.teachers import TraceRow
 from skillstill_training.util.reasons import kind_of
 
-REASONS = 12  # commonest ones that are told; the others are added up
+REASONS = 12  # the commonest are listed, the others are summed up
 Rows = Sequence[TraceRow]
 
 
-def solved(rows: Rows) -> str:
-    """One column a teacher, and one for all where there are several."""
+def render_traces(rows: Rows) -> str:
+    """Return a table with a column for each teacher, and one for all if there are several."""
     columns: dict[str, Rows] = {name: [one for one in rows if one.teacher == name] for name in _teachers(rows)}
     if len(columns) > 1:
         columns["all teachers"] = rows
     heads = ["<tr><td></td>", *(head(text(name)) for name in columns), "</tr>"]
-    return section("solved", "How it was solved", heads, _lines(rows, list(columns.values())))
+    return section("solved", "How it was solved", heads, _rows(rows, list(columns.values())))
 
 
-def tokens(rows: Rows) -> int:
-    """Those that were read anew or written."""
+def count_tokens(rows: Rows) -> int:
+    """Return the number of tokens that were read anew or written."""
     return sum(one.trace.tally.tokens for one in rows if one.trace)
 
 
@@ -29,24 +29,24 @@ def _teachers(rows: Rows) -> Sequence[str]:
     return sorted({one.teacher for one in rows})
 
 
-def _lines(rows: Rows, columns: Sequence[Rows]) -> Iterator[str]:
-    yield _line("attempts", columns, lambda some: number(len(some)))
-    yield _line(link("kept", outcome="kept"), columns, lambda some: _part(sum(one.kept for one in some), len(some)))
-    yield _line(link("dropped", outcome="dropped"), columns, lambda some: _part(_dropped(some).total(), len(some)))
-    yield from _counts(columns, _dropped(rows), _dropped, lambda kind: link(kind, outcome="dropped", q=kind))
-    yield _line("detours taken", columns, lambda some: number(_detours(some).total()))
-    yield from _counts(columns, _detours(rows), _detours, lambda kind: link(kind, q=f"detour: {kind}"))
-    yield _line("mean calls", columns, lambda some: mean(len(one.trace.receipts) for one in some if one.trace))
-    yield _line("tokens read and written", columns, lambda some: number(tokens(some)))
+def _rows(rows: Rows, columns: Sequence[Rows]) -> Iterator[str]:
+    yield _row("attempts", columns, lambda some: number(len(some)))
+    yield _row(link("kept", outcome="kept"), columns, lambda some: _part(sum(one.kept for one in some), len(some)))
+    yield _row(link("dropped", outcome="dropped"), columns, lambda some: _part(_dropped(some).total(), len(some)))
+    yield from _kind_rows(columns, _dropped(rows), _dropped, lambda kind: link(kind, outcome="dropped", q=kind))
+    yield _row("detours taken", columns, lambda some: number(_detours(some).total()))
+    yield from _kind_rows(columns, _detours(rows), _detours, lambda kind: link(kind, q=f"detour: {kind}"))
+    yield _row("mean calls", columns, lambda some: mean(len(one.trace.receipts) for one in some if one.trace))
+    yield _row("tokens read and written", columns, lambda some: number(count_tokens(some)))
 
 
-def _counts(
+def _kind_rows(
     columns: Sequence[Rows],
     total: Counter[str],
     counted: Callable[[Rows], Counter[str]],
     name: Callable[[str], str],
 ) -> Iterator[str]:
-    """A line for each of the commonest kinds."""
+    """Yield a row for each of the commonest kinds, and one for the others."""
     counts = [counted(some) for some in columns]
     common = [kind for kind, _ in total.most_common(REASONS)]
     for kind in common:
@@ -56,7 +56,7 @@ def _counts(
         yield row(f"{len(total) - len(common)} rarer ones", [f"<td>{number(left)}</td>" for left in rest], "sub")
 
 
-def _line(name: str, columns: Sequence[Rows], value: Callable[[Rows], str]) -> str:
+def _row(name: str, columns: Sequence[Rows], value: Callable[[Rows], str]) -> str:
     return row(name, [f"<td>{value(some)}</td>" for some in columns])
 
 

@@ -1,4 +1,4 @@
-"""The top of the page: what the goals ask, by family and split."""
+"""The top of the page: the header, and the table of goals by family and split."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from skillstill.errors import StageError
 
 from skillstill_training.authoring.goal import SPLITS, Goal, Split
-from skillstill_training.report.page.solved import Rows, tokens
 from skillstill_training.report.page.table import cell, head, link, many, mean, number, row, section, share, text
+from skillstill_training.report.page.trace_table import Rows, count_tokens
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import Band, Shares
 from skillstill_training.sampling.gates import shares
@@ -16,8 +16,8 @@ MEASURES = {"deep": "≥ 3 calls", "several": "several hits", "absent": "absent"
 Goals = Sequence[Goal]
 
 
-def opening(skill: str, folder: RunFolder, goals: Goals, rows: Rows) -> str:
-    """The heading, one sentence, the figures."""
+def render_header(skill: str, folder: RunFolder, goals: Goals, rows: Rows) -> str:
+    """Return the heading, a sentence and the figures."""
     return (
         f"<header><p class=over>skillstill · run {text(folder.path.name)}</p><h1>{text(skill)}</h1>"
         f"<p class=lead>{text(_sentence(goals, rows))}</p></header>"
@@ -25,12 +25,12 @@ def opening(skill: str, folder: RunFolder, goals: Goals, rows: Rows) -> str:
     )
 
 
-def asked(folder: RunFolder, goals: Goals, rows: Rows) -> str:
-    """The matrix family x split; its last row is held against what the recipe wants."""
+def render_goals(folder: RunFolder, goals: Goals, rows: Rows) -> str:
+    """Return the table of families and splits. The last row contains what the recipe wants."""
     families = dict.fromkeys(goal.family for goal in goals)
     bands = _bands(folder)
-    body = (_family(family, [goal for goal in goals if goal.family == family], rows, None) for family in families)
-    foot = [_family("", goals, rows, bands), *([_wanted(bands)] if bands else [])]
+    body = (_family_row(family, [goal for goal in goals if goal.family == family], rows, None) for family in families)
+    foot = [_family_row("", goals, rows, bands), *([_wanted_row(bands)] if bands else [])]
     return section("asked", "What is asked", _heads(bool(rows)), body, foot)
 
 
@@ -49,8 +49,8 @@ def _figures(goals: Goals, rows: Rows) -> Iterator[str]:
     figures["calls a goal"] = mean(goal.calls for goal in goals)
     if rows:
         figures["traces kept"] = share(sum(one.kept for one in rows), len(rows))
-    if spent := tokens(rows):  # a constructed teacher needs none
-        figures["tokens"] = number(spent)
+    if tokens := count_tokens(rows):  # a constructed teacher needs none
+        figures["tokens"] = number(tokens)
     return (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in figures.items())
 
 
@@ -63,42 +63,42 @@ def _heads(solved: bool) -> Sequence[str]:
     return f"<tr>{''.join(first)}</tr>", f"<tr>{second}</tr>"
 
 
-def _family(family: str, goals: Goals, rows: Rows, bands: Shares | None) -> str:
-    """One row of the matrix; without a name, that of all families."""
-    cells = [one for split in SPLITS for one in _split(family, split, goals, bands)]
-    cells += [_count(len(goals), "group", family=family), cell(mean(goal.calls for goal in goals))]
+def _family_row(family: str, goals: Goals, rows: Rows, bands: Shares | None) -> str:
+    """Return a row of the table; without a name, the row of all families."""
+    cells = [one for split in SPLITS for one in _split_cells(family, split, goals, bands)]
+    cells += [_count_cell(len(goals), "group", family=family), cell(mean(goal.calls for goal in goals))]
     if rows:
         ids = {goal.id for goal in goals}
         kept = Counter(one.kept for one in rows if one.goal in ids)
-        cells += [_count(kept[True], "group", family=family, outcome="kept")]
-        cells += [_count(kept[False], "", family=family, outcome="dropped")]
+        cells += [_count_cell(kept[True], "group", family=family, outcome="kept")]
+        cells += [_count_cell(kept[False], "", family=family, outcome="dropped")]
     return row(link(family, family=family) if family else "all families", cells)
 
 
-def _split(family: str, split: Split, goals: Goals, bands: Shares | None) -> Iterator[str]:
+def _split_cells(family: str, split: Split, goals: Goals, bands: Shares | None) -> Iterator[str]:
     mine = [goal for goal in goals if goal.split == split]
-    yield _count(len(mine), "group", family=family, split=split)
+    yield _count_cell(len(mine), "group", family=family, split=split)
     measured = shares(mine, ())
     for name in MEASURES:
-        yield _share(measured[name], getattr(bands, name) if bands else Band()) if mine else cell()
+        yield _share_cell(measured[name], getattr(bands, name) if bands else Band()) if mine else cell()
 
 
-def _count(count: int, classes: str, **filters: str) -> str:
+def _count_cell(count: int, classes: str, **filters: str) -> str:
     return cell(link(f"{count:,}", **filters) if count else "–", classes, "" if count else "none")
 
 
-def _share(measured: float, band: Band) -> str:
-    """Tinted by fifths, and marked where the recipe wants it otherwise."""
+def _share_cell(measured: float, band: Band) -> str:
+    """Return a cell with one of five tints, marked if the share is outside the band of the recipe."""
     off = "" if band.least <= measured <= band.most else "off"
     return cell(f"{measured:.0%}", f"tint{min(4, int(measured * 5))}" if measured else "none", off)
 
 
-def _wanted(bands: Shares) -> str:
-    cells = [cell("", "group"), *(cell(_band(getattr(bands, name))) for name in MEASURES)]
+def _wanted_row(bands: Shares) -> str:
+    cells = [cell("", "group"), *(cell(_format_band(getattr(bands, name))) for name in MEASURES)]
     return row("the recipe wants", cells * len(SPLITS), "wanted")
 
 
-def _band(band: Band) -> str:
+def _format_band(band: Band) -> str:
     if band.most == 1:
         return f"≥\u00a0{band.least:.0%}" if band.least else "any"
     return f"{band.least * 100:.0f}–{band.most:.0%}"

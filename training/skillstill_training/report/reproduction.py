@@ -1,19 +1,19 @@
-"""How to make this run again: the command, what it was made from, and on what machine."""
+"""The section on how to reproduce a run: the commands, the inputs, the recipe and the machine."""
 
 import json
 from collections.abc import Iterator
 
 from skillstill_training.evaluation.looks import read_looks
+from skillstill_training.report.formats import format_duration
 from skillstill_training.report.page.table import text
-from skillstill_training.report.words import duration
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import Scorecard
 
 STAGES = ("goals", "traces", "dataset", "sft", "export", "evaluate", "publish", "report")
 
 
-def repeating(card: Scorecard, folder: RunFolder) -> str:
-    """One command for all, the stages one by one, and each thing that the figures depend on."""
+def render_reproduction(card: Scorecard, folder: RunFolder) -> str:
+    """Return the commands, one for all stages and one for each, and the facts that the figures depend on."""
     facts = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _facts(card, folder))
     recipe = _recipe(folder)
     settings = f"<details class=trace><summary>recipe.json</summary><pre>{recipe}</pre></details>" if recipe else ""
@@ -25,16 +25,16 @@ def repeating(card: Scorecard, folder: RunFolder) -> str:
 
 def _commands(card: Scorecard) -> str:
     skill = text(card.skill)
-    options = {"evaluate": _comparisons(card)}
+    options = {"evaluate": _comparison_options(card)}
     stages = "\n".join(f"skillstill {stage} {skill}{options.get(stage, '')}" for stage in STAGES)
-    return f"scripts/train-skill skills/{skill}{_comparisons(card)}\n\n# or stage by stage\n{stages}"
+    return f"scripts/train-skill skills/{skill}{_comparison_options(card)}\n\n# or stage by stage\n{stages}"
 
 
-def _comparisons(card: Scorecard) -> str:
-    """The options without which two comparisons are not made."""
+def _comparison_options(card: Scorecard) -> str:
+    """Return the options with the model files of two arms."""
     larger, wrong = card.arm("larger"), card.arm("wrong")
-    named = f" --larger {text(larger.label.partition(',')[0])}.gguf" if larger else ""
-    return f"{named} --wrong {text(wrong.label.rpartition(' ')[2])}.gguf" if wrong else named
+    option = f" --larger {text(larger.label.partition(',')[0])}.gguf" if larger else ""
+    return f"{option} --wrong {text(wrong.label.rpartition(' ')[2])}.gguf" if wrong else option
 
 
 def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
@@ -44,10 +44,10 @@ def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
     yield "dialect", text(card.dialect)
     yield "goals", _code(card.goals)
     yield "looks at them", str(sum(1 for _ in read_looks(folder)))
-    for name, value in _frozen(folder).items():
+    for name, value in _frozen_hashes(folder).items():
         yield f"{text(name)}, frozen", _code(value)
     yield "seed", str(trained.seed)
-    yield "training", f"{trained.traces:,} traces, {trained.tokens:,} tokens, {duration(trained.seconds)}"
+    yield "training", f"{trained.traces:,} traces, {trained.tokens:,} tokens, {format_duration(trained.seconds)}"
     yield "machine", text(card.machine)
 
 
@@ -55,8 +55,8 @@ def _code(words: str) -> str:
     return f"<code>{text(words)}</code>"
 
 
-def _frozen(folder: RunFolder) -> dict[str, str]:
-    """The hashes that hold success still; nothing where the goals were not frozen."""
+def _frozen_hashes(folder: RunFolder) -> dict[str, str]:
+    """Return the hashes of checks and skill from the time when the goals were frozen; empty if they were not."""
     try:
         frozen = json.loads((folder.path / "frozen.json").read_text(encoding="utf-8"))
         return {str(name): str(value) for name, value in frozen.items() if name != "goals"}
