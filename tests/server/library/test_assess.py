@@ -254,6 +254,33 @@ def test_a_design_toml_that_is_wrong_lends_nothing_and_breaks_nothing(
     assert "gears/design.toml is left out" in caplog.text
 
 
+LOOK_UP = """\
+---
+name: handbook-lookup
+description: Looks up an answer in the project's handbook.
+tools: Read, Grep, Glob
+---
+You answer one question. Always cite path:line for each statement, and say so if the handbook is silent.
+"""
+ART = """\
+---
+name: generative-art
+description: Create art with seeded randomness and interactive parameter exploration. Use it if users ask for code art.
+---
+Compose a philosophy first, then express it.
+"""
+
+
+def test_a_look_up_that_answers_with_places_is_verifiable_and_has_a_form(tmp_path: Path) -> None:
+    found = assessed(LOOK_UP, tmp_path)
+    assert found.verdict == "verifiable"
+    assert not any("a form for its answer" in one for one in found.missing)
+
+
+def test_a_verb_and_the_thing_that_it_is_about_stand_in_one_sentence(tmp_path: Path) -> None:
+    assert assessed(ART, tmp_path).verdict == "not verifiable"
+
+
 def test_tools_that_we_do_not_have_are_missing(tmp_path: Path) -> None:
     found = assessed(DEBUGGER, tmp_path)
     assert found.tools.uncovered == ("Bash",)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from skillstill.library.assessing.cover import Archetype, Cover, cover, nearest_archetype
 from skillstill.library.assessing.sheet import Sheet, SheetLine, sheet
-from skillstill.library.assessing.signals import HAS_FORM, SeenSignal, Side, seen_signals
+from skillstill.library.assessing.signals import SeenSignal, Side, seen_signals
 from skillstill.library.definition import Definition
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
@@ -153,7 +153,7 @@ def _missing_licence(name: str) -> str:
 def _missing_for_goals(definition: Definition, tools: Cover, found: Sequence[SeenSignal]) -> Iterator[str]:
     if len(definition.examples) < EXAMPLES:
         yield f"requests as people type them: it brings {len(definition.examples)}, a family of goals needs {EXAMPLES}"
-    if not any(one.signal.says == HAS_FORM for one in found):
+    if not any(one.signal.is_form for one in found):
         yield "a form for its answer: it describes none"
     if not tools.ours:
         yield "material and tools: it speaks neither of sources, nor of logs, nor of tables"

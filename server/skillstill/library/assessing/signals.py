@@ -18,12 +18,15 @@ from skillstill.library.assessing.sheet import Part, Sheet, SheetLine
 from skillstill.types import Frozen
 
 Side = Literal["remote", "script", "fact", "check", "judgement"]
-HAS_FORM = "its output has a form"  # the row by which one knows whether an answer's form must still be found
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z(\"'*`])")
 LONGEST = 2_000  # characters of a line that are looked at: patterns with gaps take long on very long lines
 
 
 class Signal(Frozen):
-    """One row. At most `most` lines count, `weight` each; a negative one speaks against its side."""
+    """One row. At most `most` lines count, `weight` each; a negative one speaks against its side.
+
+    `is_form`: it describes the form of an answer, so that nobody has to find one.
+    """
 
     side: Side
     weight: float
@@ -31,6 +34,7 @@ class Signal(Frozen):
     patterns: tuple[str, ...] = Field(min_length=1)
     says: str
     most: int = Field(default=1, ge=1)
+    is_form: bool = False
 
     @cached_property
     def expression(self) -> re.Pattern[str]:
@@ -61,9 +65,19 @@ def signals() -> tuple[Signal, ...]:
 def seen_signals(sheet: Sheet, rows: Sequence[Signal] | None = None) -> Iterator[SeenSignal]:
     """Yield every signal that the sheet shows, in the order of the table."""
     for signal in signals() if rows is None else rows:
-        found = [line for line in sheet.of(*signal.parts) if signal.expression.search(line.text[:LONGEST])]
+        found = [line for line in sheet.of(*signal.parts) if _shows(signal, line)]
         if found:
             yield SeenSignal(signal, tuple(found[: signal.most]))
+
+
+def _shows(signal: Signal, line: SheetLine) -> bool:
+    """Return whether the signal stands in one sentence of the line: a verb and its object belong together.
+
+    A service may be named in another sentence than what is done with it.
+    """
+    text = line.text[:LONGEST]
+    sentences = [text] if signal.side == "remote" else _SENTENCE_END.split(text)
+    return any(map(signal.expression.search, sentences))
 
 
 def _with_words(signal: Signal, words: Mapping[str, str]) -> Signal:
