@@ -25,6 +25,7 @@ REBUILD = (
     'CMAKE_ARGS="-DGGML_NATIVE=OFF" pip install --force-reinstall --no-deps --no-cache-dir '
     "--no-binary llama-cpp-python llama-cpp-python==0.3.36"
 )
+EMBEDDED = "pip install 'skillstill[embedded]'"
 REINSTALL = "pip install --force-reinstall .  # in the checkout of skillstill"
 
 
@@ -63,7 +64,8 @@ def _environment() -> Iterator[Check]:
     yield Check(name="system", ok=sys.version_info >= (3, 11), found=system, remedy="use Python 3.11 or newer")
     yield _try("ripgrep", REINSTALL, _ripgrep)
     yield _try("tree-sitter", REINSTALL, _tree_sitter)
-    yield _try("llguidance", REINSTALL, lambda: f"llguidance {_check_import('llguidance')}")
+    yield _try("llama.cpp", EMBEDDED, lambda: f"llama-cpp-python {version('llama-cpp-python')}")
+    yield _try("llguidance", EMBEDDED, lambda: f"llguidance {_check_import('llguidance')}")
     yield _try("mcp", REINSTALL, lambda: f"mcp {_check_import('mcp')}")
     yield _try("traces", f"mkdir -p {state_folder()} && chmod u+w {state_folder()}", _state)
 

@@ -10,6 +10,7 @@ import anyio
 from anyio import to_thread
 
 from skillstill.chat import dialect_named
+from skillstill.errors import BaseError
 from skillstill.models.sources import locate
 from skillstill.types import Adapter, DialectName, Model, ModelFile, ModelSpec
 
@@ -61,8 +62,14 @@ class LocalModels:
             return self._bases[key]
 
     def _load(self, path: Path, context: int) -> "LlamaBase":
-        from skillstill.models.engine import EngineOptions
-        from skillstill.models.llama import LlamaBase
+        try:
+            from skillstill.models.engine import EngineOptions
+            from skillstill.models.llama import LlamaBase
+        except ModuleNotFoundError as error:
+            raise BaseError(
+                f"no model runs on this machine without {error.name}: type `pip install 'skillstill[embedded]'`, or "
+                "name a server with --endpoint"
+            ) from error
 
         options = self.options
         return LlamaBase(path, EngineOptions(context, options.slots, options.threads, options.gpu_layers))

@@ -11,7 +11,7 @@ import sys
 class Blocked:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] == "llama_cpp":
-            raise ImportError(f"{name} is not installed")
+            raise ModuleNotFoundError(f"{name} is not installed", name=name)
 sys.meta_path.insert(0, Blocked())
 from skillstill import cli
 cli.main()
@@ -30,3 +30,14 @@ def test_a_library_is_read_searched_and_judged_without_llama_cpp(command: list[s
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
+
+
+def test_a_run_without_llama_cpp_says_what_to_install(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED, "run", "explore", "Where is it?"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert (
+        "without llama_cpp: type `pip install 'skillstill[embedded]'`, or name a server with --endpoint" in done.stdout
+    )
