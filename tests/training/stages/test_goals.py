@@ -45,7 +45,7 @@ async def test_every_family_has_proven_goals_in_every_split_and_a_held_out_one_i
     assert (counted["again", "train"], counted["again", "validation"], counted["again", "test"]) == (0, 0, 4)
     assert all(goal.answer for goal in made.goals)
     assert {goal.calls for goal in made.goals if goal.family == "linked"} == {2}
-    assert made.folder.frozen_goals() == made.goals
+    assert made.run.frozen_goals() == made.goals
 
 
 async def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(settings: Path, folder: RunFolder) -> None:

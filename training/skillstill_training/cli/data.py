@@ -92,19 +92,19 @@ def traces(
     from skillstill_training.teachers.ledger import Budget, Price
 
     folder = skill_folder(skill)
-    where = run_folder(run, runs, folder)
+    run_dir = run_folder(run, runs, folder)
     if teacher == "constructed":
         if recorded:
             raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
-        work = construct_traces(folder, where, limit, at_once, offline)
+        work = construct_traces(folder, run_dir, limit, at_once, offline)
     else:
         costs = (Price.parse(price) if price else None, Budget.parse(budget, budget_tokens))
         terms = TeacherTerms(samples, *costs, least, probe, at_once)
         goals = _recorded_goals(recorded, agent or folder.absolute().name)
-        work = teach_traces(folder, where, teacher, terms, goals, limit, send, offline)
-    with where.alone(), output.solving_progress() as on_progress:
+        work = teach_traces(folder, run_dir, teacher, terms, goals, limit, send, offline)
+    with run_dir.alone(), output.solving_progress() as on_progress:
         progress = anyio.run(work, on_progress)
-    output.print_traces(progress, where, as_json=json)
+    output.print_traces(progress, run_dir, as_json=json)
     return 0
 
 
@@ -117,10 +117,10 @@ def dataset(skill: Skill, runs: Runs = Path("runs"), run: Run = None, json: Json
     from skillstill_training.stages.dataset import make_dataset
 
     folder = skill_folder(skill)
-    where = run_folder(run, runs, folder)
-    with where.alone():
-        made = make_dataset(folder, where)
-    output.print_dataset(made, where, as_json=json)
+    run_dir = run_folder(run, runs, folder)
+    with run_dir.alone():
+        made = make_dataset(folder, run_dir)
+    output.print_dataset(made, run_dir, as_json=json)
     return 0
 
 
@@ -153,8 +153,8 @@ def baseline(
     folder = skill_folder(skill)
     if freeze:
         freeze_baseline(folder)
-    where = run_folder(run, runs, folder)
-    goals = [goal for goal in where.frozen_goals() if goal.split == split]
+    run_dir = run_folder(run, runs, folder)
+    goals = [goal for goal in run_dir.frozen_goals() if goal.split == split]
     roots = workspace_roots(folder, {goal.workspace for goal in goals}, offline)
     output.print_baseline(anyio.run(measure_baseline, load_baseline(folder), goals, roots), as_json=json)
     return 0

@@ -92,7 +92,7 @@ def print_goals(made: MadeGoals, *, as_json: bool) -> None:
                 style="yellow",
             )
         )
-    return _where(made.folder.goals, made.folder)
+    return _where(made.run.goals, made.run)
 
 
 def print_probe(row: TraceRow) -> None:
@@ -113,16 +113,16 @@ def print_recorded(recorded: RecordedGoals) -> None:
     _err.print(Text(f"{text}{secrets}{dropped}"))
 
 
-def print_traces(progress: TraceProgress, folder: RunFolder, *, as_json: bool) -> None:
+def print_traces(progress: TraceProgress, run: RunFolder, *, as_json: bool) -> None:
     """Print what became of the goals, and where the traces are."""
     if as_json:
-        return _json({"folder": str(folder.path), **progress.__dict__})
+        return _json({"folder": str(run.path), **progress.__dict__})
     table = Table("goals", "kept", "tokens", "dropped, commonest reason first", box=None)
     table.add_row(str(progress.done), str(progress.kept), f"{progress.tokens:,}", _reasons(progress.dropped))
     _out.print(table)
     if progress.stopped:
         _out.print(Text(progress.stopped, style="yellow"))
-    return _where(folder.traces, folder)
+    return _where(run.traces, run)
 
 
 def print_baseline(standing: BaselineScore, *, as_json: bool) -> None:
@@ -139,16 +139,16 @@ def print_baseline(standing: BaselineScore, *, as_json: bool) -> None:
     return None
 
 
-def print_dataset(dataset: Dataset, folder: RunFolder, *, as_json: bool) -> None:
+def print_dataset(dataset: Dataset, run: RunFolder, *, as_json: bool) -> None:
     """Print how full each cell is, and where the samples are."""
     if as_json:
-        return _json({"folder": str(folder.path), "samples": len(dataset.samples), "cells": dict(dataset.cells)})
+        return _json({"folder": str(run.path), "samples": len(dataset.samples), "cells": dict(dataset.cells)})
     table = Table("family/tools/calls/outcome", "samples", "", box=None)
     for cell, count in dataset.cells.items():
         table.add_row(cell, str(count), "not declared" if cell in dataset.undeclared else "")
     _out.print(table)
     _out.print(Text(f"{len(dataset.samples)} samples; left out: {_reasons(Counter(dataset.dropped)) or 'none'}"))
-    return _where(folder.dataset, folder)
+    return _where(run.dataset, run)
 
 
 def _bar() -> Progress:
@@ -175,13 +175,13 @@ def _reasons(dropped: Mapping[str, int]) -> str:
     return "; ".join(f"{count} {kind}" for kind, count in kinds.most_common(REASONS))
 
 
-def _where(file: object, folder: RunFolder) -> None:
-    _out.print(Text(f"{file}\n{folder.page}  (to read)"))
+def _where(file: object, run: RunFolder) -> None:
+    _out.print(Text(f"{file}\n{run.page}  (to read)"))
 
 
 def _goals_summary(made: MadeGoals) -> dict[str, Any]:
     rows = [{**tally.__dict__, "dropped": dict(tally.dropped)} for tally in made.tallies]
-    return {"folder": str(made.folder.path), "goals": len(made.goals), "families": rows, "idle": list(made.idle)}
+    return {"folder": str(made.run.path), "goals": len(made.goals), "families": rows, "idle": list(made.idle)}
 
 
 def _json(value: object) -> None:

@@ -76,16 +76,16 @@ def sft(
     from skillstill_training.stages.sft import make_adapter
 
     folder = skill_folder(skill)
-    where = run_folder(run, runs, folder)
+    run_dir = run_folder(run, runs, folder)
     file = _base(base, folder)
     weights = locate(file, offline=offline)
-    with where.alone(), release_output.stage_screen() as screen, screen.stage("training") as tell:
-        write_base(where, file)
-        plan = limit_minutes(where.follow(load_recipe(folder)).train, minutes)
+    with run_dir.alone(), release_output.stage_screen() as screen, screen.stage("training") as tell:
+        write_base(run_dir, file)
+        plan = limit_minutes(run_dir.follow(load_recipe(folder)).train, minutes)
         trained = make_adapter(
-            folder, where, weights, plan, lambda one: tell(one.step, one.steps, one.note), offline=offline
+            folder, run_dir, weights, plan, lambda one: tell(one.step, one.steps, one.note), offline=offline
         )
-    release_output.print_training(trained, where, as_json=json)
+    release_output.print_training(trained, run_dir, as_json=json)
     return 0
 
 
@@ -112,11 +112,11 @@ def export(
     from skillstill_training.stages.export import merge_into, ship
 
     folder = skill_folder(skill)
-    where = run_folder(run, runs, folder)
-    weights = locate(_trained_base(base, where, folder), offline=offline)
-    with where.alone():
-        exported, parity = ship(where, weights, name=folder.absolute().name)
-        whole = merge_into(where, weights, merged) if merged else None
+    run_dir = run_folder(run, runs, folder)
+    weights = locate(_trained_base(base, run_dir, folder), offline=offline)
+    with run_dir.alone():
+        exported, parity = ship(run_dir, weights, name=folder.absolute().name)
+        whole = merge_into(run_dir, weights, merged) if merged else None
     release_output.print_export(exported, parity, whole, as_json=json)
     return 0 if parity.passed else HELD_BACK
 
@@ -145,13 +145,13 @@ def evaluate(
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
-    where = run_folder(run, runs, folder)
-    file = _trained_base(base, where, folder)
+    run_dir = run_folder(run, runs, folder)
+    file = _trained_base(base, run_dir, folder)
     comparisons = resolve_comparisons(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
-    with where.alone(), release_output.stage_screen() as screen, screen.stage("evaluate") as tell:
-        where.follow(load_recipe(folder))
-        scorecard = measure(folder, where, file, comparisons, tell, offline=offline)
-    release_output.print_scorecard(scorecard, where, as_json=json)
+    with run_dir.alone(), release_output.stage_screen() as screen, screen.stage("evaluate") as tell:
+        run_dir.follow(load_recipe(folder))
+        scorecard = measure(folder, run_dir, file, comparisons, tell, offline=offline)
+    release_output.print_scorecard(scorecard, run_dir, as_json=json)
     return 0
 
 
@@ -169,10 +169,10 @@ def publish(
     from skillstill_training.stages.publish import publish, registry_of
 
     folder = skill_folder(skill)
-    where, into = run_folder(run, runs, folder), registry or registry_of(folder)
-    with where.alone():
-        scorecard = publish(folder, where, into, proof_of(where))
-    release_output.print_verdict(scorecard, where, into, as_json=json)
+    run_dir, into = run_folder(run, runs, folder), registry or registry_of(folder)
+    with run_dir.alone():
+        scorecard = publish(folder, run_dir, into, proof_of(run_dir))
+    release_output.print_verdict(scorecard, run_dir, into, as_json=json)
     return RELEASED if scorecard.verdict == "released" else HELD_BACK
 
 
@@ -220,7 +220,7 @@ def train(
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
-    where = RunFolder(run.resolve()) if run else resume_run(runs, folder)
+    run_dir = RunFolder(run.resolve()) if run else resume_run(runs, folder)
     order = TrainingOrder(
         teach=_teach(folder, teacher, offline),
         registry=registry or registry_of(folder),
@@ -230,8 +230,8 @@ def train(
         minutes=minutes,
         offline=offline,
     )
-    with where.alone(), release_output.stage_screen() as screen:
-        ending = train_skill(folder, where, order, screen)
+    with run_dir.alone(), release_output.stage_screen() as screen:
+        ending = train_skill(folder, run_dir, order, screen)
     release_output.print_result(ending, folder.absolute().name, order.registry, as_json=json)
     return RELEASED if ending.verdict == "released" else HELD_BACK
 
@@ -271,11 +271,11 @@ def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
 
     from skillstill_training.cli.teachers import TeacherTerms
 
-    def teach(folder: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
+    def teach(run: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
         if teacher == "constructed":
-            work = construct_traces(skill, folder, None, os.cpu_count() or 1, offline)
+            work = construct_traces(skill, run, None, os.cpu_count() or 1, offline)
         else:
-            work = teach_traces(skill, folder, teacher, TeacherTerms(), (), None, False, offline)
+            work = teach_traces(skill, run, teacher, TeacherTerms(), (), None, False, offline)
         return anyio.run(work, on_progress)
 
     return teach

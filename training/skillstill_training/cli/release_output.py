@@ -88,10 +88,10 @@ def print_result(ending: "PipelineResult", skill: str, registry: Path, *, as_jso
     return None
 
 
-def print_verdict(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as_json: bool) -> None:
+def print_verdict(scorecard: Scorecard, run: RunFolder, registry: Path, *, as_json: bool) -> None:
     """Print every gate with its sentence, then the verdict, and how a release is called."""
     if as_json:
-        return _json({"folder": str(folder.path), "verdict": scorecard.verdict} | _gates(scorecard))
+        return _json({"folder": str(run.path), "verdict": scorecard.verdict} | _gates(scorecard))
     for gate in scorecard.gates:
         _out.print(_gate(gate))
     assert scorecard.verdict
@@ -99,10 +99,10 @@ def print_verdict(scorecard: Scorecard, folder: RunFolder, registry: Path, *, as
     return _tell_registered(scorecard, registry)
 
 
-def print_scorecard(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -> None:
+def print_scorecard(scorecard: Scorecard, run: RunFolder, *, as_json: bool) -> None:
     """Print a line an arm, and what the confidence is worth."""
     if as_json:
-        return _json({"folder": str(folder.path), **scorecard.model_dump(mode="json", exclude={"calibration"})})
+        return _json({"folder": str(run.path), **scorecard.model_dump(mode="json", exclude={"calibration"})})
     for arm in scorecard.arms:
         one, asked = arm.success, arm.goals.asked
         _out.print(
@@ -111,17 +111,17 @@ def print_scorecard(scorecard: Scorecard, folder: RunFolder, *, as_json: bool) -
             )
         )
     sure = scorecard.selective
-    _out.print(Text(f"sure of {sure.coverage:.0%}, {sure.accuracy:.1%} of them right; {folder.scorecard}"))
+    _out.print(Text(f"sure of {sure.coverage:.0%}, {sure.accuracy:.1%} of them right; {run.scorecard}"))
     return None
 
 
-def print_training(trained: Trained, folder: RunFolder, *, as_json: bool) -> None:
+def print_training(trained: Trained, run: RunFolder, *, as_json: bool) -> None:
     """Print what was learned from, and where the adapter is."""
     if as_json:
-        return _json({"folder": str(folder.path), **trained.model_dump(mode="json")})
+        return _json({"folder": str(run.path), **trained.model_dump(mode="json")})
     tokens = f"{trained.tokens:,} tokens ({trained.learned_tokens:,} learned)"
     _out.print(Text(f"{trained.traces} traces, {tokens}, {trained.seconds:.0f} s, loss {trained.loss:.3f}"))
-    return print_place(folder.adapter)
+    return print_place(run.adapter)
 
 
 def print_export(exported: "Exported", parity: Gate, merged: "Merged | None", *, as_json: bool) -> None:

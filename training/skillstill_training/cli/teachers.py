@@ -37,7 +37,7 @@ class TeacherTerms:
 
 async def qualified_teacher(
     skill_folder: Path,
-    folder: RunFolder,
+    run: RunFolder,
     endpoint: Endpoint,
     terms: TeacherTerms,
     *,
@@ -52,16 +52,16 @@ async def qualified_teacher(
 
     Raise TeacherError if it is too weak or cannot be reached, BudgetSpent if its probe took the whole budget.
     """
-    goals = [goal for goal in folder.frozen_goals() if goal.split == "validation"]
-    with Ledger(folder.path / "ledger.jsonl", terms.price, terms.budget) as ledger:
+    goals = [goal for goal in run.frozen_goals() if goal.split == "validation"]
+    with Ledger(run.path / "ledger.jsonl", terms.price, terms.budget) as ledger:
         teacher = EndpointTeacher(load_skill(skill_folder), endpoint, ledger, samples=terms.samples)
-        on_score(score := await _score(skill_folder, folder, teacher, goals, terms, offline, on_probe))
+        on_score(score := await _score(skill_folder, run, teacher, goals, terms, offline, on_probe))
         score.check()
         if recorded:
-            return await solve_recorded(recorded, teacher, folder, at_once=terms.at_once, on_progress=on_progress)
+            return await solve_recorded(recorded, teacher, run, at_once=terms.at_once, on_progress=on_progress)
         return await make_traces(
             skill_folder,
-            folder,
+            run,
             teacher,
             limit=limit,
             at_once=terms.at_once,
@@ -72,7 +72,7 @@ async def qualified_teacher(
 
 async def _score(
     skill: Path,
-    folder: RunFolder,
+    run: RunFolder,
     teacher: EndpointTeacher,
     goals: Sequence[Goal],
     terms: TeacherTerms,
@@ -80,13 +80,13 @@ async def _score(
     on_row: Callable[[TraceRow], None],
 ) -> TeacherScore:
     """Return the score of an earlier run in this folder, or measure it: a stage that goes on does not pay twice."""
-    if earlier := TeacherScore.load(folder.path, teacher):
+    if earlier := TeacherScore.load(run.path, teacher):
         return earlier.model_copy(update={"least": terms.least})
     roots = await to_thread.run_sync(workspace_roots, skill, {goal.workspace for goal in goals}, offline)
     score = await probe(
         teacher, goals, roots, count=terms.probed, least=terms.least, at_once=terms.at_once, on_row=on_row
     )
-    score.save(folder.path)
+    score.save(run.path)
     return score
 
 

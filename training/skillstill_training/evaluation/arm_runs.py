@@ -29,7 +29,7 @@ OnProgress = Callable[[ArmProgress], None]
 
 
 async def run_arm(
-    arm: Arm, split: Split, goals: Sequence[Goal], roots: Mapping[str, Path], folder: RunFolder, on_progress: OnProgress
+    arm: Arm, split: Split, goals: Sequence[Goal], roots: Mapping[str, Path], run: RunFolder, on_progress: OnProgress
 ) -> Sequence[Outcome]:
     """Return the outcomes of these goals in their order, and write them to `folder.outcomes(split, arm)`.
 
@@ -39,7 +39,7 @@ async def run_arm(
 
     Raises StageError if no goal could be run at all.
     """
-    file = folder.outcomes(split, arm.name)
+    file = run.outcomes(split, arm.name)
     appended = file.parent / arm.key / file.name
     done = _earlier_outcomes(appended)
     with Appender(appended) as log:

@@ -30,16 +30,16 @@ class Exported:
 
 
 def export_adapter(
-    folder: RunFolder, base: Path, *, name: str, dtype: Literal["auto", "Q8_0", "F16"] = "auto", prompts: Prompts = ()
+    run: RunFolder, base: Path, *, name: str, dtype: Literal["auto", "Q8_0", "F16"] = "auto", prompts: Prompts = ()
 ) -> Exported:
     """Write `6-adapter.gguf`; `auto` takes Q8_0 only if that answers `prompts` as F16 does. Raise StageError."""
     layout = Layout.of(base)
-    lora = layout.placed(read_peft(folder.adapter))
+    lora = layout.placed(read_peft(run.adapter))
     kind, likeness = _smallest(lora, layout, prompts) if dtype == "auto" else (dtype, None)
-    with replacing(folder.exported) as part:
+    with replacing(run.exported) as part:
         write_lora(part, lora, layout, kind, name)
-    size = folder.exported.stat().st_size
-    return Exported(folder.exported, file_sha256(folder.exported), kind, size, len(lora.pairs), likeness)
+    size = run.exported.stat().st_size
+    return Exported(run.exported, file_sha256(run.exported), kind, size, len(lora.pairs), likeness)
 
 
 def _smallest(lora: Lora, layout: Layout, prompts: Prompts) -> tuple[AdapterKind, Divergence | None]:

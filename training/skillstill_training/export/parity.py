@@ -21,13 +21,13 @@ LEAST_TOP = 0.95
 LEAST_TEXTS = 0.5  # at 98 % a token, every second text of 32 tokens is the same to its end
 
 
-def check_parity(weights: Path, folder: RunFolder, base: Path, prompts: Prompts) -> Gate:
+def check_parity(weights: Path, run: RunFolder, base: Path, prompts: Prompts) -> Gate:
     """Compare the PEFT adapter on the fp32 base in `weights` with the exported one on the GGUF `base`.
 
     Prompts are tokens, as rendered for training, up to where the model is to speak. Raise StageError and ModelError.
     """
-    trained = TorchLogits(weights, folder.adapter)
-    with llama_voice(base, folder.exported, prompts) as shipped:
+    trained = TorchLogits(weights, run.adapter)
+    with llama_voice(base, run.exported, prompts) as shipped:
         if trained.size != shipped.size:
             raise StageError(f"{weights} knows {trained.size} tokens and {base} {shipped.size}: they are no one base")
         return judge_parity(compare(trained, shipped, prompts, shipped.stop))

@@ -51,12 +51,10 @@ def step_of(checkpoint: Path) -> int:
 class Trials:
     """Fixed validation goals, drawn evenly over families, and the loop that a checkpoint is tried in."""
 
-    def __init__(
-        self, skill_folder: Path, folder: RunFolder, base: Path, episodes: int, *, offline: bool = False
-    ) -> None:
+    def __init__(self, skill_folder: Path, run: RunFolder, base: Path, episodes: int, *, offline: bool = False) -> None:
         families = {family.name: family for family in load_families(skill_folder)}
         held_out = {name for name, family in families.items() if family.held_out}
-        trained = [goal for goal in folder.frozen_goals() if goal.family not in held_out]
+        trained = [goal for goal in run.frozen_goals() if goal.family not in held_out]
         self.goals: Sequence[Goal] = Subset.select(trained, held_out, EvaluationConfig(calibration=episodes)).validation
         self.roots = workspace_roots(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout = Layout.of(base)

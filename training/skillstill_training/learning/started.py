@@ -23,10 +23,10 @@ class TrainingStart(Frozen):
     base: str
 
     @classmethod
-    def of(cls, folder: RunFolder, base: str, plan: TrainConfig) -> "TrainingStart":
+    def of(cls, run: RunFolder, base: str, plan: TrainConfig) -> "TrainingStart":
         """Return the start of a training. `base` is its hash."""
         alone = plan.model_copy(update={"curve": ()})
-        return cls(plan=alone, seed=folder.recipe().seed, dataset=file_sha256(folder.dataset), base=base)
+        return cls(plan=alone, seed=run.recipe().seed, dataset=file_sha256(run.dataset), base=base)
 
     def begun(self, adapter: Path) -> bool:
         """Return whether this is the training that the folder holds."""

@@ -42,9 +42,9 @@ class Episode:
         return self.outcome.read_tokens + self.outcome.written_tokens
 
 
-def render_episodes(folder: RunFolder, outcomes: Sequence[Outcome]) -> str:
+def render_episodes(run: RunFolder, outcomes: Sequence[Outcome]) -> str:
     """Return the transcripts in three groups, or a hint if none were kept."""
-    episodes = _load_episodes(folder, outcomes)
+    episodes = _load_episodes(run, outcomes)
     groups = (
         ("Right, in several calls and few tokens", _rank(filter(_is_right, episodes), lambda one: one.tokens)[:RIGHT]),
         ("Wrong, and sure of it", _rank(filter(_is_wrong, episodes), lambda one: -one.confidence)[:WRONG]),
@@ -55,8 +55,8 @@ def render_episodes(folder: RunFolder, outcomes: Sequence[Outcome]) -> str:
     return f"<section><h2>Transcripts</h2>{body or none}</section>"
 
 
-def _load_episodes(folder: RunFolder, outcomes: Sequence[Outcome]) -> Sequence[Episode]:
-    goals = {goal.id: goal for goal in read_lines(folder.goals, Goal)} if folder.goals.exists() else {}
+def _load_episodes(run: RunFolder, outcomes: Sequence[Outcome]) -> Sequence[Episode]:
+    goals = {goal.id: goal for goal in read_lines(run.goals, Goal)} if run.goals.exists() else {}
     return [Episode(one, goals[one.goal], one.trace) for one in outcomes if one.trace and one.goal in goals]
 
 

@@ -34,36 +34,36 @@ __all__ = ["draw_curves", "write_report"]
 EXAMPLES = 6  # goals that are linked for a cause
 
 
-def write_report(folder: RunFolder) -> Path:
+def write_report(run: RunFolder) -> Path:
     """Write the page from the files of the run folder and return its path. Raises StageError."""
-    card, history = _scorecard(folder), _history(folder)
+    card, history = _scorecard(run), _history(run)
     style = _part("report.page", "page.css") + _part("report", "charts.css") + _part("report", "report.css")
     page = Template(_part("report", "report.html")).substitute(
-        title=escape(clean(f"{card.skill} · report of {folder.path.name}")),
+        title=escape(clean(f"{card.skill} · report of {run.path.name}")),
         policy=f"default-src 'none'; style-src '{_hash(style)}'",
         style=style,
-        summary=render_summary(card, folder),
+        summary=render_summary(card, run),
         arms=render_arms(card),
         families=render_families(card),
         curves=render_curves(card, history),
-        failures=_render_failures(card, folder),
-        episodes=render_episodes(folder, _outcomes(folder)),
-        reproduction=render_reproduction(card, folder),
+        failures=_render_failures(card, run),
+        episodes=render_episodes(run, _outcomes(run)),
+        reproduction=render_reproduction(card, run),
     )
-    write_text(folder.report, page)
-    return folder.report
+    write_text(run.report, page)
+    return run.report
 
 
-def draw_curves(folder: RunFolder) -> Path:
+def draw_curves(run: RunFolder) -> Path:
     """Write `curves.svg` beside the adapter, with loss and success so far. Raises StageError."""
-    history = _history(folder)
+    history = _history(run)
     style = _part("report", "charts.css")
     svg = render_svg("Loss and success over what was read.", loss_plot(history), success_plot(history), style=style)
-    write_text(folder.adapter / "curves.svg", svg)
-    return folder.adapter / "curves.svg"
+    write_text(run.adapter / "curves.svg", svg)
+    return run.adapter / "curves.svg"
 
 
-def _render_failures(card: Scorecard, folder: RunFolder) -> str:
+def _render_failures(card: Scorecard, run: RunFolder) -> str:
     """Return a table of the causes of failures. Its goals are links into the run's page, if there is one."""
     if not card.causes:
         return "<section><h2>Why goals failed</h2><p class=hint>No goal failed.</p></section>"
@@ -77,7 +77,7 @@ def _render_failures(card: Scorecard, folder: RunFolder) -> str:
         head("of all"),
         head("for example", "goals"),
     ]
-    page = folder.page.name if folder.page.exists() else ""
+    page = run.page.name if run.page.exists() else ""
     rows = (_cause_row(cause, ranked[0].count, total, page) for cause in ranked)
     return section("causes", "Why goals failed", [*heads, "</tr>"], rows)
 
@@ -93,26 +93,26 @@ def _goal_link(goal: str, page: str) -> str:
     return f'<a href="{page}#{text(goal)}">{text(goal[:6])}</a>' if page else link(goal[:6])
 
 
-def _scorecard(folder: RunFolder) -> Scorecard:
-    skill = folder.path.parent.name
+def _scorecard(run: RunFolder) -> Scorecard:
+    skill = run.path.parent.name
     try:
-        return Scorecard.model_validate_json(folder.scorecard.read_text(encoding="utf-8"))
+        return Scorecard.model_validate_json(run.scorecard.read_text(encoding="utf-8"))
     except OSError as error:
-        raise StageError(f"{folder.path} holds no scorecard: type `skillstill evaluate {skill}` first") from error
+        raise StageError(f"{run.path} holds no scorecard: type `skillstill evaluate {skill}` first") from error
     except ValidationError as error:
         raise StageError(
-            f"{folder.scorecard} is no scorecard of this version ({error.errors()[0]['msg']}): "
+            f"{run.scorecard} is no scorecard of this version ({error.errors()[0]['msg']}): "
             f"type `skillstill evaluate {skill}` again"
         ) from error
 
 
-def _history(folder: RunFolder) -> History:
-    file = folder.adapter / "history.jsonl"
+def _history(run: RunFolder) -> History:
+    file = run.adapter / "history.jsonl"
     return read_lines(file, HistoryRow, torn=True) if file.exists() else ()
 
 
-def _outcomes(folder: RunFolder) -> Sequence[Outcome]:
-    file = folder.outcomes("test", "ours")
+def _outcomes(run: RunFolder) -> Sequence[Outcome]:
+    file = run.outcomes("test", "ours")
     return read_lines(file, Outcome) if file.exists() else ()
 
 

@@ -12,10 +12,10 @@ from skillstill_training.run.scorecard import Scorecard
 STAGES = ("goals", "traces", "dataset", "sft", "export", "evaluate", "publish", "report")
 
 
-def render_reproduction(card: Scorecard, folder: RunFolder) -> str:
+def render_reproduction(card: Scorecard, run: RunFolder) -> str:
     """Return the commands, one for all stages and one for each, and the facts that the figures depend on."""
-    facts = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _facts(card, folder))
-    recipe = _recipe(folder)
+    facts = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _facts(card, run))
+    recipe = _recipe(run)
     settings = f"<details class=trace><summary>recipe.json</summary><pre>{recipe}</pre></details>" if recipe else ""
     return (
         f"<section><h2>How to repeat it</h2><pre class=commands>{_commands(card)}</pre>"
@@ -37,14 +37,14 @@ def _comparison_options(card: Scorecard) -> str:
     return f"{option} --wrong {text(wrong.label.rpartition(' ')[2])}.gguf" if wrong else option
 
 
-def _facts(card: Scorecard, folder: RunFolder) -> Iterator[tuple[str, str]]:
+def _facts(card: Scorecard, run: RunFolder) -> Iterator[tuple[str, str]]:
     trained = card.trained
     yield "base", f"{text(card.base.source)} {_code(card.base.sha256)}"
     yield "adapter", f"{text(card.adapter.source)} {_code(card.adapter.sha256)}"
     yield "dialect", text(card.dialect)
     yield "goals", _code(card.goals)
-    yield "looks at them", str(sum(1 for _ in read_looks(folder)))
-    for name, value in _frozen_hashes(folder).items():
+    yield "looks at them", str(sum(1 for _ in read_looks(run)))
+    for name, value in _frozen_hashes(run).items():
         yield f"{text(name)}, frozen", _code(value)
     yield "seed", str(trained.seed)
     yield "training", f"{trained.traces:,} traces, {trained.tokens:,} tokens, {format_duration(trained.seconds)}"
@@ -55,17 +55,17 @@ def _code(words: str) -> str:
     return f"<code>{text(words)}</code>"
 
 
-def _frozen_hashes(folder: RunFolder) -> dict[str, str]:
+def _frozen_hashes(run: RunFolder) -> dict[str, str]:
     """Return the hashes of checks and skill from the time when the goals were frozen; empty if they were not."""
     try:
-        frozen = json.loads((folder.path / "frozen.json").read_text(encoding="utf-8"))
+        frozen = json.loads((run.path / "frozen.json").read_text(encoding="utf-8"))
         return {str(name): str(value) for name, value in frozen.items() if name != "goals"}
     except (OSError, ValueError, AttributeError):
         return {}
 
 
-def _recipe(folder: RunFolder) -> str:
+def _recipe(run: RunFolder) -> str:
     try:
-        return text((folder.path / "recipe.json").read_text(encoding="utf-8"))
+        return text((run.path / "recipe.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return ""

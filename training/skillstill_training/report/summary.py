@@ -14,13 +14,13 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import Gate, Scorecard
 
 
-def render_summary(card: Scorecard, folder: RunFolder) -> str:
+def render_summary(card: Scorecard, run: RunFolder) -> str:
     """Return the heading, the verdict, the figures and the gates."""
     kind = "" if not card.verdict else "kept" if card.verdict == "released" else "dropped"
     return (
-        f"<header><p class=over>skillstill · run {text(folder.path.name)} · report</p><h1>{text(card.skill)}</h1>"
+        f"<header><p class=over>skillstill · run {text(run.path.name)} · report</p><h1>{text(card.skill)}</h1>"
         f'<p class="lead outcome"><strong class="{kind}">{_verdict(card)}</strong> {text(_sentence(card))}</p></header>'
-        f"<dl class=figures>{''.join(_figures(card, folder))}</dl>{_gates(card)}"
+        f"<dl class=figures>{''.join(_figures(card, run))}</dl>{_gates(card)}"
     )
 
 
@@ -45,7 +45,7 @@ def _sentence(card: Scorecard) -> str:
     return f"{success} {interval}{'; ' + ', '.join(others) if others else ''}."
 
 
-def _figures(card: Scorecard, folder: RunFolder) -> Iterator[str]:
+def _figures(card: Scorecard, run: RunFolder) -> Iterator[str]:
     selective = card.selective
     figures = {"answered surely": format_percent(selective.coverage)}
     if selective.coverage:
@@ -56,8 +56,8 @@ def _figures(card: Scorecard, folder: RunFolder) -> Iterator[str]:
         figures["tokens a goal"] = f"{ours.read_tokens + ours.written_tokens:,.0f}"
         figures["saved for the caller"] = f"{ours.saved_tokens:,.0f} tokens"
     figures["training traces"] = f"{card.trained.traces:,}"
-    if folder.exported.exists():
-        figures["adapter"] = f"{folder.exported.stat().st_size / 1e6:.1f} MB"
+    if run.exported.exists():
+        figures["adapter"] = f"{run.exported.stat().st_size / 1e6:.1f} MB"
     return (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in figures.items())
 
 

@@ -31,27 +31,27 @@ class Dataset:
     undeclared: tuple[str, ...]
 
 
-def make_dataset(skill_folder: Path, folder: RunFolder, plan: DatasetConfig | None = None) -> Dataset:
+def make_dataset(skill_folder: Path, run: RunFolder, plan: DatasetConfig | None = None) -> Dataset:
     """Choose, gate and write. Raise StageError; GateError names the measure, and nobody trains on it."""
-    recipe = folder.recipe()
+    recipe = run.recipe()
     plan = plan or recipe.dataset
-    goals = {goal.id: goal for goal in folder.frozen_goals()}
-    if not folder.traces.exists():
-        raise StageError(f"no traces in {folder.path}: type `skillstill traces {skill_folder.name}` first")
+    goals = {goal.id: goal for goal in run.frozen_goals()}
+    if not run.traces.exists():
+        raise StageError(f"no traces in {run.path}: type `skillstill traces {skill_folder.name}` first")
     dropped: Counter[str] = Counter()
-    kept = list(_fit(read_lines(folder.traces, TraceRow), goals, dropped))
+    kept = list(_fit(read_lines(run.traces, TraceRow), goals, dropped))
     kept = _cap(kept, goals, plan, recipe.seed, dropped)
     skill = load_skill(skill_folder)
     tested = _test_prompts(goals.values())
     samples = (
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
-        *(_sample(row, None, plan, skill, tested) for row in _recorded(folder, tested, dropped)),
+        *(_sample(row, None, plan, skill, tested) for row in _recorded(run, tested, dropped)),
     )
-    write_lines(folder.refused, samples)  # before the gate: whoever is refused can look at what was chosen
-    folder.dataset.unlink(missing_ok=True)  # an earlier one is not what today's traces make
+    write_lines(run.refused, samples)  # before the gate: whoever is refused can look at what was chosen
+    run.dataset.unlink(missing_ok=True)  # an earlier one is not what today's traces make
     cells = _cells(samples, goals)
     _check(samples, goals, cells, plan)
-    folder.refused.replace(folder.dataset)
+    run.refused.replace(run.dataset)
     undeclared = tuple(cell for cell in cells if not any(fnmatchcase(cell, pattern) for pattern in plan.cells))
     return Dataset(samples, dropped, cells, undeclared)
 
@@ -69,9 +69,9 @@ def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[s
             yield row
 
 
-def _recorded(folder: RunFolder, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
+def _recorded(run: RunFolder, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
     """Yield the kept rows of the user's own recorded goals, a family of their own."""
-    rows = read_lines(folder.recorded_traces, TraceRow) if folder.recorded_traces.exists() else ()
+    rows = read_lines(run.recorded_traces, TraceRow) if run.recorded_traces.exists() else ()
     seen: set[str] = set()
     for row in rows:
         if reason := _unlearnable(row, tested, seen):

@@ -56,7 +56,7 @@ class EvaluationOptions:
 
 async def evaluate(
     skill_folder: Path,
-    folder: RunFolder,
+    run: RunFolder,
     adapter: ModelFile,
     options: EvaluationOptions,
     *,
@@ -68,8 +68,8 @@ async def evaluate(
     Raises StageError; GateError if there are too few validation goals; BaseError and ModelError if a model cannot be
     loaded.
     """
-    goals, trained = folder.frozen_goals(), _read_trained(folder)
-    plan = options.plan or folder.recipe().evaluate
+    goals, trained = run.frozen_goals(), _read_trained(run)
+    plan = options.plan or run.recipe().evaluate
     skill, families = load_skill(skill_folder), {family.name: family for family in load_families(skill_folder)}
     factory = ArmFactory(
         folder=skill_folder,
@@ -86,14 +86,14 @@ async def evaluate(
     workspaces = {goal.workspace for goal in (*subset.validation, *subset.test)}
     roots = await to_thread.run_sync(workspace_roots, skill_folder, workspaces, options.offline)
 
-    validated = await run_arm(arms["ours"], "validation", subset.validation, roots, folder, on_progress)
+    validated = await run_arm(arms["ours"], "validation", subset.validation, roots, run, on_progress)
     calibration = calibrate(validated, min_goals=plan.calibration)
-    log_look(folder, tuple(arms), adapter)
+    log_look(run, tuple(arms), adapter)
     outcomes = {
-        name: await run_arm(arm, "test", subset.for_arm(name), roots, folder, on_progress) for name, arm in arms.items()
+        name: await run_arm(arm, "test", subset.for_arm(name), roots, run, on_progress) for name, arm in arms.items()
     }
-    scorecard = _score(factory, arms, outcomes, calibration, file_sha256(folder.goals), trained)
-    write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
+    scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)
+    write_text(run.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
 
 
@@ -135,9 +135,9 @@ def _score(
     )
 
 
-def _read_trained(folder: RunFolder) -> Trained:
+def _read_trained(run: RunFolder) -> Trained:
     """Read the facts that training wrote beside its adapter. Raises StageError."""
-    file = folder.adapter / "trained.json"
+    file = run.adapter / "trained.json"
     try:
         return Trained.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:

@@ -20,28 +20,28 @@ from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 
 
-def ship(folder: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
+def ship(run: RunFolder, base: Path, *, name: str) -> tuple[Exported, Gate]:
     """Export the adapter and compare what ships with what was trained. Raise StageError and ModelError."""
-    proof_file(folder).unlink(missing_ok=True)  # of an earlier adapter
-    prompts = prompts_of(folder, base)
-    exported = export_adapter(folder, base, name=name, prompts=prompts)
-    gate = check_parity(student_folder(base), folder, base, prompts)
+    proof_file(run).unlink(missing_ok=True)  # of an earlier adapter
+    prompts = prompts_of(run, base)
+    exported = export_adapter(run, base, name=name, prompts=prompts)
+    gate = check_parity(student_folder(base), run, base, prompts)
     proof = ExportProof(adapter=exported.sha256, base=file_sha256(base), gate=gate)
-    write_text(proof_file(folder), proof.model_dump_json(indent=1) + "\n")
+    write_text(proof_file(run), proof.model_dump_json(indent=1) + "\n")
     return exported, gate
 
 
-def merge_into(folder: RunFolder, base: Path, kind: str) -> Merged:
+def merge_into(run: RunFolder, base: Path, kind: str) -> Merged:
     """Write base and adapter as one model beside the adapter. Raise UsageError, and GateError if answers differ."""
     if kind not in get_args(MergeKind):
         raise UsageError(f"--merged is one of {', '.join(get_args(MergeKind))}, not {kind!r}")
-    out = folder.path / f"6-merged.{kind}.gguf"
-    return merge(base, folder.exported, out, cast("MergeKind", kind), prompts_of(folder, base))
+    out = run.path / f"6-merged.{kind}.gguf"
+    return merge(base, run.exported, out, cast("MergeKind", kind), prompts_of(run, base))
 
 
-def prompts_of(folder: RunFolder, base: Path, count: int = PROMPTS) -> Prompts:
+def prompts_of(run: RunFolder, base: Path, count: int = PROMPTS) -> Prompts:
     """Return training conversations, evenly drawn, each as tokens up to one of its turns: the first, the second …"""
-    samples = read_lines(folder.dataset, Sample)
+    samples = read_lines(run.dataset, Sample)
     chosen = samples[:: max(1, len(samples) // count)][:count]
     engine = Engine(base, EngineOptions(context=512))
     try:

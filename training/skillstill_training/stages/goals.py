@@ -19,7 +19,7 @@ from skillstill_training.util.jsonl import write_lines
 class MadeGoals:
     """What the stage made, and where. `idle` are the workspaces that no goal came from."""
 
-    folder: RunFolder
+    run: RunFolder
     goals: tuple[Goal, ...]
     tallies: tuple[FamilyTally, ...]
     families: tuple[Family, ...]
@@ -36,7 +36,7 @@ class GoalsListener:
 
 async def make_goals(
     skill_folder: Path,
-    folder: RunFolder,
+    run: RunFolder,
     *,
     recipe: Recipe | None = None,
     offline: bool = False,
@@ -47,16 +47,16 @@ async def make_goals(
     async with build_sampling(skill_folder, recipe, offline=offline, on_workspace=listener.workspace) as setup:
         families = setup.families
         goals, tallies = await _draw(setup.sampler, families, listener)
-    folder.save_recipe(recipe)
-    write_lines(folder.goals, goals)  # before the gates: whoever is refused can look at what was made
-    write_page(folder)
+    run.save_recipe(recipe)
+    write_lines(run.goals, goals)  # before the gates: whoever is refused can look at what was made
+    write_page(run)
     check_prompts(goals)
     for split in SPLITS:
         check_shares([goal for goal in goals if goal.split == split], families, recipe.goals.shares, split)
-    folder.freeze(skill_folder)
+    run.freeze(skill_folder)
     used = {goal.workspace for goal in goals}
     idle = tuple(one.name for one in setup.workspaces if one.name not in used)
-    return MadeGoals(folder, tuple(goals), tuple(tallies), families, idle)
+    return MadeGoals(run, tuple(goals), tuple(tallies), families, idle)
 
 
 async def _draw(

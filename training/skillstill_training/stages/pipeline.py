@@ -70,42 +70,42 @@ class PipelineResult:
     why: str = ""
 
 
-def train_skill(skill_folder: Path, folder: RunFolder, order: TrainingOrder, screen: Screen) -> PipelineResult:
+def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen: Screen) -> PipelineResult:
     """Make whatever is missing, from goals to verdict. Raise StageError, BaseError and ModelError."""
     if not (skill_folder / "goals.py").is_file():
         return PipelineResult("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
-    recipe, name = folder.follow(load_recipe(skill_folder)), skill_folder.absolute().name
+    recipe, name = run.follow(load_recipe(skill_folder)), skill_folder.absolute().name
     base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
     check_arms(skill_folder, recipe.evaluate.arms, comparisons)
     plan = limit_minutes(recipe.train, order.minutes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
-    stage("goals", _ensure_goals(folder).exists(), lambda tell: _make_goals(skill_folder, folder, order, tell))
-    check_validation(folder.frozen_goals(), recipe.evaluate)
+    stage("goals", _ensure_goals(run).exists(), lambda tell: _make_goals(skill_folder, run, order, tell))
+    check_validation(run.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
-        _fresh(folder.traces, folder.goals),
-        lambda tell: order.teach(folder, partial(_solved, tell)),
+        _fresh(run.traces, run.goals),
+        lambda tell: order.teach(run, partial(_solved, tell)),
     )
-    stage("dataset", _fresh(folder.dataset, folder.traces), lambda _: make_dataset(skill_folder, folder))
-    write_base(folder, base)
-    if not (learned := _learned(folder, base, plan)):
-        check_fresh_test_set(folder)
+    stage("dataset", _fresh(run.dataset, run.traces), lambda _: make_dataset(skill_folder, run))
+    write_base(run, base)
+    if not (learned := _learned(run, base, plan)):
+        check_fresh_test_set(run)
     stage(
         "training",
         learned,
-        lambda tell: _train(skill_folder, folder, weights, plan, order, tell),
+        lambda tell: _train(skill_folder, run, weights, plan, order, tell),
     )
-    stage("export", _proven(folder, base), lambda _: _ship(skill_folder, folder, weights))
-    proof = proof_of(folder)
+    stage("export", _proven(run, base), lambda _: _ship(skill_folder, run, weights))
+    proof = proof_of(run)
     if not proof.gate.passed:  # measuring it would take an hour and change nothing
         return PipelineResult("parity failed", why=proof.gate.told)
     with screen.stage("evaluate") as tell:
-        measure(skill_folder, folder, base, comparisons, tell, offline=order.offline)
-    scorecard = publish(skill_folder, folder, order.registry, proof)
+        measure(skill_folder, run, base, comparisons, tell, offline=order.offline)
+    scorecard = publish(skill_folder, run, order.registry, proof)
     assert scorecard.verdict
-    return PipelineResult(scorecard.verdict, scorecard, write_report(folder))
+    return PipelineResult(scorecard.verdict, scorecard, write_report(run))
 
 
 def resume_run(runs: Path, skill_folder: Path) -> RunFolder:
@@ -125,7 +125,7 @@ def resume_run(runs: Path, skill_folder: Path) -> RunFolder:
 
 def measure(
     skill_folder: Path,
-    folder: RunFolder,
+    run: RunFolder,
     base: ModelFile,
     comparisons: Comparisons,
     tell: Tell,
@@ -133,13 +133,13 @@ def measure(
     offline: bool = False,
 ) -> Scorecard:
     """Return what the exported adapter is worth against its rivals. Raise StageError if there is none yet."""
-    if not folder.exported.exists():
-        raise StageError(f"{folder.exported} is missing: type `skillstill export {skill_folder.name}` first")
+    if not run.exported.exists():
+        raise StageError(f"{run.exported} is missing: type `skillstill export {skill_folder.name}` first")
     work = partial(
         evaluate,
         skill_folder,
-        folder,
-        model_file(folder.exported),
+        run,
+        model_file(run.exported),
         EvaluationOptions(base=base, comparisons=comparisons, offline=offline),
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
@@ -153,22 +153,22 @@ def limit_minutes(plan: TrainConfig, minutes: int | None) -> TrainConfig:
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
 
 
-def write_base(folder: RunFolder, base: ModelFile) -> None:
+def write_base(run: RunFolder, base: ModelFile) -> None:
     """Write which base is trained beside the run, so that later stages find it."""
-    write_text(_base_file(folder), base.model_dump_json(indent=1) + "\n")
+    write_text(_base_file(run), base.model_dump_json(indent=1) + "\n")
 
 
-def read_base(folder: RunFolder) -> ModelFile | None:
+def read_base(run: RunFolder) -> ModelFile | None:
     """Return which base this run is trained on; None before that. Raise StageError."""
-    file = _base_file(folder)
+    file = _base_file(run)
     try:
         return ModelFile.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else None
     except (OSError, ValueError) as error:
         raise StageError(f"{file} cannot be read: name the base with --base") from error
 
 
-def _base_file(folder: RunFolder) -> Path:
-    return folder.path / "base.json"
+def _base_file(run: RunFolder) -> Path:
+    return run.path / "base.json"
 
 
 def _stage(screen: Screen, name: str, there: bool, work: Callable[[Tell], object]) -> None:
@@ -183,28 +183,28 @@ def _fresh(made: Path, source: Path) -> bool:
     return made.exists() and made.stat().st_mtime_ns >= source.stat().st_mtime_ns
 
 
-def _learned(folder: RunFolder, base: ModelFile, plan: TrainConfig) -> bool:
+def _learned(run: RunFolder, base: ModelFile, plan: TrainConfig) -> bool:
     """Return whether what was trained is of this dataset, this base and this plan, and of no less."""
-    fresh = _fresh(trained_file(folder.adapter), folder.dataset)
-    return fresh and is_complete(TrainingStart.of(folder, base.sha256, plan).left(folder.adapter), plan)
+    fresh = _fresh(trained_file(run.adapter), run.dataset)
+    return fresh and is_complete(TrainingStart.of(run, base.sha256, plan).left(run.adapter), plan)
 
 
-def _proven(folder: RunFolder, base: ModelFile) -> bool:
+def _proven(run: RunFolder, base: ModelFile) -> bool:
     """Return whether that was exported, and compared with torch on this base."""
-    fresh = _fresh(proof_file(folder), trained_file(folder.adapter))
-    return fresh and proof_of(folder).base in {"", base.sha256}
+    fresh = _fresh(proof_file(run), trained_file(run.adapter))
+    return fresh and proof_of(run).base in {"", base.sha256}
 
 
-def _ensure_goals(folder: RunFolder) -> Path:
-    return folder.path / "frozen.json"
+def _ensure_goals(run: RunFolder) -> Path:
+    return run.path / "frozen.json"
 
 
-def _make_goals(skill_folder: Path, folder: RunFolder, order: TrainingOrder, tell: Tell) -> None:
+def _make_goals(skill_folder: Path, run: RunFolder, order: TrainingOrder, tell: Tell) -> None:
     listener = GoalsListener(
         lambda source: tell(0, 0, f"workspace {source.name}"),
         lambda tally: tell(tally.made, tally.wanted, f"{tally.split} {tally.family}"),
     )
-    anyio.run(partial(make_goals, skill_folder, folder, offline=order.offline, listener=listener))
+    anyio.run(partial(make_goals, skill_folder, run, offline=order.offline, listener=listener))
 
 
 def _solved(tell: Tell, progress: TraceProgress) -> None:
@@ -212,13 +212,13 @@ def _solved(tell: Tell, progress: TraceProgress) -> None:
 
 
 def _train(
-    skill_folder: Path, folder: RunFolder, weights: Path, plan: TrainConfig, order: TrainingOrder, tell: Tell
+    skill_folder: Path, run: RunFolder, weights: Path, plan: TrainConfig, order: TrainingOrder, tell: Tell
 ) -> None:
     from skillstill_training.stages.sft import make_adapter  # of the extra `training`, which measuring does without
 
     make_adapter(
         skill_folder,
-        folder,
+        run,
         weights,
         plan,
         lambda one: tell(one.step, one.steps, one.note),
@@ -226,7 +226,7 @@ def _train(
     )
 
 
-def _ship(skill_folder: Path, folder: RunFolder, weights: Path) -> None:
+def _ship(skill_folder: Path, run: RunFolder, weights: Path) -> None:
     from skillstill_training.stages.export import ship  # as above
 
-    ship(folder, weights, name=skill_folder.absolute().name)
+    ship(run, weights, name=skill_folder.absolute().name)

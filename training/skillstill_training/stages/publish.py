@@ -26,20 +26,20 @@ from skillstill_training.util.jsonl import write_text
 TITLE = 80  # characters of an entry's title
 
 
-def publish(skill_folder: Path, folder: RunFolder, registry: Path, proof: ExportProof) -> Scorecard:
+def publish(skill_folder: Path, run: RunFolder, registry: Path, proof: ExportProof) -> Scorecard:
     """Return the scorecard with gates and verdict, written where it stood; registered only if all gates hold.
 
     Raise StageError if what was measured, or proven, is not what would be served; GateError if the goals were
     changed.
     """
-    skill, measured = load_skill(skill_folder), _measured(skill_folder, folder)
+    skill, measured = load_skill(skill_folder), _measured(skill_folder, run)
     _check_served(skill, measured, proof)
-    known = (proof.gate, fresh_test_set_gate(folder, measured))
+    known = (proof.gate, fresh_test_set_gate(run, measured))
     # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
     scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).evaluate)
     if scorecard.verdict == "released":
-        _release(skill, skill_folder, folder, registry, scorecard)
-    write_text(folder.scorecard, scorecard.model_dump_json(indent=1) + "\n")
+        _release(skill, skill_folder, run, registry, scorecard)
+    write_text(run.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
 
 
@@ -52,19 +52,19 @@ def registry_of(skill_folder: Path) -> Path:
     return next((folder / FILE for folder in around[:2] if (folder / FILE).is_file()), around[0] / FILE)
 
 
-def _measured(skill_folder: Path, folder: RunFolder) -> Scorecard:
-    folder.frozen_goals()
+def _measured(skill_folder: Path, run: RunFolder) -> Scorecard:
+    run.frozen_goals()
     try:
-        scorecard = Scorecard.model_validate_json(folder.scorecard.read_text(encoding="utf-8"))
-        same = (file_sha256(folder.goals), file_sha256(folder.exported)) == (scorecard.goals, scorecard.adapter.sha256)
+        scorecard = Scorecard.model_validate_json(run.scorecard.read_text(encoding="utf-8"))
+        same = (file_sha256(run.goals), file_sha256(run.exported)) == (scorecard.goals, scorecard.adapter.sha256)
     except FileNotFoundError as error:
         raise StageError(
             f"{error.filename} is missing: type `skillstill evaluate {skill_folder.name}` first"
         ) from error
     except (OSError, ValidationError) as error:
-        raise StageError(f"{folder.scorecard} cannot be read: evaluate again") from error
+        raise StageError(f"{run.scorecard} cannot be read: evaluate again") from error
     if not same:
-        raise StageError(f"{folder.scorecard} was measured on other goals or another adapter: evaluate again")
+        raise StageError(f"{run.scorecard} was measured on other goals or another adapter: evaluate again")
     return scorecard
 
 
@@ -82,7 +82,7 @@ def _check_served(skill: Skill, scorecard: Scorecard, proof: ExportProof) -> Non
         )
 
 
-def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path, scorecard: Scorecard) -> None:
+def _release(skill: Skill, skill_folder: Path, run: RunFolder, registry: Path, scorecard: Scorecard) -> None:
     place = _place(skill_folder, registry)
     entry = _entry(skill, skill_folder, place, _known(registry, skill.name), scorecard)
     releases, name = skill_folder / RELEASES, scorecard.adapter.sha256[:DIGITS]
@@ -90,7 +90,7 @@ def _release(skill: Skill, skill_folder: Path, folder: RunFolder, registry: Path
         update={"adapter": entry.adapter}
     )  # where it lies now, not on whose machine it was made
     try:
-        write_atomically(releases / f"{name}.gguf", folder.exported.read_bytes(), mode=ALL_READ)
+        write_atomically(releases / f"{name}.gguf", run.exported.read_bytes(), mode=ALL_READ)
         write_atomically(releases / f"{name}.json", shipped.model_dump_json(indent=1) + "\n", mode=ALL_READ)
     except OSError as error:
         raise StageError(f"{releases} cannot be written: {error.strerror}; nothing was registered") from error

@@ -35,7 +35,7 @@ OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what
 
 def make_adapter(
     skill_folder: Path,
-    folder: RunFolder,
+    run: RunFolder,
     base: Path,
     plan: TrainConfig,
     on_progress: OnProgress = lambda progress: None,
@@ -47,20 +47,20 @@ def make_adapter(
     A data curve comes after it, and can be asked for later. Raise StageError; GateError if a mask lets through what
     is not the model's own, or if no row fits.
     """
-    started = TrainingStart.of(folder, file_sha256(base), plan)
-    trained, seed = started.left(folder.adapter), started.seed
+    started = TrainingStart.of(run, file_sha256(base), plan)
+    trained, seed = started.left(run.adapter), started.seed
     if trained and is_complete(trained, plan):
         return trained
-    _prepare_folder(folder.adapter, started)
+    _prepare_folder(run.adapter, started)
     if not trained:
-        cut_course(folder.adapter)
+        cut_course(run.adapter)
     dropped: Counter[str] = Counter()
-    rows = _rows(folder, base, plan, dropped)
+    rows = _rows(run, base, plan, dropped)
     chosen = draw_rows(rows, plan.tokens, seed, plan.traces, plan.openings)
     tokens = sum(len(row.tokens) for row in chosen)
-    history = History(folder.adapter / COURSE, tokens, dropped, on_progress)
-    trials = Trials(skill_folder, folder, base, plan.episodes, offline=offline)
-    course = _Course(folder, base, started.plan, seed, trials, history)
+    history = History(run.adapter / COURSE, tokens, dropped, on_progress)
+    trials = Trials(skill_folder, run, base, plan.episodes, offline=offline)
+    course = _Course(run, base, started.plan, seed, trials, history)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
         success = course.point(traces, draw_rows(rows, plan.tokens, seed, traces, plan.openings))
@@ -119,8 +119,8 @@ class _Course:
         tune(rows, self.base, target, plan, self.seed, on_log)
 
 
-def _rows(folder: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) -> Sequence[TrainingRow]:
-    samples = read_lines(folder.dataset, Sample)
+def _rows(run: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) -> Sequence[TrainingRow]:
+    samples = read_lines(run.dataset, Sample)
     engine = Engine(base, EngineOptions(context=512))  # for its tokenizer
     try:
         vocabulary = RowTokenizer(engine.tokenize, engine.piece)

@@ -17,7 +17,7 @@ from skillstill_training.workspaces import workspace_roots
 
 async def make_traces(
     skill_folder: Path,
-    folder: RunFolder,
+    run: RunFolder,
     teacher: Teacher,
     *,
     split: Split = "train",
@@ -30,13 +30,13 @@ async def make_traces(
 
     What other teachers left in this folder stays.
     """
-    goals = [goal for goal in folder.frozen_goals() if goal.split == split][:limit]
+    goals = [goal for goal in run.frozen_goals() if goal.split == split][:limit]
     roots = await to_thread.run_sync(workspace_roots, skill_folder, {goal.workspace for goal in goals}, offline)
 
     async def solve(goal: Goal) -> Rows:
         return [strip_timing(row, goal.workspace) for row in await teacher.solve(goal, roots[goal.workspace])]
 
-    part = folder.part(teacher.name)
-    progress = await solve_all(goals, solve, part, folder.traces, teacher.name, at_once, on_progress)
-    write_page(folder)
+    part = run.part(teacher.name)
+    progress = await solve_all(goals, solve, part, run.traces, teacher.name, at_once, on_progress)
+    write_page(run)
     return progress

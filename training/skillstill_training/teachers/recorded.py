@@ -143,7 +143,7 @@ def _utf8(text: str) -> str:
 async def solve_recorded(
     goals: Sequence[RecordedGoal],
     teacher: EndpointTeacher,
-    folder: RunFolder,
+    run: RunFolder,
     *,
     at_once: int = 2,
     on_progress: OnProgress = lambda progress: None,
@@ -152,13 +152,13 @@ async def solve_recorded(
 
     What the tools show of the folders is sent to the endpoint. The caller has to ask the user whether it may.
     """
-    write_lines(folder.recorded_goals, goals)
-    part = folder.path / f"2-recorded.{teacher.name}.part.jsonl"
+    write_lines(run.recorded_goals, goals)
+    part = run.path / f"2-recorded.{teacher.name}.part.jsonl"
 
     async def solve(goal: RecordedGoal) -> Sequence[TraceRow]:
         return [strip_timing(row, goal.cwd) for row in await _attempts(goal, teacher)]
 
-    return await solve_all(goals, solve, part, folder.recorded_traces, teacher.name, at_once, on_progress)
+    return await solve_all(goals, solve, part, run.recorded_traces, teacher.name, at_once, on_progress)
 
 
 async def _attempts(goal: RecordedGoal, teacher: EndpointTeacher) -> Sequence[TraceRow]:

@@ -16,19 +16,19 @@ MEASURES = {"deep": "≥ 3 calls", "several": "several hits", "absent": "absent"
 Goals = Sequence[Goal]
 
 
-def render_header(skill: str, folder: RunFolder, goals: Goals, rows: Rows) -> str:
+def render_header(skill: str, run: RunFolder, goals: Goals, rows: Rows) -> str:
     """Return the heading, a sentence and the figures."""
     return (
-        f"<header><p class=over>skillstill · run {text(folder.path.name)}</p><h1>{text(skill)}</h1>"
+        f"<header><p class=over>skillstill · run {text(run.path.name)}</p><h1>{text(skill)}</h1>"
         f"<p class=lead>{text(_sentence(goals, rows))}</p></header>"
         f"<dl class=figures>{''.join(_figures(goals, rows))}</dl>"
     )
 
 
-def render_goals(folder: RunFolder, goals: Goals, rows: Rows) -> str:
+def render_goals(run: RunFolder, goals: Goals, rows: Rows) -> str:
     """Return the table of families and splits. The last row contains what the recipe wants."""
     families = dict.fromkeys(goal.family for goal in goals)
-    bands = _bands(folder)
+    bands = _bands(run)
     body = (_family_row(family, [goal for goal in goals if goal.family == family], rows, None) for family in families)
     foot = [_family_row("", goals, rows, bands), *([_wanted_row(bands)] if bands else [])]
     return section("asked", "What is asked", _heads(bool(rows)), body, foot)
@@ -104,8 +104,8 @@ def _format_band(band: Band) -> str:
     return f"{band.least * 100:.0f}–{band.most:.0%}"
 
 
-def _bands(folder: RunFolder) -> Shares | None:
+def _bands(run: RunFolder) -> Shares | None:
     try:
-        return folder.recipe().goals.shares
+        return run.recipe().goals.shares
     except StageError:  # a page of goals alone is better than none
         return None

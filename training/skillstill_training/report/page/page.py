@@ -28,23 +28,23 @@ __all__ = ["write_page"]
 SAFE = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
 
 
-def write_page(folder: RunFolder) -> Path:
+def write_page(run: RunFolder) -> Path:
     """Write the page from the goals and the traces, if there are any, and return its path. Raises StageError."""
-    goals = read_lines(folder.goals, Goal)
-    rows = read_lines(folder.traces, TraceRow) if folder.traces.exists() else []
-    skill = goals[0].skill if goals else folder.path.parent.name
+    goals = read_lines(run.goals, Goal)
+    rows = read_lines(run.traces, TraceRow) if run.traces.exists() else []
+    skill = goals[0].skill if goals else run.path.parent.name
     style, script = _part("page.css"), _part("page.js")
     page = Template(_part("page.html")).substitute(
-        title=escape(clean(f"{skill} · {folder.path.name}")),
+        title=escape(clean(f"{skill} · {run.path.name}")),
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
         style=style,
-        opening=render_header(skill, folder, goals, rows),
-        tables=render_goals(folder, goals, rows) + (render_traces(rows) if rows else ""),
+        opening=render_header(skill, run, goals, rows),
+        tables=render_goals(run, goals, rows) + (render_traces(rows) if rows else ""),
         data=_embed(build_cards(goals, rows)),
         script=script,
     )
-    write_text(folder.page, page)
-    return folder.page
+    write_text(run.page, page)
+    return run.page
 
 
 def _part(name: str) -> str:
