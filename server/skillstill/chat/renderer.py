@@ -66,8 +66,8 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
             segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=True)]
             read = "\n"
         elif message.role == "system":
-            taught = dialect.teach(tools) if tools else ""
-            segments.append(Segment(turn("system", escape(message.content) + taught), learned=False))
+            instructions = dialect.teach(tools) if tools else ""
+            segments.append(Segment(turn("system", escape(message.content) + instructions), learned=False))
         elif message.role == "tool":
             if dialect.points:
                 references = references.extended(message)

@@ -125,8 +125,8 @@ Written by `skillstill install claude-code --plugin`; the same command brings it
 
 
 def _tool_list(entries: Sequence[RegistryEntry]) -> str:
-    told = ((tool(entry), one_line(entry.description, 1_000), entry.expectation) for entry in entries)
-    return "\n".join(f"- `{name}`: {description} {expectation}" for name, description, expectation in told)
+    rows = ((tool(entry), one_line(entry.description, 1_000), entry.expectation) for entry in entries)
+    return "\n".join(f"- `{name}`: {description} {expectation}" for name, description, expectation in rows)
 
 
 def _front_matter(fields: Mapping[str, str]) -> str:

@@ -106,8 +106,8 @@ def print_entries(registry: Registry, *, as_json: bool) -> None:
 def _entry(listed: ListedEntry) -> dict[str, object]:
     """Return an entry for a program. `untrusted` says why a subagent that brings tools cannot run."""
     reason = untrusted_tools(listed.skill_folder)
-    told = listed.entry.model_dump(exclude_none=True) | ({"untrusted": reason} if reason else {})
-    return {"origin": str(listed.origin), **told}
+    fields = listed.entry.model_dump(exclude_none=True) | ({"untrusted": reason} if reason else {})
+    return {"origin": str(listed.origin), **fields}
 
 
 def warn_untrusted(registry: Registry) -> None:

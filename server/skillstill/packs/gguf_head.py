@@ -83,8 +83,8 @@ def _head(reader: _Reader) -> Head:
     if reader.bytes(4) != MAGIC or reader.number("I") not in VERSIONS:
         raise ValueError("it does not begin as one")
     tensors, fields = reader.count("Q", MOST_TENSORS), reader.count("Q", MOST_FIELDS)
-    told = {reader.text(): reader.value(reader.count("I", 12)) for _ in range(fields)}
-    return Head(told, dict(_tensor(reader) for _ in range(tensors)))
+    metadata = {reader.text(): reader.value(reader.count("I", 12)) for _ in range(fields)}
+    return Head(metadata, dict(_tensor(reader) for _ in range(tensors)))
 
 
 def _tensor(reader: _Reader) -> tuple[str, tuple[int, ...]]:

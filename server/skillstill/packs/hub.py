@@ -92,11 +92,11 @@ def _fetch(api: "HfApi", address: Address, folder: Path) -> tuple[Path, str]:
 
     disable_progress_bars()
     url = hf_hub_url(address.repository, FILE, revision=address.revision or None, endpoint=api.endpoint)
-    told = get_hf_file_metadata(url, token=api.token, endpoint=api.endpoint)
-    if told.commit_hash is None or (told.size or 0) > MOST_BYTES:
+    metadata = get_hf_file_metadata(url, token=api.token, endpoint=api.endpoint)
+    if metadata.commit_hash is None or (metadata.size or 0) > MOST_BYTES:
         raise PackError(f"{address} cannot be fetched: its pack has no commit, or over {MOST_BYTES:,} bytes")
-    file = api.hf_hub_download(address.repository, FILE, revision=told.commit_hash, local_dir=folder)
-    return Path(file), told.commit_hash
+    file = api.hf_hub_download(address.repository, FILE, revision=metadata.commit_hash, local_dir=folder)
+    return Path(file), metadata.commit_hash
 
 
 @contextmanager

@@ -109,8 +109,10 @@ def _texts(folder: Path) -> Iterator[tuple[str, bytes]]:
         if file.stat().st_size > MOST_TEXT:
             raise PackError(f"{file} has {file.stat().st_size:,} bytes: a skill's file has at most {MOST_TEXT:,}")
         content = file.read_bytes()
-        if told := [path for path in private if path in content]:
-            raise PackError(f"{file} names {told[0].decode()}, a folder of this machine: take it out before you share")
+        if leaked := [path for path in private if path in content]:
+            raise PackError(
+                f"{file} names {leaked[0].decode()}, a folder of this machine: take it out before you share"
+            )
         yield name.as_posix(), content
 
 

@@ -54,7 +54,7 @@ class JsonLines(logging.Formatter):
         self.full = full
 
     def format(self, record: logging.LogRecord) -> str:
-        told = {
+        record_ = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -62,7 +62,7 @@ class JsonLines(logging.Formatter):
             "exception": _exception(record, self.full),
         }
         extras = {name: getattr(record, name) for name in EXTRAS if hasattr(record, name)}
-        return json.dumps({name: value for name, value in (told | extras).items() if value is not None}, default=str)
+        return json.dumps({name: value for name, value in (record_ | extras).items() if value is not None}, default=str)
 
 
 def _message(record: logging.LogRecord) -> str:
@@ -83,5 +83,5 @@ def _type_and_place(error: BaseException) -> str:
     frames = reversed(traceback.extract_tb(error.__traceback__)[-8:])
     places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    told = f"{type(error).__name__} at {places or 'an unknown place'}"
-    return f"{told}, from {type(cause).__name__}" if cause else told
+    record_ = f"{type(error).__name__} at {places or 'an unknown place'}"
+    return f"{record_}, from {type(cause).__name__}" if cause else record_

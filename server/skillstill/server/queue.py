@@ -32,13 +32,13 @@ class Queue:
             self._stir()
 
     async def _wait(self, on_position: OnPosition) -> None:
-        ticket, told = object(), -1
+        ticket, announced = object(), -1
         self._line.append(ticket)
         try:
             while self._inside >= self.places or self._line[0] is not ticket:
                 changed = self._changed  # before telling: what changes meanwhile must not be missed
-                if (before := self._line.index(ticket)) != told:
-                    told = before
+                if (before := self._line.index(ticket)) != announced:
+                    announced = before
                     await on_position(before)
                 await changed.wait()
             self._inside += 1

@@ -1,6 +1,7 @@
 """The releases that ship: whole, fresh, measured, and at work on a small tree with the real model."""
 
 import json
+import socket
 
 import pytest
 from skillstill.models.pool import LocalModels, LocalOptions
@@ -53,3 +54,11 @@ async def test_explore_hands_back_what_takes_more_than_looking(runtime: Runtime)
     report = (await runtime.run("explore", "please rename Cart to Basket", SHOP)).report
     assert report.status == "escalate"
     assert report.answer.startswith("escalate: this needs more than reading the code")
+
+
+async def test_a_run_connects_to_nothing(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[object] = []
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, lambda *arguments: reached.append(arguments))
+    assert (await runtime.run("explore", ANSWERED[0][0], SHOP)).report.status == "answered"
+    assert not reached

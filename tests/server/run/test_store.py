@@ -215,3 +215,28 @@ def test_a_place_that_is_no_folder_is_one_sentence() -> None:
     assert str(caught.value) in {start + "Not a directory", start + "File exists"}
     assert store.trace_files() == []
     assert state_folder().read_bytes() == b""
+
+
+STORING = """
+import os, sys, threading, time
+from pathlib import Path
+from skillstill.run import store
+from skillstill.types import Trace
+trace = Trace.model_validate_json(Path(sys.argv[1]).read_text())
+print("begun", flush=True)
+for number in range(100_000):
+    store.store(trace.model_copy(update={"run": f"{number:032x}"}))
+"""
+
+
+def test_a_process_that_is_killed_while_it_stores_leaves_only_whole_traces(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text(trace().model_dump_json(), encoding="utf-8")
+    for _ in range(3):
+        with subprocess.Popen([sys.executable, "-c", STORING, tmp_path / "trace.json"], stdout=subprocess.PIPE) as one:
+            assert one.stdout
+            one.stdout.readline()
+            before = len(store.trace_files())
+            while len(store.trace_files()) < before + 20:
+                assert one.poll() is None
+            one.kill()
+    assert len([*store.readable()]) == len(store.trace_files()) >= 20

@@ -57,19 +57,19 @@ def design(
 
     definition = _definition(skill)
     place = target(out or Path(definition.name))
-    drawn = draft_design(definition, place.name, workspace or (), taught=bool(teacher))
+    drawn = draft_design(definition, place.name, workspace or (), has_teacher=bool(teacher))
     design_output.print_plan(drawn)
-    hired = None
+    proposer = None
     if teacher:
         terms, spent = ProposalLimits(topics, questions, at_once), Budget.parse(budget, budget_tokens)
-        hired = _proposer(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
+        proposer = _proposer(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
     with output.sampling_progress() as listener:
         made = anyio.run(
             lambda: make(
                 drawn,
                 place,
                 few,
-                propose=hired,
+                propose=proposer,
                 offline=offline,
                 on_workspace=listener.workspace,
                 on_progress=listener.goals,
@@ -101,14 +101,14 @@ def _proposer(
         check_sending(endpoint, send)
     parsed = Price.parse(price) if price else None
 
-    async def hired(design: "Design", folder: Path) -> "Design":
+    async def proposer(design: "Design", folder: Path) -> "Design":
         workspaces = await workspaces_of(folder, load_sources(folder), offline=offline)
         with Ledger(folder / "ledger.jsonl", parsed, budget) as ledger:
             return await propose(
                 design, load_skill(folder), workspaces, endpoint, ledger, terms, design_output.print_step
             )
 
-    return hired
+    return proposer
 
 
 def _definition(skill: str) -> "Definition":

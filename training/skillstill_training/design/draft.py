@@ -73,10 +73,12 @@ class Design:
         )
 
 
-def draft_design(definition: Definition, name: str, folders: Sequence[Path] = (), *, taught: bool = False) -> Design:
+def draft_design(
+    definition: Definition, name: str, folders: Sequence[Path] = (), *, has_teacher: bool = False
+) -> Design:
     """Return what can be drafted by rules alone, for own folders if there are any.
 
-    `taught`: a teacher will propose more.
+    `has_teacher`: a teacher will propose more.
     Raise GateError if the skill cannot be distilled, UsageError if something is missing for a draft.
     """
     _check_name(name)
@@ -92,7 +94,7 @@ def draft_design(definition: Definition, name: str, folders: Sequence[Path] = ()
         raise UsageError(
             f"{name} resembles none of our skills: name three or more folders that it works on (--workspace)"
         )
-    if not (families or taught):
+    if not (families or has_teacher):
         raise UsageError("no family of ours asks about such folders: let a model propose some (--teacher URL#MODEL)")
     workspaces = declared_sources(folders, steps) if folders else ()
     return Design(name, definition, assessment, lent, families, workspaces)
@@ -109,8 +111,8 @@ def _refusal(assessment: Assessment) -> str:
     sides = DECIDED_BY[assessment.verdict]
     decided = [f"line {one.line}: {one.text}" for one in assessment.reasons if one.side in sides]
     reasons = "; ".join(decided[:REASONS]) or "too little speaks for a result that can be checked"
-    told = f"{assessment.name} cannot be distilled as it is: {assessment.verdict} ({reasons})"
-    return f"{told}; it lacks {MISSING[assessment.verdict]}"
+    sentence = f"{assessment.name} cannot be distilled as it is: {assessment.verdict} ({reasons})"
+    return f"{sentence}; it lacks {MISSING[assessment.verdict]}"
 
 
 def target(folder: Path) -> Path:

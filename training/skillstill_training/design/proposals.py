@@ -104,9 +104,9 @@ async def _questions(
     on_told: OnTold,
 ) -> list[Candidate]:
     found: list[Candidate] = []
-    told = await asker.ask(_topics_prompt(design, terms), "topics")
+    reply = await asker.ask(_topics_prompt(design, terms), "topics")
     taken = [family.name for family in design.families]
-    for at, topic in enumerate(_sort_candidates(topics(told, taken), rejected, terms.topics)):
+    for at, topic in enumerate(_sort_candidates(topics(reply, taken), rejected, terms.topics)):
         for built in _asked_about(workspaces, at):
             on_told(f"asking about {topic.text} in {built.name}")
             shown = await glimpse(built.root, design.tools, Random(f"{topic.family}/{built.name}"))  # noqa: S311

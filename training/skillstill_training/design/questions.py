@@ -58,10 +58,10 @@ class Candidate:
 
 
 def candidates(
-    told: Mapping[str, JsonValue], topic: Topic, built: BuiltWorkspace
+    reply: Mapping[str, JsonValue], topic: Topic, built: BuiltWorkspace
 ) -> Iterator[Candidate | tuple[str, str]]:
     """Yield the candidates that are well formed, and the others with the reason."""
-    found = told.get("questions")
+    found = reply.get("questions")
     if not isinstance(found, list):
         yield f"{topic.text} in {built.name}", "the answer was no JSON object with a list of questions"
         return

@@ -251,8 +251,8 @@ def _query_result(
     rest = min(answer.count, COUNTED) - SHOWN
     width = MAX_LINE if answer.count == 1 else ROW
     body = [Line(_row(row, width), is_row=rest <= 0) for row in answer.rows]
-    told = f"more than {rest}" if answer.count > COUNTED else str(rest)
-    more = [Line(f"… {told} more rows", omits=rest)] if rest > 0 else []
+    left = f"more than {rest}" if answer.count > COUNTED else str(rest)
+    more = [Line(f"… {left} more rows", omits=rest)] if rest > 0 else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
     remarks = _remarks(catalogue, paths)
     missed = remarks[0].text if remarks and answer.is_nothing else ""
