@@ -13,7 +13,7 @@ from skillstill.util.text import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillstill.packs.unpacking import Accept, Unpacked
+    from skillstill.packs.installer import Accept, InstalledPack
     from skillstill.skills.registry import ListedEntry
     from skillstill.util.suspicion import Finding
 
@@ -38,11 +38,11 @@ def pack(
 
     Example: skillstill pack explore -o explore.skillstill
     """
-    from skillstill.packs import packing
+    from skillstill.packs import packer
 
     listed = _release(release, registry)
-    file = out or Path(f"{listed.entry.name}{packing.SUFFIX}")
-    manifest = packing.pack(listed, file, adapter_licence=licence)
+    file = out or Path(f"{listed.entry.name}{packer.SUFFIX}")
+    manifest = packer.pack(listed, file, adapter_licence=licence)
     if json:
         return _json({"file": str(file), "size": file.stat().st_size, **manifest.model_dump(exclude_none=True)})
     stated = {part: said or "not stated" for part, said in manifest.licences}
@@ -63,12 +63,12 @@ def unpack(
 
     Example: skillstill unpack explore.skillstill --as their-explore, and skillstill unpack --remove their-explore
     """
-    from skillstill.packs import removing, unpacking
+    from skillstill.packs import installer, removing
 
     if remove:
         folder = removing.remove(str(file))
         return _json({"folder": str(folder)}) if json else _say(f"removed {file}: {folder}")
-    return _print_unpacked(unpacking.unpack(file.expanduser(), as_, _consent(accept_suspicious, json)), str(file), json)
+    return _print_unpacked(installer.unpack(file.expanduser(), as_, _consent(accept_suspicious, json)), str(file), json)
 
 
 def push(
@@ -122,7 +122,7 @@ def _release(name: str, registry: Path | None) -> "ListedEntry":
     return Registry(registry).entry(name)
 
 
-def _print_unpacked(found: "Unpacked", source: str, json: bool) -> int:
+def _print_unpacked(found: "InstalledPack", source: str, json: bool) -> int:
     entry, licences = found.entry, found.manifest.licences
     if json:
         return _json({"source": source, "folder": str(found.folder), "python": found.python,

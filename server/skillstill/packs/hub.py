@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from skillstill.errors import PackError, UsageError
 from skillstill.models.hub import hub_endpoint, plain_error
 from skillstill.packs.card import model_card
+from skillstill.packs.installer import Accept, InstalledPack, reject_suspicious, unpack
 from skillstill.packs.manifest import MOST_BYTES
-from skillstill.packs.packing import SUFFIX, pack
-from skillstill.packs.unpacking import Accept, Unpacked, refuse, unpack
+from skillstill.packs.packer import SUFFIX, pack
 from skillstill.skills.registry import ListedEntry
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def push(listed: ListedEntry, address: Address, *, adapter_licence: str = "", pu
             return Address(address.repository, _commit(api, address, file, readme, public=public))
 
 
-def pull(address: Address, name: str = "", accept: Accept = refuse) -> tuple[Unpacked, Address]:
+def pull(address: Address, name: str = "", accept: Accept = reject_suspicious) -> tuple[InstalledPack, Address]:
     """Return what `unpack` makes of the pack that lies there, and the commit it came from.
 
     Raise PackError, UsageError.

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from skillstill.errors import PackError, UsageError
-from skillstill.packs.unpacking import ASIDE, locked
+from skillstill.packs.installer import ASIDE, locked
 from skillstill.skills.registry import remove_entry, skill_paths, user_registry
 from skillstill.skills.trust import distrust, pack_around
 

@@ -8,8 +8,8 @@ from threading import Thread
 
 import pytest
 from skillstill.errors import LibraryError
-from skillstill.library.scanning import fetching, scan
-from skillstill.library.scanning.fetching import public, sources
+from skillstill.library.scanning import fetch, scan
+from skillstill.library.scanning.fetch import public, sources
 
 from tests.scenes import write
 
@@ -121,10 +121,10 @@ def test_a_repository_that_vanishes_is_one_sentence_and_leaves_nothing(scratch: 
 
 
 def test_a_clone_that_outgrows_a_limit_ends(repository: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "FILES", 3)
+    monkeypatch.setattr(fetch, "FILES", 3)
     with pytest.raises(LibraryError, match=r"holds 4 files of 0 MB: clone it and import a folder of it$"):
         sources(f"file://{repository}").__enter__()
-    monkeypatch.setattr(fetching, "SECONDS", 0)
+    monkeypatch.setattr(fetch, "SECONDS", 0)
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         pytest.raises(LibraryError, match="not done after 0 seconds"),

@@ -13,9 +13,9 @@ from skillstill import cli
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.catalogue.blobs import Blobs
 from skillstill.library.commands.importing import FINDINGS
-from skillstill.library.exporting import export
-from skillstill.library.importing import import_source
-from skillstill.library.scanning.fetching import FetchedSource
+from skillstill.library.exporter import export
+from skillstill.library.importer import import_source
+from skillstill.library.scanning.fetch import FetchedSource
 from skillstill.util.storage import data_folder
 
 from tests.scenes import write

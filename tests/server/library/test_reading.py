@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillstill.errors import LibraryError
 from skillstill.library.definition import Definition, Licence
-from skillstill.library.reading import Surroundings, build_definition, decode
+from skillstill.library.reading import FileContext, build_definition, decode
 from skillstill.library.scanning import scan
 
 
@@ -208,7 +208,7 @@ def test_a_definition_by_the_book_has_no_finding(tmp_path: Path) -> None:
     assert read(tmp_path, "good-one/SKILL.md", f"---\n{front}---\nBody").findings == ()
 
 
-AROUND = Surroundings("s", "", PurePosixPath("a/SKILL.md"), "a", 0o644, Licence(), False, (), lambda _: False)
+AROUND = FileContext("s", "", PurePosixPath("a/SKILL.md"), "a", 0o644, Licence(), False, (), lambda _: False)
 WORDS = (
     "---\n",
     "\n",

@@ -10,7 +10,7 @@ import pytest
 from skillstill import cli
 from skillstill.errors import UsageError
 from skillstill.library import searching
-from skillstill.library.catalogue import Catalogue, index, meaning
+from skillstill.library.catalogue import Catalogue, embeddings, index
 from skillstill.library.searching.found import FindResult, find
 from skillstill.skills.registry import Registry, user_registry
 from skillstill.util.suspicion import Finding
@@ -245,7 +245,7 @@ def test_a_task_of_no_words_ends_with_the_code_of_wrong_usage(
 
 
 def test_vectors_are_of_unit_length_and_of_nothing_zero() -> None:
-    encode = meaning.encoder()
+    encode = embeddings.encoder()
     assert encode
     vectors = encode(["web design", "", "x" * 100_000])
     assert [round(float(value), 3) for value in (vectors * vectors).sum(1)] == [1, 0, 1]

@@ -18,7 +18,7 @@ import pytest
 from gguf import GGUFWriter
 from skillstill.contract import serving_hash
 from skillstill.errors import PackError
-from skillstill.packs.unpacking import unpack
+from skillstill.packs.installer import unpack
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import data_folder

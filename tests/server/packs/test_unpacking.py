@@ -107,9 +107,9 @@ def test_what_was_unpacked_can_be_packed_again_and_still_only_claims(
 @pytest.mark.parametrize("moment", ["_check", "_sync", "register"])
 def test_killed_on_the_way_it_leaves_nothing_that_counts(packed: Path, skillstill: Skillstill, moment: str) -> None:
     script = (
-        "import os, pathlib, signal, sys; from skillstill.packs import unpacking; "
-        "setattr(unpacking, sys.argv[1], lambda *_: os.kill(os.getpid(), signal.SIGKILL)); "
-        "unpacking.unpack(pathlib.Path(sys.argv[2]))"
+        "import os, pathlib, signal, sys; from skillstill.packs import installer; "
+        "setattr(installer, sys.argv[1], lambda *_: os.kill(os.getpid(), signal.SIGKILL)); "
+        "installer.unpack(pathlib.Path(sys.argv[2]))"
     )
     assert subprocess.run([sys.executable, "-c", script, moment, packed], check=False).returncode == -9
     assert [one.entry.name for one in Registry().entries()] == bundled_and()

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from skillstill_training.learning.resuming import cut_course, whole_checkpoints
+from skillstill_training.learning.checkpoints import cut_course, whole_checkpoints
 
 from tests.scenes import write
 

@@ -114,7 +114,7 @@ def _proposer(
 def _definition(skill: str) -> "Definition":
     """Raise LibraryError if there is no such definition, UsageError if there are several."""
     from skillstill.errors import UsageError
-    from skillstill.library.named import definitions_of
+    from skillstill.library.lookup import definitions_of
 
     every = definitions_of(skill)
     found = [one for one in every if one.origin.path.lower() == "skill.md"] or every

@@ -11,7 +11,7 @@ from skillstill.errors import StageError
 from skillstill.models.engine import free_cores
 
 from skillstill_training.learning.attention import register_attention
-from skillstill_training.learning.resuming import whole_checkpoints
+from skillstill_training.learning.checkpoints import whole_checkpoints
 from skillstill_training.learning.rows import IGNORED, TrainingRow
 from skillstill_training.learning.student import load_student, load_tokenizer, quietly, student_folder
 from skillstill_training.run.recipe import TrainConfig

@@ -15,8 +15,8 @@ from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
 
 from skillstill_training.learning.checkpoint_choice import Trials
+from skillstill_training.learning.checkpoints import cut_course, whole_checkpoints
 from skillstill_training.learning.history import COURSE, History, OnProgress, TrainingProgress
-from skillstill_training.learning.resuming import cut_course, whole_checkpoints
 from skillstill_training.learning.rows import RowTokenizer, TrainingRow, draw_rows, fit_rows
 from skillstill_training.learning.started import TrainingStart, is_complete, started_file, trained_file
 from skillstill_training.report import draw_curves

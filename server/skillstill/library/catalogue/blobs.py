@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from skillstill.errors import LibraryError
-from skillstill.library.scanning.contents import open_file, read_content
+from skillstill.library.scanning.files import open_file, read_content
 from skillstill.util.storage import library_folder, write_atomically
 
 LARGEST = 50_000_000  # bytes of one content

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skillstill.library.catalogue.meaning import NAME, WIDTH, Encoder, Vectors
+from skillstill.library.catalogue.embeddings import NAME, WIDTH, Encoder, Vectors
 from skillstill.library.catalogue.passages import Passage, words
 
 RRF = 60  # the constant of its inventors; the ranking hardly depends on it

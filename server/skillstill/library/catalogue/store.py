@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from skillstill.errors import UnknownName
 from skillstill.library.catalogue import database, index
-from skillstill.library.catalogue.meaning import encoder
+from skillstill.library.catalogue.embeddings import encoder
 from skillstill.library.catalogue.passages import passage
 from skillstill.library.catalogue.sources import unread
 from skillstill.library.definition import Definition

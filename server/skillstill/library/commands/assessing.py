@@ -28,7 +28,7 @@ def assess(
     Example: skillstill assess .claude/agents/code-explorer.md
     """
     from skillstill.library.assessing import assess
-    from skillstill.library.named import definitions_of
+    from skillstill.library.lookup import definitions_of
 
     found = definitions_of(skill)
     assessed = [assess(definition) for definition in found]

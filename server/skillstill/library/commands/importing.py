@@ -13,7 +13,7 @@ from skillstill.util.text import clean, one_line
 
 if TYPE_CHECKING:
     from skillstill.library.definition import Definition
-    from skillstill.library.importing import ImportSummary
+    from skillstill.library.importer import ImportSummary
 
 FAILED = 1
 SHOWN = 20  # suspicious definitions and refusals that are shown in full
@@ -39,8 +39,8 @@ def import_(
     from skillstill.errors import LibraryError
     from skillstill.library.catalogue import Catalogue
     from skillstill.library.catalogue.blobs import Blobs
-    from skillstill.library.importing import ImportSummary, import_source
-    from skillstill.library.scanning.fetching import sources
+    from skillstill.library.importer import ImportSummary, import_source
+    from skillstill.library.scanning.fetch import sources
 
     catalogue, blobs, done = Catalogue(), Blobs(), list[ImportSummary]()
     with sources(what) as found:
@@ -72,7 +72,7 @@ def export_skill(
     """
     from skillstill.library.catalogue import Catalogue
     from skillstill.library.catalogue.blobs import Blobs
-    from skillstill.library.exporting import export
+    from skillstill.library.exporter import export
 
     typer.echo(clean(str(export(Catalogue().get(name), folder.expanduser(), Blobs()))))
     return 0

@@ -35,7 +35,7 @@ def search(
 
 
 def _print_found(found: "FindResult", filled: bool) -> Iterator[str]:
-    from skillstill.library.catalogue.meaning import MISSING
+    from skillstill.library.catalogue.embeddings import MISSING
 
     for subagent in found.subagents:
         yield from _subagent(subagent)

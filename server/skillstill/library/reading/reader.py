@@ -52,7 +52,7 @@ def _text(raw: bytes) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class FileContext:
     """What a file cannot say of itself. `path` is relative to its source; `folder` is what the file's folder is called,
     which a path at the source's top does not say. `own_licence`: the licence lies in the very folder of the definition.
     """
@@ -69,7 +69,7 @@ class Surroundings:
     findings: tuple[Finding, ...] = ()
 
 
-def build_definition(read: Read, kind: Kind, around: Surroundings) -> Definition:
+def build_definition(read: Read, kind: Kind, around: FileContext) -> Definition:
     """Raise LibraryError if it says nothing at all."""
     fields = read.front.fields or {}
     description, examples, repair = _description(fields, read.front.body)
@@ -125,7 +125,7 @@ def _one_text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _licence(fields: Fields, around: Surroundings) -> Licence:
+def _licence(fields: Fields, around: FileContext) -> Licence:
     """Return the licence by the file's own field; if that only refers to the file beside it, by that file."""
     text = _one_text(fields.get("license") or fields.get("licence"))
     if not text:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from skillstill.library.definition import Bundled
-from skillstill.library.scanning.contents import read_content, sha256
+from skillstill.library.scanning.files import read_content, sha256
 from skillstill.library.scanning.trees import Folder, TreeEntry
 from skillstill.util.suspicion import Finding, suspicions
 

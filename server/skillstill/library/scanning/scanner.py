@@ -15,11 +15,11 @@ from urllib.parse import unquote
 
 from skillstill.errors import LibraryError
 from skillstill.library.definition import Definition, Kind, Licence
-from skillstill.library.reading import Read, Surroundings, build_definition, decode
+from skillstill.library.reading import FileContext, Read, build_definition, decode
+from skillstill.library.reading.kinds import kind_by_fields, kind_by_place, kind_named
 from skillstill.library.reading.licences import FILE, README, mentioned_licence, recognise_licence, strictest_licence
-from skillstill.library.reading.shapes import kind_by_fields, kind_by_place, kind_named
 from skillstill.library.scanning.bundles import Bundle, bundle_of, holds_skill, mode
-from skillstill.library.scanning.contents import read_content
+from skillstill.library.scanning.files import read_content
 from skillstill.library.scanning.trees import ROOT, Folder, TreeEntry, tree
 
 READER = "2"  # a new one if this room reads the same bytes otherwise: then everything is read again
@@ -170,7 +170,7 @@ class _Scanner:
 
     def _defined(self, folder: Folder, entry: TreeEntry, read: Read, kind: Kind, licence: Licence) -> Definition:
         beside = bundle_of(self.root, folder, self.every, entry.name) if kind == "skill" else Bundle()
-        around = Surroundings(
+        around = FileContext(
             source=self.source,
             commit=self.commit,
             path=folder.path / entry.name,

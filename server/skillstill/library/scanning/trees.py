@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from skillstill.errors import LibraryError
-from skillstill.library.reading.shapes import SKIPPED
+from skillstill.library.reading.kinds import SKIPPED
 
 ENTRIES = 300_000  # of a source; the largest of 17 public libraries has 9,300
 DEPTH = 60  # folders in folders; a path of more is hardly a person's

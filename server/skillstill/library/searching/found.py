@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from skillstill.errors import UsageError
 from skillstill.library.assessing import Verdict, assess
 from skillstill.library.catalogue import Catalogue, database, index
-from skillstill.library.catalogue.meaning import encoder
+from skillstill.library.catalogue.embeddings import encoder
 from skillstill.library.catalogue.passages import Passage, first_sentence, words
 from skillstill.library.definition import Kind, Licence
 from skillstill.library.searching import DefinitionHit, Shared, rank, search, shared_words_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skillstill.library.catalogue import Catalogue, database, index, unpack_definition
-from skillstill.library.catalogue.meaning import WIDTH, Vectors, encoder
+from skillstill.library.catalogue.embeddings import WIDTH, Vectors, encoder
 from skillstill.library.definition import Definition
 
 ALIKE = 0.95  # cosine; two versions of one text lie above it, two texts of one name below

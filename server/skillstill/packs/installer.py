@@ -19,7 +19,7 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, PackError, SkillError, UsageError
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Archive, read_archive
-from skillstill.packs.fitting import check_lora
+from skillstill.packs.lora_check import check_lora
 from skillstill.packs.manifest import ADAPTER, MANIFEST, SCORECARD, Manifest
 from skillstill.skills.code import brings_tools
 from skillstill.skills.registry import Registry, RegistryEntry, read_registry, user_registry
@@ -35,7 +35,7 @@ Accept = Callable[[Sequence[Finding]], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked:
+class InstalledPack:
     """The entry as it was registered, where it lies; `base_missing` says what its base still needs."""
 
     entry: RegistryEntry
@@ -54,12 +54,12 @@ class Unpacked:
         return brings_tools(self.folder / self.manifest.entry.skill)
 
 
-def refuse(_: Sequence[Finding]) -> bool:
+def reject_suspicious(_: Sequence[Finding]) -> bool:
     """Accept nothing suspicious."""
     return False
 
 
-def unpack(file: Path, name: str = "", accept: Accept = refuse) -> Unpacked:
+def unpack(file: Path, name: str = "", accept: Accept = reject_suspicious) -> InstalledPack:
     """Verify all of a pack, then place it in the user's data folder and register it there, under `name` if given.
 
     `accept` is asked if its texts hold hidden characters or speak to a model. Raise PackError, which says which member
@@ -175,7 +175,7 @@ def _base(base: ModelFile) -> tuple[Path | None, str]:
         return None, str(error)
 
 
-def _place(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> Unpacked:
+def _place(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accepted: bool) -> InstalledPack:
     """Move the files to their place and register them last. Raise OSError and RegistryError, and nothing counts."""
     if folder.exists():  # no entry has this name: it was left by somebody who was killed, or taken out by hand
         shutil.rmtree(folder)
@@ -190,7 +190,7 @@ def _place(manifest: Manifest, aside: Path, folder: Path, missing: str, *, accep
             "adapter": ModelFile(source=f"beside:{inside}/{ADAPTER}", sha256=_adapter_hash(manifest)),
         }
     )
-    return Unpacked(register(user_registry(), entry), folder, manifest, missing)
+    return InstalledPack(register(user_registry(), entry), folder, manifest, missing)
 
 
 def _adapter_hash(manifest: Manifest) -> str:

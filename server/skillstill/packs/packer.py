@@ -17,7 +17,7 @@ from skillstill.errors import BaseError, PackError
 from skillstill.library.reading.licences import declared_licence, recognise_licence
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Content, write_archive
-from skillstill.packs.fitting import check_lora, licence_of
+from skillstill.packs.lora_check import check_lora, licence_of
 from skillstill.packs.manifest import (
     ADAPTER,
     BESIDE,

@@ -10,7 +10,7 @@ from skillstill.library.catalogue.blobs import Blobs
 from skillstill.library.definition import UNSAFE, Definition
 from skillstill.library.reading.licences import SHARE_ALIKE
 from skillstill.library.scanning import Scan, scan
-from skillstill.library.scanning.fetching import FetchedSource
+from skillstill.library.scanning.fetch import FetchedSource
 from skillstill.types import Frozen
 
 Accept = Callable[[Sequence[Definition]], bool]
