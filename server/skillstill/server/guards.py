@@ -180,7 +180,7 @@ async def _ask(app: ASGIApp, scope: Scope, method: str, body: bytes = b"", *, se
         return next(messages, {"type": "http.disconnect"})
 
     async def send(_: Message) -> None:
-        """Nobody is there to read it."""
+        """Do nothing: nobody is there to read it."""
 
     await app({**scope, "method": method, "headers": headers}, receive, send)
 

@@ -98,7 +98,7 @@ class ModelArm:
 
     @property
     def instructions(self) -> str | None:
-        """The skill's text, if the prompt of this model contains it."""
+        """Return the skill's text, if the prompt of this model contains it."""
         return self.skill.instructions if self.spec.dialect is DialectName.HERMES else None
 
     @property

@@ -155,7 +155,7 @@ async def _names(workspace: Workspace, *arguments: str) -> list[str]:
 
 
 async def _run(workspace: Workspace, limit: int, *arguments: str) -> tuple[bytes, bool]:
-    """Standard output and whether it is whole. Leaving early, or being cancelled, kills the process."""
+    """Return standard output and whether it is whole. Leaving early, or being cancelled, kills the process."""
     if any("\0" in argument for argument in arguments):
         raise Refusal("a NUL character cannot be searched for")
     command = [rg_path(), *COMMON, *arguments]
