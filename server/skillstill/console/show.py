@@ -30,11 +30,15 @@ def steps_on_terminal() -> Iterator[OnStep | None]:
     if not _err.is_terminal:
         yield None
         return
-    with _err.status("thinking") as status:
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # nothing in a pipe needs them
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=_err, transient=True) as bar:
+        task = bar.add_task("thinking", total=None)
 
         async def on_step(step: Step) -> None:
-            _err.print(Text(_step(step), style="dim"))
-            status.update(f"thinking, step {step.number + 1} of {step.limit}")
+            bar.print(Text(_step(step), style="dim"))
+            bar.update(task, description=f"thinking, step {step.number + 1} of {step.limit}")
 
         yield on_step
 

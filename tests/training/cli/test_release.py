@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.progress import Progress
 from skillstill import cli
 from skillstill.skills.registry import ENVIRONMENT, read_registry
 from skillstill.skills.skill import load_skill
@@ -114,3 +115,19 @@ def test_a_release_says_where_it_is_registered_and_how_it_is_called(
         released.model_copy(update={"verdict": "not verifiable"}), run, registry, as_json=False
     )
     assert "registered in" not in capsys.readouterr().out
+
+
+def test_the_clock_of_a_stage_that_is_there_already_stands_still() -> None:
+    now = [0.0]
+    rows = Progress(get_time=lambda: now[0], disable=True)
+    release_output.StageScreen(rows).kept("goals")
+    now[0] = 100.0
+    assert rows.tasks[0].finished_time == 0
+
+
+def test_goals_say_in_a_pipe_which_workspace_is_at_work(typed: Typed, settings: Path, tmp_path: Path) -> None:
+    code, _, told = typed("goals", settings, "--runs", tmp_path / "runs", "--few", "1")
+    assert code == 0
+    assert [line for line in told.splitlines() if line.startswith("workspace ")] == [
+        f"workspace {name}" for name in ("copper", "nickel", "cobalt", "chrome")
+    ]

@@ -45,10 +45,11 @@ def goals(
     from skillstill_training.cli import output
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.goals import make_goals
+    from skillstill_training.workspaces import load_sources
 
     folder = skill_folder(skill)
     run = RunFolder.new(runs, folder.absolute().name)
-    with run.alone(), output.sampling_progress() as listener:
+    with run.alone(), output.sampling_progress(len(load_sources(folder))) as listener:
         made = anyio.run(
             lambda: make_goals(folder, run, recipe=_recipe(folder, seed, few), offline=offline, listener=listener)
         )

@@ -1,5 +1,6 @@
 """What a person sees of the stages: live progress on standard error, one table and the place of the artifact after."""
 
+import itertools
 import json
 import sys
 import time
@@ -35,13 +36,16 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 @contextmanager
-def sampling_progress() -> Iterator[GoalsListener]:
-    """Show progress by workspace, then by family of each split, with a bar for the one at work."""
+def sampling_progress(workspaces: int | None = None) -> Iterator[GoalsListener]:
+    """Show progress by workspace, of so many, then by family of each split, with a bar for the one at work."""
     with _bar() as bar:
-        task = bar.add_task("workspaces", total=None, note="")
+        task = bar.add_task("workspaces", total=workspaces, note="")
+        begun = itertools.count()
 
         def on_workspace(source: Source) -> None:
-            bar.update(task, description=f"workspace {source.name}")
+            bar.update(task, description=f"workspace {source.name}", completed=next(begun))
+            if not _err.is_terminal:
+                _err.print(Text(f"workspace {source.name}"))
 
         def on_goals(tally: FamilyTally) -> None:
             dropped = f"{tally.dropped.total()} dropped" if tally.dropped else ""

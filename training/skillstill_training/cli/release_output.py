@@ -37,7 +37,8 @@ class StageScreen:
         self._rows = rows
 
     def kept(self, name: str) -> None:
-        self._rows.add_task(f"{name:9}", total=1, completed=1, note="is there already")
+        row = self._rows.add_task(f"{name:9}", total=1, note="is there already")
+        self._rows.update(row, completed=1)  # so its clock stands still
         self._line(f"{name}: is there already")
 
     @contextmanager
@@ -51,7 +52,7 @@ class StageScreen:
             self._rows.update(
                 row, completed=done, total=total or None, note=f"{done}/{total} {note}" if total else note
             )
-            if time.monotonic() - last >= EVERY:
+            if not total or time.monotonic() - last >= EVERY:
                 last = time.monotonic()
                 self._line(f"{name}: {done} of {total}, {note}" if total else f"{name}: {note}")
 

@@ -55,6 +55,7 @@ def make_adapter(
     if not trained:
         cut_course(run.adapter)
     dropped: Counter[str] = Counter()
+    on_progress(TrainingProgress(0, 0, "reading the samples, then loading torch and the base: about a minute"))
     rows = _rows(run, base, plan, dropped)
     chosen = draw_rows(rows, plan.tokens, seed, plan.traces, plan.openings)
     tokens = sum(len(row.tokens) for row in chosen)
