@@ -101,7 +101,9 @@ def test_a_bomb_in_what_is_passed_over_is_refused(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"no archive", b"PK\x03\x04 no", tar({"a": "1"})[:30], b"\x1f\x8bno", b"\xfd7no"]
+    "data",
+    [b"", b"no archive", b"PK\x03\x04 no", tar({"a": "1"})[:30], b"\x1f\x8bno", b"\xfd7no"],
+    ids=lambda content: f"{content[:2]!r} and {len(content) - 2} more",
 )
 def test_what_is_no_archive_is_told(tmp_path: Path, data: bytes) -> None:
     assert "is no archive that can be read" in refusal(tmp_path, data)
