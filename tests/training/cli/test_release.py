@@ -13,11 +13,11 @@ from skillstill.skills.registry import ENVIRONMENT, read_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill_training.cli import release_output
+from skillstill_training.run.base import write_base
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
 from skillstill_training.run.scorecard import Scorecard
 from skillstill_training.stages import pipeline
-from skillstill_training.stages.pipeline import write_base
 
 from tests.scenes import ROOT, write
 from tests.training.stages.test_publish import scorecard

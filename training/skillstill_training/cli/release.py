@@ -71,8 +71,9 @@ def sft(
     from skillstill.models.sources import locate
 
     from skillstill_training.cli import release_output
+    from skillstill_training.run.base import write_base
     from skillstill_training.run.recipe import load_recipe
-    from skillstill_training.stages.pipeline import limit_minutes, write_base
+    from skillstill_training.stages.pipeline import limit_minutes
     from skillstill_training.stages.sft import make_adapter
 
     folder = skill_folder(skill)
@@ -259,7 +260,7 @@ def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "Mo
 
     Raise UsageError, SkillError and StageError.
     """
-    from skillstill_training.stages.pipeline import read_base
+    from skillstill_training.run.base import read_base
 
     noted = None if given_base else read_base(run)
     return noted or _base(given_base, skill)

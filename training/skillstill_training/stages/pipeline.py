@@ -24,6 +24,7 @@ from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.export.shipped import proof_file, proof_of
 from skillstill_training.learning.started import TrainingStart, is_complete, trained_file
 from skillstill_training.report import write_report
+from skillstill_training.run.base import write_base
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig, load_recipe
 from skillstill_training.run.scorecard import Scorecard, Verdict
@@ -32,7 +33,6 @@ from skillstill_training.stages.evaluate import EvaluationOptions, check_validat
 from skillstill_training.stages.goals import GoalsListener, make_goals
 from skillstill_training.stages.publish import publish
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
-from skillstill_training.util.jsonl import write_text
 
 TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere
 Tell = Callable[[int, int, str], None]  # how many are done, of how many, what else there is to say
@@ -151,24 +151,6 @@ def limit_minutes(plan: TrainConfig, minutes: int | None) -> TrainConfig:
     if minutes is None:
         return plan
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
-
-
-def write_base(run: RunFolder, base: ModelFile) -> None:
-    """Write which base is trained beside the run, so that later stages find it."""
-    write_text(_base_file(run), base.model_dump_json(indent=1) + "\n")
-
-
-def read_base(run: RunFolder) -> ModelFile | None:
-    """Return which base this run is trained on; None before that. Raise StageError."""
-    file = _base_file(run)
-    try:
-        return ModelFile.model_validate_json(file.read_text(encoding="utf-8")) if file.exists() else None
-    except (OSError, ValueError) as error:
-        raise StageError(f"{file} cannot be read: name the base with --base") from error
-
-
-def _base_file(run: RunFolder) -> Path:
-    return run.path / "base.json"
 
 
 def _stage(screen: Screen, name: str, there: bool, work: Callable[[Tell], object]) -> None:

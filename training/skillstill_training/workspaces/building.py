@@ -97,7 +97,7 @@ def _intact(home: Path) -> bool:
 
 def _key(source: Source, skill_folder: Path) -> str:
     """Return a hash of all that the tree depends on: its declaration, our version, the skill's own steps."""
-    fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded"})
+    fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded", "licence"})
     total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _made_by())
     if source.steps and steps_file(skill_folder).is_file():
         for file in code_files(skill_folder) if set(source.steps) - BUILT_IN.keys() else [steps_file(skill_folder)]:

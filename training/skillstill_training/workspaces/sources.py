@@ -38,7 +38,8 @@ class Source(Frozen):
         absent                        an empty folder: the steps generate everything
 
     `sha256` is that of the archive, of the `.dsc` or of the file; for folders that of the tree as `keep` leaves it,
-    for generated workspaces that of the tree as the steps leave it.
+    for generated workspaces that of the tree as the steps leave it. `licence` is that of the source, as an SPDX
+    expression if it has one.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)
@@ -46,6 +47,7 @@ class Source(Frozen):
     source: str | None = None
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     first_uploaded: date | None = None
+    licence: str = ""
     keep: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     seed: int = 0

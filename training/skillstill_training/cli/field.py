@@ -1,0 +1,142 @@
+"""`skillstill field SKILL`: how well a subagent answers natural questions about real folders."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from skillstill.console.options import Json
+
+from skillstill_training.cli.data import Offline, Run, Runs, Skill, run_folder, skill_folder
+from skillstill_training.cli.release import Larger
+
+if TYPE_CHECKING:
+    from skillstill.types import ModelFile
+
+    from skillstill_training.authoring.goal import Split
+    from skillstill_training.field.arms import FieldArmName
+    from skillstill_training.run.folder import RunFolder
+    from skillstill_training.stages.field import FieldOptions, FieldSet, Subject
+
+FIRST = "ours,baseline,retrieval"
+
+
+def field(
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    split: Annotated[str, typer.Option(help="train, validation or test.")] = "validation",
+    reason: Annotated[str, typer.Option(help="Why the test questions are looked at; it is logged.")] = "",
+    arms: Annotated[
+        str,
+        typer.Option(help="Also: stock, larger, stock-direct, larger-direct, largest-direct, plan.", show_default=True),
+    ] = FIRST,
+    larger: Larger = None,
+    largest: Annotated[Path | None, typer.Option(help="A still larger one, a GGUF file.")] = None,
+    paired: Annotated[int, typer.Option(min=1, help="Questions that the slow arms are asked.")] = 60,
+    questions: Annotated[
+        Path | None, typer.Option(help="Questions of your own, one JSON object a line, about --workspace.")
+    ] = None,
+    workspace: Annotated[Path | None, typer.Option(help="The folder that --questions are about.")] = None,
+    unchecked: Annotated[bool, typer.Option("--unchecked", help="Also ask what no second hand has checked.")] = False,
+    freeze: Annotated[bool, typer.Option("--freeze", help="Only write the hash of the test questions.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, max=256, help="Threads of a model.")] = None,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Ask natural questions about real folders, and judge the answers. Without --run: of the registered release.
+
+    Example: skillstill field explore --questions mine.jsonl --workspace ~/src/app
+    """
+    import anyio
+
+    from skillstill_training.cli import field_output
+    from skillstill_training.field.question import freeze_questions
+    from skillstill_training.stages.field import FieldOptions, measure_in_field
+    from skillstill_training.stages.publish import registry_of
+
+    folder = skill_folder(skill)
+    if freeze:
+        field_output.print_frozen(freeze_questions(folder), folder)
+        return 0
+    options = FieldOptions(
+        split=_split(split),
+        arms=_arms(arms),
+        larger=_file(larger),
+        largest=_file(largest),
+        paired=paired,
+        unchecked=unchecked,
+        reason=reason,
+        offline=offline,
+        threads=threads,
+    )
+    subject = _subject(folder, run_folder(run, runs, folder) if run else None, registry_of(folder))
+    results = runs / folder.absolute().name / "field"
+    if questions:
+        results = results / questions.stem
+    with field_output.field_progress() as on_progress:
+        asked = anyio.run(_questions, folder, options, questions, workspace)
+        result = anyio.run(lambda: measure_in_field(folder, subject, asked, results, options, on_progress=on_progress))
+    field_output.print_field(result, results, as_json=json)
+    return 0
+
+
+async def _questions(folder: Path, options: "FieldOptions", file: Path | None, workspace: Path | None) -> "FieldSet":
+    """Return the questions of the file, else those of the skill. Raise UsageError and StageError."""
+    from skillstill.errors import UsageError
+
+    from skillstill_training.field.draft import read_drafts
+    from skillstill_training.stages.field import FieldSet, load_field_set
+
+    if file is None:
+        return await load_field_set(folder, options)
+    if workspace is None:
+        raise UsageError("name the folder that the questions are about: --workspace FOLDER")
+    root = workspace.expanduser().resolve()
+    drafts = read_drafts(file, root, "own")
+    return FieldSet(drafts, {draft.id: draft for draft in drafts}, {"own": root})
+
+
+def _subject(folder: Path, run: "RunFolder | None", registry: Path) -> "Subject":
+    """Return what is tested: the adapter of a run, else the release of this skill, else the skill untrained."""
+    from skillstill.skills.registry import read_registry
+    from skillstill.skills.skill import load_skill
+
+    from skillstill_training.stages.field import Subject, subject_of_run
+
+    if run:
+        return subject_of_run(run)
+    name = folder.absolute().name
+    entries = read_registry(registry).entries if registry.is_file() else ()
+    entry = next((one.resolved_from(registry.absolute().parent) for one in entries if one.name == name), None)
+    if entry is None:
+        return Subject(load_skill(folder).subagent.base)
+    return Subject(entry.base, entry.adapter, entry.calibration)
+
+
+def _split(name: str) -> "Split":
+    """Raise UsageError."""
+    from skillstill.errors import UsageError
+
+    from skillstill_training.authoring.goal import SPLITS
+
+    if found := next((split for split in SPLITS if split == name), None):
+        return found
+    raise UsageError(f"--split: expected one of {', '.join(SPLITS)}, got {name!r}")
+
+
+def _arms(names: str) -> "tuple[FieldArmName, ...]":
+    """Raise UsageError."""
+    from skillstill.errors import UsageError
+
+    from skillstill_training.field.arms import FIELD_ARMS
+
+    asked = [name.strip() for name in names.split(",") if name.strip()]
+    if unknown := next((name for name in asked if name not in FIELD_ARMS), ""):
+        raise UsageError(f"--arms: expected some of {', '.join(FIELD_ARMS)}, got {unknown!r}")
+    return tuple(arm for arm in FIELD_ARMS if arm in asked)
+
+
+def _file(path: Path | None) -> "ModelFile | None":
+    from skillstill.models.sources import model_file
+
+    return model_file(path) if path else None

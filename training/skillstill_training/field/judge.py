@@ -1,0 +1,190 @@
+"""Judge an answer to a field question by its gold: what it states, which places it names, whether it warns."""
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from skillstill.run.evidence import DENIES
+from skillstill.run.finish import finish
+from skillstill.skills.calibration import Calibration
+from skillstill.types import Frozen, Span, Status, Trace
+
+from skillstill_training.authoring.attempt import Attempt
+from skillstill_training.authoring.numbers import is_number, same_number
+from skillstill_training.field.question import Gold, parse_place
+
+NEAR = 5  # lines between a named place and the wanted one that a reader still sees at once
+SURPLUS = 5  # places or numbers beyond those that were asked for: with more, the right one stands among many
+MARKUP = re.compile(r"[`*\"'“”‘’]")
+# A unit may follow at once: `30s`, `5MB`.
+NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?\d+(?:,\d{3})*(?:\.\d+)?(?!\.?\d)")
+
+
+class FieldAnswer(Frozen):
+    """What an arm answered, as its caller gets it.
+
+    text      the answer without warnings
+    places    those that it names as its evidence
+    leads     likely places that it hands over
+    warned    it says that it may be wrong or incomplete
+    absent    it says that there is no such thing
+    """
+
+    status: Status
+    text: str
+    places: tuple[str, ...] = ()
+    leads: tuple[str, ...] = ()
+    warned: bool = False
+    absent: bool = False
+
+    @classmethod
+    def of_trace(cls, trace: Trace, calibration: Calibration | None = None) -> "FieldAnswer":
+        """Return what the caller of a run gets: finished as `Runtime` finishes it."""
+        report = finish(trace, calibration).report
+        attempt = Attempt.of_trace(trace)
+        quoted = (f"{span.path}:{span.first}-{span.last}" for span in attempt.places)
+        is_answer = report.status == "answered"
+        return cls(
+            status=report.status,
+            text=report.answer,
+            places=tuple(dict.fromkeys([*quoted, *report.evidence])) if is_answer else (),
+            leads=() if is_answer else report.evidence,
+            warned=bool(report.notes),
+            absent=is_answer and DENIES.match(report.answer) is not None,
+        )
+
+
+class Verdict(StrEnum):
+    """What an answer is worth. The value is what people read."""
+
+    RIGHT = "right"
+    PARTLY = "partly right"
+    WRONG = "wrong"
+    HANDED_BACK_RIGHTLY = "handed back rightly"
+    HANDED_BACK = "handed back though answerable"
+    FAILED = "failed"
+
+
+class FieldJudgement(Frozen):
+    """The verdict and its reason; `led` says that a wanted place is among all places that the caller got."""
+
+    verdict: Verdict
+    why: str
+    warned: bool = False
+    led: bool = False
+
+    @property
+    def is_silently_wrong(self) -> bool:
+        return self.verdict is Verdict.WRONG and not self.warned
+
+    @property
+    def is_good(self) -> bool:
+        """Return whether it is right or rightly handed back."""
+        return self.verdict in {Verdict.RIGHT, Verdict.HANDED_BACK_RIGHTLY}
+
+
+def judge_answer(gold: Gold, answer: FieldAnswer) -> FieldJudgement:
+    """Return the judgement of one answer."""
+    verdict, why = _verdict(gold, answer)
+    named = [*map(parse_place, answer.places), *map(parse_place, answer.leads)]
+    led = any(is_same_place(one, wanted) for one in named for wanted in gold.spans)
+    return FieldJudgement(verdict=verdict, why=why, warned=answer.warned, led=led)
+
+
+def is_same_place(named: Span, wanted: Span) -> bool:
+    """Return whether a named place is the wanted one, or near enough to see it.
+
+    A path may lack its first folders. Of a table, the column may be left out: `shop.db:orders` is the place of
+    `shop.db:orders.status`.
+    """
+    if named.first and wanted.first:
+        near = named.first - NEAR <= wanted.last and wanted.first - NEAR <= named.last
+        return near and _is_same_path(named.path, wanted.path)
+    one, other = named.path, wanted.path
+    return _is_same_path(one, other) or _is_inside(one, other) or _is_inside(other, one)
+
+
+def _verdict(gold: Gold, answer: FieldAnswer) -> tuple[Verdict, str]:
+    if answer.status == "failed":
+        return Verdict.FAILED, "the run failed"
+    if answer.status == "escalate":
+        if gold.outcome == "beyond":
+            return Verdict.HANDED_BACK_RIGHTLY, "looking cannot answer it"
+        return Verdict.HANDED_BACK, f"the answer is: {gold.answer}"
+    if gold.outcome == "beyond":
+        return Verdict.WRONG, "looking cannot answer it"
+    if gold.outcome == "absent":
+        return (Verdict.RIGHT, "") if answer.absent else (Verdict.WRONG, "there is no such thing")
+    if answer.absent:
+        return Verdict.WRONG, "it says that there is none"
+    return _content_verdict(gold, answer)
+
+
+def _content_verdict(gold: Gold, answer: FieldAnswer) -> tuple[Verdict, str]:
+    missing = [*_missing_facts(gold, answer), *_missing_places(gold, answer)]
+    wanted = len(gold.facts) + {"none": 0, "any": 1, "all": len(gold.places)}[gold.places_asked]
+    if len(missing) == wanted:
+        return Verdict.WRONG, f"it lacks {'; '.join(missing)}"
+    if missing:
+        return Verdict.PARTLY, f"it lacks {'; '.join(missing)}"
+    if surplus := _surplus(gold, answer):
+        return Verdict.PARTLY, surplus
+    return Verdict.RIGHT, ""
+
+
+def _missing_facts(gold: Gold, answer: FieldAnswer) -> Iterator[str]:
+    text, numbers = _plain(answer.text), _numbers(answer.text)
+    for forms in gold.facts:
+        if not any(_states(text, numbers, form) for form in forms):
+            yield forms[0]
+
+
+def _states(text: str, numbers: Sequence[str], form: str) -> bool:
+    if is_number(form):
+        return any(same_number(number, form) for number in numbers)
+    plain = _plain(form)
+    before, after = (r"(?<!\w)" if plain[:1].isalnum() else ""), (r"(?!\w)" if plain[-1:].isalnum() else "")
+    return re.search(before + re.escape(plain) + after, text) is not None
+
+
+def _missing_places(gold: Gold, answer: FieldAnswer) -> Iterator[str]:
+    named = list(map(parse_place, answer.places))
+    missing = [
+        place for place, wanted in zip(gold.places, gold.spans, strict=True)
+        if not any(is_same_place(one, wanted) for one in named)
+    ]  # fmt: skip
+    if gold.places_asked == "all":
+        yield from missing
+    elif gold.places_asked == "any" and len(missing) == len(gold.places):
+        yield " or ".join(missing)
+
+
+def _surplus(gold: Gold, answer: FieldAnswer) -> str:
+    """Return what speaks against an answer that holds all that was asked for, among much that was not."""
+    places = {(place.path, place.first) for place in map(parse_place, answer.places) if place.first}
+    wanted = {"none": len(places), "any": 1, "all": len(gold.places)}[gold.places_asked]
+    if len(places) > wanted + SURPLUS:
+        return f"it names {len(places)} places"
+    asked = sum(any(map(is_number, forms)) for forms in gold.facts)
+    if asked == len(gold.facts) and asked and (others := len(set(_numbers(answer.text))) - asked) > SURPLUS:
+        return f"the number stands among {others} others"
+    return ""
+
+
+def _numbers(text: str) -> Sequence[str]:
+    """Return the numbers of an answer, without those of the places that it names."""
+    return NUMBER.findall(MARKUP.sub("", Attempt.of_text("", text).rest))
+
+
+def _plain(text: str) -> str:
+    return " ".join(MARKUP.sub("", text).casefold().split())
+
+
+def _is_same_path(one: str, other: str) -> bool:
+    one, other = one.removeprefix("./"), other.removeprefix("./")
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
+
+
+def _is_inside(outer: str, inner: str) -> bool:
+    """Return whether one is a table of the file, or a column of the table."""
+    return inner.startswith((f"{outer}:", f"{outer}.")) and ":" in inner

@@ -1,0 +1,45 @@
+"""Ask an arm many field questions. Each answer is stored as soon as it is there, and no question is asked twice."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillstill_training.field.arms import Asked, FieldArm, FieldArmName, FieldRow
+from skillstill_training.field.question import FieldQuestion, prompt_of
+from skillstill_training.util.jsonl import Appender, read_lines
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProgress:
+    """So many of the questions has the arm answered."""
+
+    arm: FieldArmName
+    done: int
+    questions: int
+
+
+OnField = Callable[[FieldProgress], None]
+
+
+async def ask_all(
+    arm: FieldArm,
+    asked: Sequence[FieldQuestion],
+    known: Mapping[str, FieldQuestion],
+    roots: Mapping[str, Path],
+    file: Path,
+    on_progress: OnField = lambda progress: None,
+) -> Sequence[FieldRow]:
+    """Return the rows of these questions in their order, appended to the file as they come.
+
+    `known` are all questions by id, those that others follow among them. Questions are asked one at a time, workspace
+    by workspace, so that seconds are measured without other runs. Raise StageError.
+    """
+    done = {row.question: row for row in read_lines(file, FieldRow, torn=True)} if file.is_file() else {}
+    with Appender(file) as log:
+        for count, question in enumerate(sorted(asked, key=lambda one: one.workspace), 1):
+            if question.id not in done:
+                prompt = prompt_of(question, known)
+                done[question.id] = await arm.ask(Asked(id=question.id, prompt=prompt), roots[question.workspace])
+                log.append([done[question.id]])
+            on_progress(FieldProgress(arm.name, done=count, questions=len(asked)))
+    return [done[question.id] for question in asked]

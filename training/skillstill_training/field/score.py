@@ -1,0 +1,124 @@
+"""What the judgements of a field test come to: shares with intervals, by sort of question and by workspace."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from skillstill.types import Frozen
+
+from skillstill_training.evaluation.resampling import ClusteredValue, bootstrap_mean
+from skillstill_training.field.arms import FieldArmName, FieldRow
+from skillstill_training.field.judge import FieldJudgement, Verdict, judge_answer
+from skillstill_training.field.question import FieldQuestion
+from skillstill_training.run.scorecard import Interval
+
+ALL = "all"  # the one stratum of a mean in which each question has the same weight
+
+
+class Judged(Frozen):
+    """A question, what an arm answered, and what that is worth."""
+
+    question: FieldQuestion
+    row: FieldRow
+    judgement: FieldJudgement
+
+
+class FieldScore(Frozen):
+    """How one arm did on the field questions that it was asked. Intervals are clustered by workspace.
+
+    good             right, or rightly handed back
+    right            right, with a warning or without
+    silently_wrong   wrong without a warning, of all questions
+    unwarned         answers without a warning that are right, of all answers without one
+    led              a wanted place is among those handed over, of the answerable questions with places
+    verdicts         how many of each kind, `wrong, no warning` and `wrong, with a warning` apart
+    by_sort          good, of so many; by_workspace likewise
+    seconds          the median of one question
+    """
+
+    arm: FieldArmName
+    label: str
+    questions: int
+    workspaces: int
+    good: Interval
+    right: Interval
+    silently_wrong: Interval
+    unwarned: Interval
+    led: Interval
+    verdicts: Mapping[str, int]
+    by_sort: Mapping[str, tuple[int, int]]
+    by_workspace: Mapping[str, tuple[int, int]]
+    seconds: float = 0.0
+    read_tokens: float = 0.0
+    written_tokens: float = 0.0
+
+
+def judge_rows(questions: Sequence[FieldQuestion], rows: Sequence[FieldRow]) -> Sequence[Judged]:
+    """Return the rows judged, in the order of the questions. Questions without a row are left out."""
+    by_id = {row.question: row for row in rows}
+    pairs = ((one, by_id[one.id]) for one in questions if one.id in by_id)
+    return [Judged(question=one, row=row, judgement=judge_answer(one.gold, row.answer)) for one, row in pairs]
+
+
+def score_field(arm: FieldArmName, label: str, judged: Sequence[Judged]) -> FieldScore:
+    """Return the score of an arm."""
+    answered = [one for one in judged if one.row.answer.status == "answered" and not one.judgement.warned]
+    placed = [one for one in judged if one.question.gold.outcome == "answer" and one.question.gold.places]
+    return FieldScore(
+        arm=arm,
+        label=label,
+        questions=len(judged),
+        workspaces=len({one.question.workspace for one in judged}),
+        good=_share(judged, lambda one: one.judgement.is_good),
+        right=_share(judged, _is_right),
+        silently_wrong=_share(judged, lambda one: one.judgement.is_silently_wrong),
+        unwarned=_share(answered, _is_right),
+        led=_share(placed, lambda one: one.judgement.led),
+        verdicts=Counter(verdict_text(one.judgement) for one in judged),
+        by_sort=_counts(judged, lambda one: one.question.sort or "unsorted"),
+        by_workspace=_counts(judged, lambda one: one.question.workspace),
+        seconds=_median([one.row.seconds for one in judged]),
+        read_tokens=_mean([one.row.read_tokens for one in judged]),
+        written_tokens=_mean([one.row.written_tokens for one in judged]),
+    )
+
+
+def gain(ours: Sequence[Judged], theirs: Sequence[Judged]) -> Interval:
+    """Return our share of good answers less theirs, on the questions that both were asked."""
+    other = {one.question.id: one for one in theirs}
+    pairs = [(one, other[one.question.id]) for one in ours if one.question.id in other]
+    return bootstrap_mean(
+        [
+            ClusteredValue(one.question.workspace, ALL, float(one.judgement.is_good) - float(two.judgement.is_good))
+            for one, two in pairs
+        ]
+    )
+
+
+def verdict_text(judgement: FieldJudgement) -> str:
+    """Return the verdict as people read it: a wrong answer with or without a warning."""
+    if judgement.verdict is Verdict.WRONG:
+        return "wrong, with a warning" if judgement.warned else "wrong, no warning"
+    return judgement.verdict.value
+
+
+def _is_right(one: Judged) -> bool:
+    return one.judgement.verdict is Verdict.RIGHT
+
+
+def _share(judged: Sequence[Judged], holds: Callable[[Judged], bool]) -> Interval:
+    return bootstrap_mean([ClusteredValue(one.question.workspace, ALL, float(holds(one))) for one in judged])
+
+
+def _counts(judged: Sequence[Judged], by: Callable[[Judged], str]) -> Mapping[str, tuple[int, int]]:
+    groups = sorted({by(one) for one in judged})
+    parts = {name: [one for one in judged if by(one) == name] for name in groups}
+    return {name: (sum(one.judgement.is_good for one in part), len(part)) for name, part in parts.items()}
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return round(ordered[len(ordered) // 2], 3) if ordered else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / max(1, len(values)), 1)
