@@ -43,9 +43,21 @@ TRAINING_ARROWS = {
     "evaluation": {"authoring", "episode", "run", "teachers"},
     "learning": {"authoring", "evaluation", "gguf", "run", "teachers", "workspaces"},
     "export": {"gguf", "learning", "run"},
-    "report": {"authoring", "evaluation", "run", "sampling", "teachers"},
+    "field": {"authoring", "episode", "evaluation", "run", "workspaces"},
+    "report": {"authoring", "evaluation", "field", "run", "sampling", "teachers"},
     "design": {"authoring", "evaluation", "run", "sampling", "teachers", "workspaces"},
-    "stages": {"authoring", "evaluation", "export", "gguf", "learning", "report", "run", "sampling", "teachers"}
+    "stages": {
+        "authoring",
+        "evaluation",
+        "export",
+        "field",
+        "gguf",
+        "learning",
+        "report",
+        "run",
+        "sampling",
+        "teachers",
+    }
     | {"workspaces"},
     "cli": {
         "__main__",
@@ -53,6 +65,7 @@ TRAINING_ARROWS = {
         "design",
         "evaluation",
         "export",
+        "field",
         "report",
         "run",
         "sampling",

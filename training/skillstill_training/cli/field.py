@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from skillstill.types import ModelFile
 
     from skillstill_training.authoring.goal import Split
-    from skillstill_training.field.arms import FieldArmName
+    from skillstill_training.field.measure import FieldOptions, FieldSet, Subject
+    from skillstill_training.run.field_scorecard import FieldArmName
     from skillstill_training.run.folder import RunFolder
-    from skillstill_training.stages.field import FieldOptions, FieldSet, Subject
 
 FIRST = "ours,baseline,retrieval"
 
@@ -50,8 +50,9 @@ def field(
     import anyio
 
     from skillstill_training.cli import field_output
+    from skillstill_training.field.measure import FieldOptions
     from skillstill_training.field.question import freeze_questions
-    from skillstill_training.stages.field import FieldOptions, measure_in_field
+    from skillstill_training.stages.field import ask_field
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
@@ -75,7 +76,7 @@ def field(
         results = results / questions.stem
     with field_output.field_progress() as on_progress:
         asked = anyio.run(_questions, folder, options, questions, workspace)
-        result = anyio.run(lambda: measure_in_field(folder, subject, asked, results, options, on_progress=on_progress))
+        result = anyio.run(lambda: ask_field(folder, subject, asked, results, options, on_progress=on_progress))
     field_output.print_field(result, results, as_json=json)
     return 0
 
@@ -85,7 +86,7 @@ async def _questions(folder: Path, options: "FieldOptions", file: Path | None, w
     from skillstill.errors import UsageError
 
     from skillstill_training.field.draft import read_drafts
-    from skillstill_training.stages.field import FieldSet, load_field_set
+    from skillstill_training.field.measure import FieldSet, load_field_set
 
     if file is None:
         return await load_field_set(folder, options)
@@ -101,7 +102,7 @@ def _subject(folder: Path, run: "RunFolder | None", registry: Path) -> "Subject"
     from skillstill.skills.registry import read_registry
     from skillstill.skills.skill import load_skill
 
-    from skillstill_training.stages.field import Subject, subject_of_run
+    from skillstill_training.field.measure import Subject, subject_of_run
 
     if run:
         return subject_of_run(run)
@@ -128,7 +129,7 @@ def _arms(names: str) -> "tuple[FieldArmName, ...]":
     """Raise UsageError."""
     from skillstill.errors import UsageError
 
-    from skillstill_training.field.arms import FIELD_ARMS
+    from skillstill_training.run.field_scorecard import FIELD_ARMS
 
     asked = [name.strip() for name in names.split(",") if name.strip()]
     if unknown := next((name for name in asked if name not in FIELD_ARMS), ""):

@@ -12,9 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from skillstill_training.field.result import FieldResult
 from skillstill_training.field.runs import FieldProgress, OnField
-from skillstill_training.field.score import FieldScore
+from skillstill_training.run.field_scorecard import FieldResult, FieldScore
 from skillstill_training.run.scorecard import Interval
 
 EVERY = 10.0  # seconds between two lines of progress if nobody watches a terminal

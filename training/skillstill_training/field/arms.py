@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Protocol
 
 from anyio import to_thread
 from skillstill.contract import behaviour_hash, serving_hash
@@ -24,13 +24,10 @@ from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_
 from skillstill_training.field.direct import DirectModel, Form
 from skillstill_training.field.judge import FieldAnswer
 from skillstill_training.field.retrieval import Reader, Retrieval
+from skillstill_training.run.field_scorecard import FieldArmName
 
 CONTEXT = 8_192  # tokens of a direct question at most
 FORMS_VERSION = "1"  # to be raised if a form puts the same question otherwise
-FieldArmName = Literal[
-    "ours", "baseline", "retrieval", "stock", "larger", "stock-direct", "larger-direct", "largest-direct", "plan"
-]
-FIELD_ARMS: tuple[FieldArmName, ...] = get_args(FieldArmName)
 
 
 class Asked(Frozen):
@@ -44,6 +41,7 @@ class FieldRow(Frozen):
     """One question as one arm answered it. Seconds are wall time; tokens are counted by the model's own tokenizer."""
 
     question: str
+    prompt: str
     answer: FieldAnswer
     seconds: float = 0.0
     read_tokens: int = 0
@@ -114,12 +112,14 @@ class ScriptArm:
             text = await to_thread.run_sync(self.answer, asked.prompt, root)
         except Exception as error:
             failed = FieldAnswer(status="failed", text=f"{type(error).__name__}: {error}")
-            return FieldRow(question=asked.id, answer=failed)
+            return FieldRow(question=asked.id, prompt=asked.prompt, answer=failed)
         attempt = Attempt.of_text(asked.prompt, text)
         places = tuple(f"{span.path}:{span.first}-{span.last}" for span in attempt.places)
         is_absent = attempt.status == "answered" and DENIES.match(text) is not None
         answer = FieldAnswer(status=attempt.status, text=text, places=places, absent=is_absent)
-        return FieldRow(question=asked.id, answer=answer, seconds=round(time.monotonic() - start, 3))
+        return FieldRow(
+            question=asked.id, prompt=asked.prompt, answer=answer, seconds=round(time.monotonic() - start, 3)
+        )
 
 
 @dataclass
@@ -136,7 +136,9 @@ class RetrievalArm:
         start = time.monotonic()
         leads = await to_thread.run_sync(self._find, asked.prompt, root)
         answer = FieldAnswer(status="escalate", text="see the places", leads=leads)
-        return FieldRow(question=asked.id, answer=answer, seconds=round(time.monotonic() - start, 3))
+        return FieldRow(
+            question=asked.id, prompt=asked.prompt, answer=answer, seconds=round(time.monotonic() - start, 3)
+        )
 
     def _find(self, prompt: str, root: Path) -> tuple[str, ...]:
         if root not in self._indexes:
@@ -169,7 +171,14 @@ class DirectArm:
         start = time.monotonic()
         answer, read, written = await self.form.answer(model, asked.prompt, root)
         seconds = round(time.monotonic() - start, 3)
-        return FieldRow(question=asked.id, answer=answer, seconds=seconds, read_tokens=read, written_tokens=written)
+        return FieldRow(
+            question=asked.id,
+            prompt=asked.prompt,
+            answer=answer,
+            seconds=seconds,
+            read_tokens=read,
+            written_tokens=written,
+        )
 
     async def _loaded(self) -> DirectModel:
         if self._model is None:
@@ -215,6 +224,7 @@ def _row(asked: Asked, trace: Trace, calibration: Calibration | None) -> FieldRo
     compact = timeless(trace, asked.id.partition("/")[0]).model_copy(update={"tools": ()})
     return FieldRow(
         question=asked.id,
+        prompt=asked.prompt,
         answer=FieldAnswer.of_trace(trace, calibration),
         seconds=round(trace.tally.seconds, 3),
         read_tokens=trace.tally.read_tokens,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from skillstill.errors import StageError
 from skillstill.types import Frozen
 
@@ -47,8 +47,9 @@ def _question(file: Path, root: Path, workspace: str, number: int, draft: Draft)
     fields = draft.model_dump(include={"outcome", "answer", "facts", "places", "places_asked"})
     try:
         gold = Gold.model_validate(fields)
-    except ValueError as error:
-        raise StageError(f"{file}:{number}: {str(error).splitlines()[2].strip()}") from error
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise StageError(f"{file}:{number}: {problem}") from error
     if lost := next(missing_places(gold, root), ""):
         raise StageError(f"{file}:{number}: {lost}")
     after = f"{workspace}/{draft.after:02d}" if draft.after else ""

@@ -100,8 +100,8 @@ def is_same_place(named: Span, wanted: Span) -> bool:
     if named.first and wanted.first:
         near = named.first - NEAR <= wanted.last and wanted.first - NEAR <= named.last
         return near and _is_same_path(named.path, wanted.path)
-    one, other = named.path, wanted.path
-    return _is_same_path(one, other) or _is_inside(one, other) or _is_inside(other, one)
+    (one, inner), (other, wanted_inner) = _split(named.path), _split(wanted.path)
+    return _is_same_path(one, other) and (_is_in(inner, wanted_inner) or _is_in(wanted_inner, inner))
 
 
 def _verdict(gold: Gold, answer: FieldAnswer) -> tuple[Verdict, str]:
@@ -185,6 +185,12 @@ def _is_same_path(one: str, other: str) -> bool:
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
-def _is_inside(outer: str, inner: str) -> bool:
-    """Return whether one is a table of the file, or a column of the table."""
-    return inner.startswith((f"{outer}:", f"{outer}.")) and ":" in inner
+def _split(path: str) -> tuple[str, str]:
+    """Return a file and what is named inside it: a table, `table.column` or a column."""
+    file, _, inner = path.partition(":")
+    return file, inner
+
+
+def _is_in(column: str, table: str) -> bool:
+    """Return whether both are equal, or one is a column of the table, or all of the file is meant."""
+    return not table or column == table or column.startswith(f"{table}.")

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skillstill_training.field.arms import Asked, FieldArm, FieldArmName, FieldRow
+from skillstill_training.field.arms import Asked, FieldArm, FieldRow
 from skillstill_training.field.question import FieldQuestion, prompt_of
+from skillstill_training.run.field_scorecard import FieldArmName
 from skillstill_training.util.jsonl import Appender, read_lines
 
 
@@ -37,8 +38,8 @@ async def ask_all(
     done = {row.question: row for row in read_lines(file, FieldRow, torn=True)} if file.is_file() else {}
     with Appender(file) as log:
         for count, question in enumerate(sorted(asked, key=lambda one: one.workspace), 1):
-            if question.id not in done:
-                prompt = prompt_of(question, known)
+            prompt, earlier = prompt_of(question, known), done.get(question.id)
+            if earlier is None or earlier.prompt != prompt:
                 done[question.id] = await arm.ask(Asked(id=question.id, prompt=prompt), roots[question.workspace])
                 log.append([done[question.id]])
             on_progress(FieldProgress(arm.name, done=count, questions=len(asked)))

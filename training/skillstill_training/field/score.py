@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from skillstill.types import Frozen
 
 from skillstill_training.evaluation.resampling import ClusteredValue, bootstrap_mean
-from skillstill_training.field.arms import FieldArmName, FieldRow
+from skillstill_training.field.arms import FieldRow
 from skillstill_training.field.judge import FieldJudgement, Verdict, judge_answer
 from skillstill_training.field.question import FieldQuestion
+from skillstill_training.run.field_scorecard import FieldArmName, FieldGain, FieldScore
 from skillstill_training.run.scorecard import Interval
 
 ALL = "all"  # the one stratum of a mean in which each question has the same weight
@@ -20,36 +21,6 @@ class Judged(Frozen):
     question: FieldQuestion
     row: FieldRow
     judgement: FieldJudgement
-
-
-class FieldScore(Frozen):
-    """How one arm did on the field questions that it was asked. Intervals are clustered by workspace.
-
-    good             right, or rightly handed back
-    right            right, with a warning or without
-    silently_wrong   wrong without a warning, of all questions
-    unwarned         answers without a warning that are right, of all answers without one
-    led              a wanted place is among those handed over, of the answerable questions with places
-    verdicts         how many of each kind, `wrong, no warning` and `wrong, with a warning` apart
-    by_sort          good, of so many; by_workspace likewise
-    seconds          the median of one question
-    """
-
-    arm: FieldArmName
-    label: str
-    questions: int
-    workspaces: int
-    good: Interval
-    right: Interval
-    silently_wrong: Interval
-    unwarned: Interval
-    led: Interval
-    verdicts: Mapping[str, int]
-    by_sort: Mapping[str, tuple[int, int]]
-    by_workspace: Mapping[str, tuple[int, int]]
-    seconds: float = 0.0
-    read_tokens: float = 0.0
-    written_tokens: float = 0.0
 
 
 def judge_rows(questions: Sequence[FieldQuestion], rows: Sequence[FieldRow]) -> Sequence[Judged]:
@@ -72,6 +43,7 @@ def score_field(arm: FieldArmName, label: str, judged: Sequence[Judged]) -> Fiel
         right=_share(judged, _is_right),
         silently_wrong=_share(judged, lambda one: one.judgement.is_silently_wrong),
         unwarned=_share(answered, _is_right),
+        unwarned_answers=len(answered),
         led=_share(placed, lambda one: one.judgement.led),
         verdicts=Counter(verdict_text(one.judgement) for one in judged),
         by_sort=_counts(judged, lambda one: one.question.sort or "unsorted"),
@@ -82,16 +54,20 @@ def score_field(arm: FieldArmName, label: str, judged: Sequence[Judged]) -> Fiel
     )
 
 
-def gain(ours: Sequence[Judged], theirs: Sequence[Judged]) -> Interval:
-    """Return our share of good answers less theirs, on the questions that both were asked."""
-    other = {one.question.id: one for one in theirs}
-    pairs = [(one, other[one.question.id]) for one in ours if one.question.id in other]
-    return bootstrap_mean(
+def measure_gain(other: FieldArmName, ours: Sequence[Judged], theirs: Sequence[Judged]) -> FieldGain | None:
+    """Return our share of good answers less theirs; None if no question was put to both."""
+    their = {one.question.id: one for one in theirs}
+    pairs = [(one, their[one.question.id]) for one in ours if one.question.id in their]
+    if not pairs:
+        return None
+    points = bootstrap_mean(
         [
             ClusteredValue(one.question.workspace, ALL, float(one.judgement.is_good) - float(two.judgement.is_good))
             for one, two in pairs
         ]
     )
+    workspaces = len({one.question.workspace for one, _ in pairs})
+    return FieldGain(other=other, questions=len(pairs), workspaces=workspaces, points=points)
 
 
 def verdict_text(judgement: FieldJudgement) -> str:

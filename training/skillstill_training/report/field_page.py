@@ -7,18 +7,20 @@ import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 
 from skillstill.types import Message, Trace
 
-from skillstill_training.field.arms import FieldArmName
 from skillstill_training.field.judge import FieldJudgement, Verdict
+from skillstill_training.field.measure import FieldTest
 from skillstill_training.field.question import FieldQuestion, Gold
-from skillstill_training.field.result import FieldResult
-from skillstill_training.field.score import FieldScore, Judged, verdict_text
+from skillstill_training.field.score import Judged, verdict_text
 from skillstill_training.report.page.cards import format_call
 from skillstill_training.report.page.table import cell, head, row, section, share, text
+from skillstill_training.run.field_scorecard import FieldArmName, FieldResult, FieldScore
 from skillstill_training.run.scorecard import Interval
+from skillstill_training.util.jsonl import write_text
 
 SHOWN = 1_200  # characters of a result that are shown
 VERDICTS = (
@@ -33,8 +35,14 @@ VERDICTS = (
 ByArm = Mapping[FieldArmName, Sequence[Judged]]
 
 
-def render_field_page(result: FieldResult, judged: ByArm) -> str:
-    """Return the page as HTML."""
+def write_field_page(results: Path, test: FieldTest) -> Path:
+    """Write `SPLIT.html` into the folder and return its path. Raise StageError."""
+    file = results / f"{test.result.split}.html"
+    write_text(file, _render(test.result, test.judged))
+    return file
+
+
+def _render(result: FieldResult, judged: ByArm) -> str:
     style = _part("report.page", "page.css") + _part("report", "field.css")
     return Template(_part("report", "field.html")).substitute(
         title=text(f"{result.skill} · field test, {result.split}"),

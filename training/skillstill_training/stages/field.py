@@ -1,131 +1,20 @@
 """`skillstill field SKILL`: ask the arms natural questions about real folders, and judge what they say.
 
-Rows are kept by what they depend on, so that the same command goes on where it was interrupted. The result is a score
-for people and programs, `SPLIT.json`, and a page to read each run, `SPLIT.html`.
+The result is a score for people and programs, `SPLIT.json`, and a page to read each run, `SPLIT.html`.
 """
 
-import os
-import platform
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from anyio import to_thread
-from skillstill.contract import serving_hash
-from skillstill.errors import StageError
-from skillstill.models.pool import LocalModels, LocalOptions
-from skillstill.skills.calibration import Calibration
-from skillstill.skills.skill import Skill, load_skill
-from skillstill.types import DialectName, ModelFile, Models, ModelSpec
+from skillstill.types import Models
 
-from skillstill_training.authoring.goal import Split
-from skillstill_training.evaluation.arms import file_stem
-from skillstill_training.field.arms import (
-    DirectArm,
-    FieldArm,
-    FieldArmName,
-    LoopArm,
-    Plan,
-    PlanArm,
-    RetrievalArm,
-    ScriptArm,
-)
-from skillstill_training.field.forms import form_of, reader_of
-from skillstill_training.field.looks import log_field_look
-from skillstill_training.field.question import FOLDER, FieldQuestion, load_questions
-from skillstill_training.field.result import FieldGain, FieldResult
-from skillstill_training.field.runs import OnField, ask_all
-from skillstill_training.field.score import Judged, gain, judge_rows, score_field
-from skillstill_training.report.field_page import render_field_page
-from skillstill_training.run.base import read_base
-from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Scorecard
-from skillstill_training.util.hashes import file_sha256
-from skillstill_training.util.jsonl import read_lines, write_text
-from skillstill_training.workspaces import workspace_roots
-
-SLOW: Collection[FieldArmName] = ("stock", "larger", "larger-direct", "largest-direct")
-PAIRED = 60  # questions that slow arms are asked
-PLANS = "plans.jsonl"
+from skillstill_training.field.measure import FieldOptions, FieldSet, Subject, measure_in_field
+from skillstill_training.field.runs import OnField
+from skillstill_training.report.field_page import write_field_page
+from skillstill_training.run.field_scorecard import FieldResult
+from skillstill_training.util.jsonl import write_text
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is tested: an adapter on its base, with the confidence that it is served with."""
-
-    base: ModelFile
-    adapter: ModelFile | None = None
-    calibration: Calibration | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldOptions:
-    """What is asked of whom.
-
-    arms        default: ours, the script, the retrieval
-    larger      the file of a several times larger stock model; `largest` of a still larger one
-    paired      questions that the slow arms are asked
-    unchecked   also ask questions whose gold nobody has checked
-    reason      why the test questions are looked at; each look is logged with it
-    """
-
-    split: Split = "validation"
-    arms: Collection[FieldArmName] = ("ours", "baseline", "retrieval")
-    larger: ModelFile | None = None
-    largest: ModelFile | None = None
-    paired: int = PAIRED
-    unchecked: bool = False
-    reason: str = ""
-    offline: bool = False
-    threads: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FieldSet:
-    """Questions with the folders that they are about. `known` are all questions by id, also those not asked."""
-
-    asked: Sequence[FieldQuestion]
-    known: Mapping[str, FieldQuestion]
-    roots: Mapping[str, Path]
-
-    def subset(self, count: int) -> Sequence[FieldQuestion]:
-        """Return so many of the questions, from all workspaces in turn, the same for each arm."""
-        by_workspace: dict[str, list[FieldQuestion]] = {}
-        for question in self.asked:
-            by_workspace.setdefault(question.workspace, []).append(question)
-        turns = max(map(len, by_workspace.values()), default=0)
-        ordered = [part[at] for at in range(turns) for part in by_workspace.values() if at < len(part)]
-        return ordered[:count]
-
-
-def subject_of_run(run: RunFolder) -> Subject:
-    """Return the exported adapter of a run, with its confidence if it was evaluated. Raise StageError."""
-    if not run.exported.is_file():
-        raise StageError(f"{run.exported} is missing: type `skillstill export` first")
-    adapter = ModelFile(source=f"file:{run.exported.absolute()}", sha256=file_sha256(run.exported))
-    calibration = None
-    if run.scorecard.is_file():
-        scorecard = Scorecard.model_validate_json(run.scorecard.read_text(encoding="utf-8"))
-        calibration = scorecard.calibration if scorecard.adapter.sha256 == adapter.sha256 else None
-    if base := read_base(run):
-        return Subject(base, adapter, calibration)
-    raise StageError(f"{run.path} does not say what it was trained on: train it again")
-
-
-async def load_field_set(skill_folder: Path, options: FieldOptions) -> FieldSet:
-    """Return the questions of the split, their workspaces built. Raise StageError."""
-    questions = load_questions(skill_folder, options.split)
-    asked = [question for question in questions if options.unchecked or question.checked != "no"]
-    if not asked:
-        raise StageError(f"no {options.split} question has been checked: try --unchecked for a first look")
-    names = {question.workspace for question in asked}
-    roots = await to_thread.run_sync(workspace_roots, skill_folder / FOLDER, names, options.offline)
-    if lost := names - roots.keys():
-        raise StageError(f"{skill_folder / FOLDER / 'sources.toml'} has no workspace {min(lost)}")
-    return FieldSet(asked, {question.id: question for question in questions}, roots)
-
-
-async def measure_in_field(
+async def ask_field(
     skill_folder: Path,
     subject: Subject,
     questions: FieldSet,
@@ -135,83 +24,10 @@ async def measure_in_field(
     models: Models | None = None,
     on_progress: OnField = lambda progress: None,
 ) -> FieldResult:
-    """Ask each arm, judge its answers, and write score and page. Raise StageError, BaseError and ModelError."""
-    skill = load_skill(skill_folder)
-    models = models or LocalModels(LocalOptions(offline=options.offline, threads=options.threads))
-    arms = list(_arms(skill_folder, skill, subject, models, options))
-    if options.split == "test":
-        adapter = subject.adapter.sha256 if subject.adapter else ""
-        log_field_look(skill_folder, [arm.name for arm in arms], adapter, options.reason)
-    judged: dict[FieldArmName, Sequence[Judged]] = {}
-    for arm in arms:
-        asked = _asked(arm, questions, options)
-        rows = await ask_all(
-            arm,
-            asked,
-            questions.known,
-            questions.roots,
-            results / f"{options.split}.{arm.name}.{arm.key}.jsonl",
-            on_progress,
-        )
-        judged[arm.name] = judge_rows(asked, rows)
-    result = FieldResult(
-        skill=skill.name,
-        split=options.split,
-        base=subject.base,
-        adapter=subject.adapter,
-        contract=serving_hash(skill, subject.base, subject.adapter),
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
-        scores=tuple(score_field(arm.name, arm.label, judged[arm.name]) for arm in arms),
-        gains=tuple(_gains(judged)),
+    """Measure the arms and write score and page into the folder `results`. Raise as `measure_in_field` does."""
+    test = await measure_in_field(
+        skill_folder, subject, questions, results, options, models=models, on_progress=on_progress
     )
-    write_text(results / f"{options.split}.json", result.model_dump_json(indent=1) + "\n")
-    write_text(results / f"{options.split}.html", render_field_page(result, judged))
-    return result
-
-
-def _asked(arm: FieldArm, questions: FieldSet, options: FieldOptions) -> Sequence[FieldQuestion]:
-    if isinstance(arm, PlanArm):
-        return [question for question in questions.asked if question.id in arm.plans]
-    return questions.subset(options.paired) if arm.name in SLOW else questions.asked
-
-
-def _gains(judged: Mapping[FieldArmName, Sequence[Judged]]) -> Iterator[FieldGain]:
-    ours = judged.get("ours", ())
-    for other, theirs in judged.items():
-        both = {one.question.id for one in ours} & {one.question.id for one in theirs}
-        if other != "ours" and both:
-            yield FieldGain(other=other, questions=len(both), points=gain(ours, theirs))
-
-
-def _arms(
-    skill_folder: Path, skill: Skill, subject: Subject, models: Models, options: FieldOptions
-) -> Iterator[FieldArm]:
-    """Yield the arms that are wanted and can be had, ours first."""
-    context = skill.subagent.limits.context
-    wanted = set(options.arms)
-    if "ours" in wanted:
-        dialect = DialectName.LINES if subject.adapter else DialectName.HERMES
-        spec = ModelSpec(base=subject.base, adapter=subject.adapter, dialect=dialect, context=context)
-        yield LoopArm("ours", "ours", skill, models, spec, subject.calibration)
-    if "baseline" in wanted and (skill_folder / "baseline.py").is_file():
-        yield ScriptArm.load(skill_folder)
-    if "retrieval" in wanted:
-        yield RetrievalArm(reader_of(skill))
-    files: dict[FieldArmName, ModelFile | None] = {"stock": subject.base, "larger": options.larger}
-    for name, file in files.items():
-        if name in wanted and file:
-            spec = ModelSpec(base=file, context=context)
-            yield LoopArm(name, f"{file_stem(file)} in the loop, told the skill", skill, models, spec)
-    direct: dict[FieldArmName, ModelFile | None] = {
-        "stock-direct": subject.base, "larger-direct": options.larger, "largest-direct": options.largest,
-    }  # fmt: skip
-    for name, file in direct.items():
-        if name in wanted and file:
-            yield DirectArm(name, file, form_of(skill), options.threads)
-    if "plan" in wanted and (plans := _plans(skill_folder)):
-        yield PlanArm(skill, plans)
-
-
-def _plans(skill_folder: Path) -> Mapping[str, Plan]:
-    file = skill_folder / FOLDER / PLANS
-    return {plan.question: plan for plan in read_lines(file, Plan)} if file.is_file() else {}
+    write_text(results / f"{options.split}.json", test.result.model_dump_json(indent=1) + "\n")
+    write_field_page(results, test)
+    return test.result

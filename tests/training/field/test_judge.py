@@ -1,0 +1,119 @@
+"""The judge of field questions: each kind of answer against the gold, as a careful reader would judge it."""
+
+import pytest
+from skillstill.types import Receipt, Report, Span, Trace
+from skillstill_training.field.judge import FieldAnswer, Verdict, judge_answer
+from skillstill_training.field.question import Gold
+
+THIRTY = Gold(outcome="answer", answer="30 seconds", facts=(("30", "thirty"),), places=("a/retry.py:10-14",))
+WHERE = Gold(outcome="answer", answer="in retry.py", places=("a/retry.py:10-14", "b.py:3"), places_asked="any")
+BOTH = WHERE.model_copy(update={"places_asked": "all"})
+NOTHING = Gold(outcome="absent", answer="there is no such thing")
+BEYOND = Gold(outcome="beyond", answer="only a run shows that", places=("a/retry.py:10",))
+
+
+def said(text: str, *places: str, **fields: object) -> FieldAnswer:
+    return FieldAnswer.model_validate({"status": "answered", "text": text, "places": places, **fields})
+
+
+def handed_back(*leads: str) -> FieldAnswer:
+    return FieldAnswer(status="escalate", text="escalate: I cannot tell", leads=leads)
+
+
+def verdict(gold: Gold, answer: FieldAnswer) -> Verdict:
+    return judge_answer(gold, answer).verdict
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "wanted"),
+    [
+        (THIRTY, said("It waits 30 seconds."), Verdict.RIGHT),
+        (THIRTY, said("Thirty, then it gives up"), Verdict.RIGHT),
+        (THIRTY, said("timeout=30s"), Verdict.RIGHT),
+        (THIRTY, said("a/retry.py:30: def wait()"), Verdict.WRONG),  # a line number is no value
+        (THIRTY, said("It waits 300 seconds."), Verdict.WRONG),
+        (THIRTY, said("1, 2, 4, 8, 15, 16, 23, 30, 42, 60"), Verdict.PARTLY),  # it stands among many
+        (WHERE, said("def wait", "a/retry.py:12"), Verdict.RIGHT),
+        (WHERE, said("def wait", "retry.py:16"), Verdict.RIGHT),  # near enough, and the path without its folder
+        (WHERE, said("def wait", "a/retry.py:40"), Verdict.WRONG),
+        (WHERE, said("def wait", "c/try.py:12"), Verdict.WRONG),
+        (BOTH, said("two places", "a/retry.py:12", "b.py:3"), Verdict.RIGHT),
+        (BOTH, said("one place", "b.py:3"), Verdict.PARTLY),
+        (BOTH, said("many", "b.py:3", "a/retry.py:12", *(f"{n}.py:1" for n in range(6))), Verdict.PARTLY),
+        (NOTHING, said("There is none (r1).", absent=True), Verdict.RIGHT),
+        (NOTHING, said("def wait", "a/retry.py:12"), Verdict.WRONG),
+        (NOTHING, handed_back(), Verdict.HANDED_BACK),
+        (THIRTY, said("There is none (r1).", absent=True), Verdict.WRONG),
+        (THIRTY, handed_back(), Verdict.HANDED_BACK),
+        (BEYOND, handed_back(), Verdict.HANDED_BACK_RIGHTLY),
+        (BEYOND, said("about two seconds"), Verdict.WRONG),
+        (THIRTY, FieldAnswer(status="failed", text="no memory"), Verdict.FAILED),
+    ],
+)
+def test_an_answer_gets_the_verdict_of_a_careful_reader(gold: Gold, answer: FieldAnswer, wanted: Verdict) -> None:
+    assert verdict(gold, answer) is wanted
+
+
+def test_some_of_several_facts_are_partly_right() -> None:
+    gold = Gold(outcome="answer", answer="red and green", facts=(("red",), ("green",)))
+    assert verdict(gold, said("green, red")) is Verdict.RIGHT
+    assert verdict(gold, said("red")) is Verdict.PARTLY
+    assert verdict(gold, said("reddish")) is Verdict.WRONG
+
+
+def test_a_value_may_be_rounded_to_two_decimals_and_written_with_separators() -> None:
+    gold = Gold(outcome="answer", answer="1,204.567", facts=(("1204.567",),))
+    assert verdict(gold, said("The sum is 1,204.57.")) is Verdict.RIGHT
+    assert verdict(gold, said("The sum is 1,205.")) is Verdict.WRONG
+
+
+def test_a_wrong_answer_is_silent_only_if_it_carries_no_warning() -> None:
+    silent, warned = (judge_answer(THIRTY, said("It waits 10 s", warned=warned)) for warned in (False, True))
+    assert silent.is_silently_wrong
+    assert not warned.is_silently_wrong
+
+
+def test_a_wanted_place_among_the_leads_is_seen_whatever_the_verdict_is() -> None:
+    assert judge_answer(THIRTY, handed_back("c.py:1", "a/retry.py:11")).led
+    assert not judge_answer(THIRTY, handed_back("c.py:1")).led
+
+
+def test_a_table_is_the_place_of_its_columns() -> None:
+    gold = Gold(outcome="answer", answer="in orders", places=("d/shop.db:orders.status",), places_asked="any")
+    assert verdict(gold, said("7", "shop.db:orders")) is Verdict.RIGHT
+    assert verdict(gold, said("7", "shop.db:customers")) is Verdict.WRONG
+
+
+def test_what_a_caller_of_a_run_gets_is_judged_as_it_is_finished() -> None:
+    receipt = Receipt(
+        id="r1", tool="search", arguments={"pattern": "wait"}, sha256="", excerpt="", empty=True, seconds=0
+    )
+    report = Report(answer="There is none (r1).", status="answered", evidence=("r1",))
+    answer = FieldAnswer.of_trace(trace(report, receipt))
+    assert answer.absent
+    shown = receipt.model_copy(update={"spans": (Span(path="b.py", first=3, last=3),), "empty": False})
+    report = Report(answer="b.py:3: def wait()", status="answered", evidence=("b.py:3",))
+    assert verdict(WHERE, FieldAnswer.of_trace(trace(report, shown))) is Verdict.RIGHT
+
+
+def trace(report: Report, *receipts: Receipt) -> Trace:
+    fields = {
+        "run": "1",
+        "release": "x",
+        "skill": "explore",
+        "model": "m",
+        "dialect": "d",
+        "created": "2026-11-24T00:00:00Z",
+    }
+    said = {"role": "assistant", "content": report.answer}
+    return Trace.model_validate(
+        {
+            **fields,
+            "workspace": "w",
+            "prompt": "p",
+            "tools": (),
+            "messages": (said,),
+            "receipts": receipts,
+            "report": report,
+        }
+    )
