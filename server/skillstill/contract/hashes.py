@@ -17,7 +17,7 @@ from skillstill.tools.kit.tool import LEAST, LIKELY
 from skillstill.tools.kit.toolset import GOLDENS
 from skillstill.types import ModelFile
 
-UNMEASURED = {"releases", "design.toml"}
+UNMEASURED = {"releases", "field", "design.toml"}
 SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
 
 
@@ -57,6 +57,9 @@ def provenance_hash(skill_folder: Path, goals_hash: str) -> str:
 
 
 def _is_source(name: Path) -> bool:
-    """Return whether it is a source: not what was released, what lends the skill to others, nor anybody's cache."""
+    """Return whether it is a source.
+
+    What was released, field questions, what lends the skill to others and anybody's cache are none.
+    """
     cached = any(part.startswith((".", "__")) for part in name.parts[:-1])
     return name.suffix in SOURCES and name.parts[0] not in UNMEASURED and not cached

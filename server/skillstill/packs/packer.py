@@ -35,8 +35,9 @@ from skillstill.skills.skill import Skill, mistake
 from skillstill.types import ModelFile
 
 SUFFIX = ".skillstill"
-# Of a skill's folder, what never leaves: releases of its own, runs and traces, caches, weights; hidden files neither.
-KEPT_FOLDERS = {RELEASES, "runs", "traces", "__pycache__"}
+# Of a skill's folder, what never leaves: releases of its own, field questions, runs and traces, caches, weights; hidden
+# files neither.
+KEPT_FOLDERS = {RELEASES, "field", "runs", "traces", "__pycache__"}
 KEPT_SUFFIXES = {".jsonl", ".pyc", ".part", ".gguf", ".safetensors", ".log"}
 PATH = re.compile(r"(?:file:)?(?<![\w.@/-])/(?:[^/\s]+/)+")  # an absolute path up to its last name
 

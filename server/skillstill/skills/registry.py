@@ -32,10 +32,32 @@ Parsed = TypeVar("Parsed", bound=Frozen)
 log = logging.getLogger(__name__)
 
 
+class FieldFigures(Frozen):
+    """What a field test found: of `asked` natural questions about `workspaces` real folders so many were right.
+
+    handed_back      rightly: looking cannot answer them
+    silently_wrong   answered wrongly without a warning
+    """
+
+    asked: int = Field(ge=1)
+    workspaces: int = Field(ge=1)
+    right: int = Field(ge=0)
+    handed_back: int = Field(ge=0)
+    silently_wrong: int = Field(ge=0)
+    seconds: float = Field(ge=0)
+
+    @property
+    def text(self) -> str:
+        """Return the figures in one clause."""
+        good = f"{self.right + self.handed_back} of {self.asked} natural questions right or rightly handed back"
+        return f"{good}, {self.silently_wrong} wrong without a warning"
+
+
 class Measured(Frozen):
     """What an evaluation found: the share of `n` held-out goals solved and verified, and the mean seconds of one.
 
     `sure` is the share of them that are answered above the threshold, `right` the share of those answers that are so.
+    `field` is what a field test found: it comes first wherever figures are told.
     """
 
     success: float = Field(ge=0, le=1)
@@ -43,6 +65,7 @@ class Measured(Frozen):
     seconds: float = Field(ge=0)
     sure: float | None = Field(default=None, ge=0, le=1)
     right: float | None = Field(default=None, ge=0, le=1)
+    field: FieldFigures | None = None
 
     @property
     def verified(self) -> str:
@@ -53,7 +76,8 @@ class Measured(Frozen):
         """Return all of it, in one clause."""
         known = self.sure is not None and self.right is not None
         sure = f"; sure of {self.sure:.0%}, {self.right:.0%} of them right" if known else ""
-        return f"{self.verified}, {self.seconds:.1f} s each{sure}"
+        made = f"{self.verified}, {self.seconds:.1f} s each{sure}"
+        return f"{self.field.text}; of made questions {made}" if self.field else made
 
 
 class RegistryEntry(Frozen):

@@ -49,6 +49,11 @@ def register(registry: Path, entry: RegistryEntry) -> RegistryEntry:
     return entry
 
 
+def amend(registry: Path, entry: RegistryEntry) -> None:
+    """Replace an entry by the same release with other figures; the history stays. Raise RegistryError."""
+    _write(registry, read_registry(registry), entry)
+
+
 def rollback(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
     """Return the entry that stood before, which now stands again.
 

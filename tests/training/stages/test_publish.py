@@ -25,6 +25,9 @@ from skillstill_training.run.scorecard import (
     Count,
     Difference,
     ExportProof,
+    FieldGain,
+    FieldResult,
+    FieldScore,
     Gate,
     Interval,
     Scorecard,
@@ -32,7 +35,7 @@ from skillstill_training.run.scorecard import (
     Trained,
 )
 from skillstill_training.stages.goals import make_goals
-from skillstill_training.stages.publish import publish, registry_of
+from skillstill_training.stages.publish import publish, record_field, registry_of
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_lines
 
@@ -40,6 +43,7 @@ pytestmark = pytest.mark.anyio
 PARITY = Gate(name="parity", passed=True, told="torch and llama.cpp say the same")
 PROOF = ExportProof(adapter="2" * 64, base="1" * 64, gate=PARITY)
 BASE = ModelFile(source="file:elsewhere.gguf", sha256="1" * 64)
+ADAPTER = ModelFile(source="file:6-adapter.gguf", sha256="2" * 64)
 CALIBRATION = Calibration(means=(0.0,), scales=(1.0,), weights=(1.0,), bias=0.0, threshold=0.9, goals=400)
 
 
@@ -53,6 +57,29 @@ def arm(name: ArmName, success: float, **others: Any) -> ArmScore:
     return ArmScore.model_validate(
         {"arm": name, "label": name, "success": between(success, success - 0.1, success + 0.1), "goals": solved}
         | {"seconds": 3.14159, **parts, **others}
+    )
+
+
+def field_test(asked: int = 300, larger: tuple[float, float] | None = (0.1, 0.3)) -> FieldResult:
+    """Ours right in 60 % of the questions, so many points better than the larger model."""
+    shares = dict.fromkeys(("good", "right", "silently_wrong", "unwarned", "led"), between(0.6, 0.5, 0.7))
+    verdicts = {"right": 150, "handed back rightly": 30, "wrong, no warning": 12}
+    ours = FieldScore.model_validate(
+        {"arm": "ours", "label": "ours", "questions": asked, "workspaces": 15, "unwarned_answers": 90, **shares}
+        | {"verdicts": verdicts, "by_sort": {}, "by_workspace": {}, "seconds": 1.25}
+    )
+    gains = (
+        (FieldGain(other="larger-direct", questions=60, workspaces=15, points=between(0.2, *larger)),) if larger else ()
+    )
+    return FieldResult(
+        skill="settings",
+        split="test",
+        base=BASE,
+        adapter=ADAPTER,
+        contract="",
+        machine="2 cores",
+        scores=(ours,),
+        gains=gains,
     )
 
 
@@ -73,7 +100,7 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
     return Scorecard(
         skill="settings",
         base=BASE,
-        adapter=ModelFile(source="file:6-adapter.gguf", sha256="2" * 64),
+        adapter=ADAPTER,
         dialect="lines/1",
         goals="3" * 64,
         machine="2 cores",
@@ -91,6 +118,7 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
         ),
         calibration=CALIBRATION,
         causes=(),
+        field=changes.pop("field", field_test()),
         **changes,
     )
 
@@ -118,6 +146,10 @@ def scorecard(*, without: Iterable[str] = (), **changes: Any) -> Scorecard:
         ({"workspaces": 7}, "not verifiable", ["stock", "larger", "baseline", "wrong"]),
         ({"n": 59, "ours": {"misused": 0.02}}, "not good enough", ["stock", "larger", "baseline", "wrong", "misuse"]),
         ({"calibrated_on": 399}, "not verifiable", ["confidence"]),
+        ({"field": None}, "not verifiable", ["field"]),
+        ({"field": field_test(asked=29)}, "not verifiable", ["field"]),
+        ({"field": field_test(larger=(-0.01, 0.2))}, "not good enough", ["field larger"]),
+        ({"field": field_test(larger=None)}, "not verifiable", ["field larger"]),
         ({"without": ["wrong"], "baseline": (-0.2, -0.01)}, "better as a plain script", ["baseline", "wrong"]),
     ],
 )
@@ -191,7 +223,10 @@ async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: R
     entry, skill = listed.entry, listed.skill()
     assert (entry.state, entry.skill, entry.base, entry.calibration) == ("released", "settings", BASE, CALIBRATION)
     assert entry.measured
-    assert entry.measured.model_dump() == {"success": 0.8, "n": 100, "seconds": 3.14, "sure": 0.6, "right": 0.96}
+    field = {"asked": 300, "workspaces": 15, "right": 150, "handed_back": 30, "silently_wrong": 12, "seconds": 1.25}
+    made = {"success": 0.8, "n": 100, "seconds": 3.14, "sure": 0.6, "right": 0.96}
+    assert entry.measured.model_dump() == {**made, "field": field}
+    assert entry.expectation.startswith("Measured: 180 of 300 natural questions right or rightly handed back, 12 wrong")
     assert entry.adapter
     assert Path(entry.adapter.source.removeprefix("file:")).read_bytes() == evaluated.exported.read_bytes()
     assert entry.serving_hash == serving_hash(skill, BASE, entry.adapter)
@@ -353,3 +388,22 @@ async def test_a_skill_outside_its_registry_s_folder_is_one_sentence(
     with pytest.raises(StageError, match="the folder of its registry: name one with --registry"):
         publish(settings, evaluated, tmp_path / "elsewhere" / "registry.json", PROOF)
     assert not (settings / "releases").exists()
+
+
+async def test_a_field_test_of_the_release_is_recorded_without_another_release(
+    settings: Path, evaluated: RunFolder
+) -> None:
+    registry = registry_of(settings)
+    publish(settings, evaluated, registry, PROOF)
+    before = read_registry(registry).entries[0]
+    assert before.adapter
+    again = field_test(asked=400).model_copy(update={"adapter": before.adapter})
+    record_field(settings, registry, again)
+    (entry,) = read_registry(registry).entries
+    assert entry.measured
+    assert entry.measured.field
+    assert (entry.measured.field.asked, entry.before) == (400, before.before)
+    card = settings / "releases" / f"{before.adapter.sha256[:12]}.json"
+    assert Scorecard.model_validate_json(card.read_text(encoding="utf-8")).field == again
+    with pytest.raises(StageError, match="--split test"):
+        record_field(settings, registry, again.model_copy(update={"split": "validation"}))

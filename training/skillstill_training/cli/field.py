@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from skillstill_training.authoring.goal import Split
     from skillstill_training.field.measure import FieldOptions, FieldSet, Subject
-    from skillstill_training.run.field_scorecard import FieldArmName
     from skillstill_training.run.folder import RunFolder
+    from skillstill_training.run.scorecard import FieldArmName
 
 FIRST = "ours,baseline,retrieval"
 
@@ -38,6 +38,9 @@ def field(
     ] = None,
     workspace: Annotated[Path | None, typer.Option(help="The folder that --questions are about.")] = None,
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Also ask what no second hand has checked.")] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Write the figures into the release's scorecard and the registry.")
+    ] = False,
     freeze: Annotated[bool, typer.Option("--freeze", help="Only write the hash of the test questions.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, max=256, help="Threads of a model.")] = None,
     offline: Offline = False,
@@ -53,7 +56,7 @@ def field(
     from skillstill_training.field.measure import FieldOptions
     from skillstill_training.field.question import freeze_questions
     from skillstill_training.stages.field import ask_field
-    from skillstill_training.stages.publish import registry_of
+    from skillstill_training.stages.publish import record_field, registry_of
 
     folder = skill_folder(skill)
     if freeze:
@@ -77,6 +80,8 @@ def field(
     with field_output.field_progress() as on_progress:
         asked = anyio.run(_questions, folder, options, questions, workspace)
         result = anyio.run(lambda: ask_field(folder, subject, asked, results, options, on_progress=on_progress))
+    if record:
+        record_field(folder, registry_of(folder), result)
     field_output.print_field(result, results, as_json=json)
     return 0
 
@@ -129,7 +134,7 @@ def _arms(names: str) -> "tuple[FieldArmName, ...]":
     """Raise UsageError."""
     from skillstill.errors import UsageError
 
-    from skillstill_training.run.field_scorecard import FIELD_ARMS
+    from skillstill_training.run.scorecard import FIELD_ARMS
 
     asked = [name.strip() for name in names.split(",") if name.strip()]
     if unknown := next((name for name in asked if name not in FIELD_ARMS), ""):

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from skillstill_training.field.runs import FieldProgress, OnField
-from skillstill_training.run.field_scorecard import FieldResult, FieldScore
-from skillstill_training.run.scorecard import Interval
+from skillstill_training.run.scorecard import FieldResult, FieldScore, Interval
 
 EVERY = 10.0  # seconds between two lines of progress if nobody watches a terminal
 HEADS = ("arm", "questions", "right or rightly handed back", "wrong, no warning", "right of those without", "led", "s")

@@ -50,6 +50,7 @@ def _gates(scorecard: Scorecard, other_gates: Sequence[Gate], plan: EvaluationCo
     yield _stock_gate(scorecard, "larger", "the larger stock model", plan)
     yield _baseline_gate(scorecard, plan)
     yield _wrong_adapter_gate(scorecard, plan)
+    yield from _field_gates(scorecard, plan)
     yield _cell_gate(ours)
     yield _rate_gate("repeats", ours.repeated, "made a call twice")
     yield _rate_gate("misuse", ours.misused, "made a call that was refused or could not be read")
@@ -102,6 +103,26 @@ def _wrong_adapter_gate(scorecard: Scorecard, plan: EvaluationConfig) -> Gate:
         f"{share:.1%} with another skill's adapter, {share + difference.points.value:.1%} with ours on the same goals"
     )
     return Gate(name="wrong", passed=share < difference.points.value, told=f"{sentence}; expected less than half")
+
+
+def _field_gates(scorecard: Scorecard, plan: EvaluationConfig) -> Iterator[Gate]:
+    """Yield the gates of the field test: it was made, and the larger stock model, asked directly, is worse."""
+    if not plan.field:
+        return
+    ours = scorecard.field.score("ours") if scorecard.field else None
+    asked = ours.questions if ours else 0
+    sentence = f"{asked} natural questions on real folders were asked; expected at least {plan.field} (docs/field.md)"
+    yield Gate(name="field", passed=asked >= plan.field, told=sentence, measured=asked >= plan.field)
+    if not (scorecard.field and "larger" in plan.arms):
+        return
+    label, gain = "the larger stock model, asked directly", scorecard.field.gain("larger-direct")
+    if gain is None:
+        yield _not_run_gate("larger", label, plan.arms).model_copy(update={"name": "field larger"})
+        return
+    low, high = 100 * gain.points.low, 100 * gain.points.high
+    points = f"{100 * gain.points.value:+.1f} points ({low:+.1f} to {high:+.1f}, {gain.questions} field questions)"
+    sentence = f"{points} against {label}; expected a lower bound above 0"
+    yield Gate(name="field larger", passed=gain.points.low > 0, told=sentence)
 
 
 def _cell_gate(ours: ArmScore) -> Gate:

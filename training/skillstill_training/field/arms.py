@@ -24,7 +24,7 @@ from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_
 from skillstill_training.field.direct import DirectModel, Form
 from skillstill_training.field.judge import FieldAnswer
 from skillstill_training.field.retrieval import Reader, Retrieval
-from skillstill_training.run.field_scorecard import FieldArmName
+from skillstill_training.run.scorecard import FieldArmName
 
 CONTEXT = 8_192  # tokens of a direct question at most
 FORMS_VERSION = "1"  # to be raised if a form puts the same question otherwise

@@ -34,9 +34,8 @@ from skillstill_training.field.question import FOLDER, FieldQuestion, load_quest
 from skillstill_training.field.runs import OnField, ask_all
 from skillstill_training.field.score import Judged, judge_rows, measure_gain, score_field
 from skillstill_training.run.base import read_base
-from skillstill_training.run.field_scorecard import FieldArmName, FieldResult
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.scorecard import Scorecard
+from skillstill_training.run.scorecard import FieldArmName, FieldResult, Scorecard
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines
 from skillstill_training.workspaces import workspace_roots

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from skillstill.errors import StageError
 from skillstill.types import Frozen, Span
 
-from skillstill_training.authoring.goal import SPLITS, Split
+from skillstill_training.authoring.goal import Split
 from skillstill_training.util.jsonl import read_lines, write_text
 
 FOLDER = "field"
@@ -101,8 +101,8 @@ def questions_file(skill_folder: Path, split: Split) -> Path:
     return skill_folder / FOLDER / "questions" / f"{split}.jsonl"
 
 
-def has_field_questions(skill_folder: Path) -> bool:
-    return any(questions_file(skill_folder, split).is_file() for split in SPLITS)
+def has_field_questions(skill_folder: Path, split: Split) -> bool:
+    return questions_file(skill_folder, split).is_file()
 
 
 def load_questions(skill_folder: Path, split: Split) -> Sequence[FieldQuestion]:

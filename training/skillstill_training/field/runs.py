@@ -6,7 +6,7 @@ from pathlib import Path
 
 from skillstill_training.field.arms import Asked, FieldArm, FieldRow
 from skillstill_training.field.question import FieldQuestion, prompt_of
-from skillstill_training.run.field_scorecard import FieldArmName
+from skillstill_training.run.scorecard import FieldArmName
 from skillstill_training.util.jsonl import Appender, read_lines
 
 

@@ -9,9 +9,10 @@ from skillstill_training.evaluation.resampling import ClusteredValue, bootstrap_
 from skillstill_training.field.arms import FieldRow
 from skillstill_training.field.judge import FieldJudgement, Verdict, judge_answer
 from skillstill_training.field.question import FieldQuestion
-from skillstill_training.run.field_scorecard import FieldArmName, FieldGain, FieldScore
-from skillstill_training.run.scorecard import Interval
+from skillstill_training.run.scorecard import FieldArmName, FieldGain, FieldScore, Interval
 
+RIGHT, HANDED_BACK_RIGHTLY = Verdict.RIGHT.value, Verdict.HANDED_BACK_RIGHTLY.value  # as `verdicts` counts them
+SILENTLY_WRONG, WARNED_WRONG = "wrong, no warning", "wrong, with a warning"
 ALL = "all"  # the one stratum of a mean in which each question has the same weight
 
 
@@ -73,7 +74,7 @@ def measure_gain(other: FieldArmName, ours: Sequence[Judged], theirs: Sequence[J
 def verdict_text(judgement: FieldJudgement) -> str:
     """Return the verdict as people read it: a wrong answer with or without a warning."""
     if judgement.verdict is Verdict.WRONG:
-        return "wrong, with a warning" if judgement.warned else "wrong, no warning"
+        return WARNED_WRONG if judgement.warned else SILENTLY_WRONG
     return judgement.verdict.value
 
 

@@ -15,11 +15,10 @@ from skillstill.types import Message, Trace
 from skillstill_training.field.judge import FieldJudgement, Verdict
 from skillstill_training.field.measure import FieldTest
 from skillstill_training.field.question import FieldQuestion, Gold
-from skillstill_training.field.score import Judged, verdict_text
+from skillstill_training.field.score import SILENTLY_WRONG, WARNED_WRONG, Judged, verdict_text
 from skillstill_training.report.page.cards import format_call
 from skillstill_training.report.page.table import cell, head, row, section, share, text
-from skillstill_training.run.field_scorecard import FieldArmName, FieldResult, FieldScore
-from skillstill_training.run.scorecard import Interval
+from skillstill_training.run.scorecard import FieldArmName, FieldResult, FieldScore, Interval
 from skillstill_training.util.jsonl import write_text
 
 SHOWN = 1_200  # characters of a result that are shown
@@ -28,8 +27,8 @@ VERDICTS = (
     Verdict.HANDED_BACK_RIGHTLY.value,
     Verdict.PARTLY.value,
     Verdict.HANDED_BACK.value,
-    "wrong, with a warning",
-    "wrong, no warning",
+    WARNED_WRONG,
+    SILENTLY_WRONG,
     Verdict.FAILED.value,
 )
 ByArm = Mapping[FieldArmName, Sequence[Judged]]

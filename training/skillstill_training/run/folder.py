@@ -73,6 +73,11 @@ class RunFolder:
     def exported(self) -> Path:
         return self.path / "6-adapter.gguf"
 
+    @property
+    def field(self) -> Path:
+        """Return a folder: what the arms answered to field questions, and the page to read it."""
+        return self.path / "7-field"
+
     def outcomes(self, split: Split, arm: str) -> Path:
         """Return what became of each goal: a row as soon as it is done."""
         return self.path / "7-outcomes" / f"{split}.{arm}.jsonl"

@@ -127,6 +127,7 @@ class EvaluationConfig(Frozen):
     paired        of these goals, those that the other arms are asked: they are slow, and a difference needs pairs
     workspaces    of the test that a difference must come from: fewer say little of any other one
     calibration   validation goals that the confidence is calibrated on, and without which there is none
+    field         test questions of the field that a release needs; 0: none are asked for
     """
 
     arms: tuple[ArmName, ...] = ARMS
@@ -135,6 +136,7 @@ class EvaluationConfig(Frozen):
     paired: Annotated[int, Field(ge=1)] = 60
     workspaces: Annotated[int, Field(ge=1)] = 8
     calibration: Annotated[int, Field(ge=1)] = 400
+    field: Count = 30
 
 
 class Recipe(Frozen):

@@ -1,15 +1,21 @@
 """The values of the stage `evaluate`: how each arm did with each goal, and the scorecard that sums them up."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 from skillstill.skills.calibration import Calibration
 from skillstill.types import Frozen, ModelFile, Status, Trace
 
+from skillstill_training.authoring.goal import Split
+
 Share = Annotated[float, Field(ge=0, le=1)]
 ArmName = Literal["baseline", "stock", "larger", "ours", "wrong", "teacher"]
 ARMS: tuple[ArmName, ...] = ("baseline", "stock", "larger", "ours", "wrong", "teacher")
+FieldArmName = Literal[
+    "ours", "baseline", "retrieval", "stock", "larger", "stock-direct", "larger-direct", "largest-direct", "plan"
+]
+FIELD_ARMS: tuple[FieldArmName, ...] = get_args(FieldArmName)
 Verdict = Literal[
     "released",
     "not better than its base",
@@ -165,10 +171,70 @@ class Trained(Frozen):
     data_curve: Mapping[int, Share] = {}
 
 
+class FieldScore(Frozen):
+    """How one arm did on the questions that it was asked. Intervals are clustered by workspace.
+
+    good             right, or rightly handed back
+    right            right, with a warning or without
+    silently_wrong   wrong without a warning, of all questions
+    unwarned         right ones among the answers without a warning; `unwarned_answers` are there
+    led              a wanted place is among those handed over, of the answerable questions with places
+    verdicts         how many of each kind, `wrong, no warning` and `wrong, with a warning` apart
+    by_sort          good of so many, by sort of question; `by_workspace` likewise
+    seconds          the median of one question; the tokens are means
+    """
+
+    arm: FieldArmName
+    label: str
+    questions: int
+    workspaces: int
+    good: Interval
+    right: Interval
+    silently_wrong: Interval
+    unwarned: Interval
+    unwarned_answers: int
+    led: Interval
+    verdicts: Mapping[str, int]
+    by_sort: Mapping[str, tuple[int, int]]
+    by_workspace: Mapping[str, tuple[int, int]]
+    seconds: float = 0.0
+    read_tokens: float = 0.0
+    written_tokens: float = 0.0
+
+
+class FieldGain(Frozen):
+    """Our share of good answers less that of another arm, on the questions that both were asked."""
+
+    other: FieldArmName
+    questions: int
+    workspaces: int
+    points: Interval
+
+
+class FieldResult(Frozen):
+    """The scores of all arms on one split. `contract` is the serving hash of what was tested."""
+
+    skill: str
+    split: Split
+    base: ModelFile
+    adapter: ModelFile | None = None
+    contract: str
+    machine: str
+    scores: tuple[FieldScore, ...]
+    gains: tuple[FieldGain, ...] = ()
+
+    def score(self, arm: FieldArmName) -> FieldScore | None:
+        return next((one for one in self.scores if one.arm == arm), None)
+
+    def gain(self, other: FieldArmName) -> FieldGain | None:
+        return next((one for one in self.gains if one.other == other), None)
+
+
 class Scorecard(Frozen):
     """All that a release is worth, measured on the file that ships.
 
     contract    the serving hash at that time; earlier ones have none, and are told but no longer published
+    field       the field test; None: there was none
     """
 
     skill: str
@@ -184,6 +250,7 @@ class Scorecard(Frozen):
     selective: Selective
     calibration: Calibration | None = None
     causes: tuple[Cause, ...]
+    field: FieldResult | None = None
     gates: tuple[Gate, ...] = ()
     verdict: Verdict | None = None
 

@@ -28,14 +28,18 @@ from skillstill_training.evaluation.comparisons import Comparisons
 from skillstill_training.evaluation.looks import log_look
 from skillstill_training.evaluation.scoring import compare_arms, count_causes, score_arm
 from skillstill_training.evaluation.subset import Subset
+from skillstill_training.field.measure import FieldOptions, Subject, load_field_set, measure_in_field
+from skillstill_training.field.question import has_field_questions
+from skillstill_training.report.field_page import write_field_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
-from skillstill_training.run.scorecard import ARMS, ArmName, Outcome, Scorecard, Trained
+from skillstill_training.run.scorecard import ARMS, ArmName, FieldArmName, FieldResult, Outcome, Scorecard, Trained
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
 from skillstill_training.workspaces import workspace_roots
 
 Arms = Mapping[ArmName, Arm]
+FIELD_GATES: tuple[FieldArmName, ...] = ("ours", "baseline", "retrieval", "stock-direct", "larger-direct")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +97,29 @@ async def evaluate(
         name: await run_arm(arm, "test", subset.for_arm(name), roots, run, on_progress) for name, arm in arms.items()
     }
     scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)
+    if plan.field and has_field_questions(skill_folder, "test"):
+        field = await _test_in_field(skill_folder, run, scorecard, options, factory.models)
+        scorecard = scorecard.model_copy(update={"field": field})
     write_text(run.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
+
+
+async def _test_in_field(
+    skill_folder: Path, run: RunFolder, scorecard: Scorecard, options: EvaluationOptions, models: Models
+) -> FieldResult:
+    """Return what the adapter, the script and the stock models in their best form answer to the test questions."""
+    field = FieldOptions(
+        split="test",
+        arms=FIELD_GATES,
+        larger=options.comparisons.larger,
+        reason=f"evaluation of {run.path.name}",
+        offline=options.offline,
+    )
+    subject = Subject(scorecard.base, scorecard.adapter, scorecard.calibration)
+    questions = await load_field_set(skill_folder, field)
+    test = await measure_in_field(skill_folder, subject, questions, run.field, field, models=models)
+    write_field_page(run.field, test)
+    return test.result
 
 
 def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:

@@ -10,7 +10,7 @@ from skillstill.types import Models
 from skillstill_training.field.measure import FieldOptions, FieldSet, Subject, measure_in_field
 from skillstill_training.field.runs import OnField
 from skillstill_training.report.field_page import write_field_page
-from skillstill_training.run.field_scorecard import FieldResult
+from skillstill_training.run.scorecard import FieldResult
 from skillstill_training.util.jsonl import write_text
 
 

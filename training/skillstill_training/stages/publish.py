@@ -9,17 +9,27 @@ from pathlib import Path
 from pydantic import ValidationError
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import StageError
-from skillstill.skills.registry import DIGITS, FILE, RELEASES, Document, Measured, RegistryEntry, read_registry
-from skillstill.skills.releases import register
+from skillstill.skills.registry import (
+    DIGITS,
+    FILE,
+    RELEASES,
+    Document,
+    FieldFigures,
+    Measured,
+    RegistryEntry,
+    read_registry,
+)
+from skillstill.skills.releases import amend, register
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
 
 from skillstill_training.evaluation.looks import fresh_test_set_gate
 from skillstill_training.evaluation.verdicts import judge_scorecard
+from skillstill_training.field.score import HANDED_BACK_RIGHTLY, RIGHT, SILENTLY_WRONG
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
-from skillstill_training.run.scorecard import ExportProof, Scorecard
+from skillstill_training.run.scorecard import ExportProof, FieldResult, Scorecard
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
 
@@ -131,7 +141,41 @@ def _figures(scorecard: Scorecard) -> Measured:
         seconds=round(ours.seconds, 2),
         sure=round(scorecard.selective.coverage, 4) if sure else None,
         right=round(scorecard.selective.accuracy, 4) if sure else None,
+        field=field_figures(scorecard.field) if scorecard.field else None,
     )
+
+
+def field_figures(result: FieldResult) -> FieldFigures | None:
+    """Return what the registry says of a field test; None if ours was not asked."""
+    ours = result.score("ours")
+    if ours is None or not ours.questions:
+        return None
+    return FieldFigures(
+        asked=ours.questions,
+        workspaces=ours.workspaces,
+        right=ours.verdicts.get(RIGHT, 0),
+        handed_back=ours.verdicts.get(HANDED_BACK_RIGHTLY, 0),
+        silently_wrong=ours.verdicts.get(SILENTLY_WRONG, 0),
+        seconds=round(ours.seconds, 2),
+    )
+
+
+def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> None:
+    """Write a field test of the registered release into its scorecard and the registry.
+
+    Raise StageError if it is a test of something else, or not of the test questions.
+    """
+    known = _known(registry, result.skill)
+    if known is None or known.adapter is None or result.adapter is None or known.measured is None:
+        raise StageError(f"{registry} has no measured release of {result.skill}")
+    if known.adapter.sha256 != result.adapter.sha256 or result.split != "test":
+        raise StageError("only a test of the registered release on the test questions is recorded: --split test")
+    file = skill_folder / RELEASES / f"{known.adapter.sha256[:DIGITS]}.json"
+    scorecard = Scorecard.model_validate_json(file.read_text(encoding="utf-8"))
+    written = scorecard.model_copy(update={"field": result.model_copy(update={"adapter": known.adapter})})
+    write_atomically(file, written.model_dump_json(indent=1) + "\n", mode=ALL_READ)
+    measured = known.measured.model_copy(update={"field": field_figures(result)})
+    amend(registry, known.model_copy(update={"measured": measured}))
 
 
 def _place(skill_folder: Path, registry: Path) -> Path:
