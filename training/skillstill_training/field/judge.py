@@ -28,6 +28,7 @@ class FieldAnswer(Frozen):
     leads     likely places that it hands over
     warned    it says that it may be wrong or incomplete
     absent    it says that there is no such thing
+    query     what the text is the result of, if a model wrote a query
     """
 
     status: Status
@@ -36,6 +37,7 @@ class FieldAnswer(Frozen):
     leads: tuple[str, ...] = ()
     warned: bool = False
     absent: bool = False
+    query: str = ""
 
     @classmethod
     def of_trace(cls, trace: Trace, calibration: Calibration | None = None) -> "FieldAnswer":

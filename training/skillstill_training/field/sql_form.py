@@ -200,12 +200,12 @@ def _answered(connection: sqlite3.Connection, tables: Sequence[SqlTable], writte
         with closing(connection.execute(query)) as cursor:
             rows = cursor.fetchmany(ROWS + 1)
     except sqlite3.Error as error:
-        return FieldAnswer(status="failed", text=str(error)), str(error)
+        return FieldAnswer(status="failed", text=str(error), query=query), str(error)
     finally:
         connection.set_progress_handler(None, 0)
     bare = re.sub(r"'[^']*'", "", query)
     places = tuple(one.place for one in tables if re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", bare))
     if not rows or rows == [(None,)]:
-        return FieldAnswer(status="answered", text="There is none.", places=places, absent=True), ""
+        return FieldAnswer(status="answered", text="There is none.", places=places, absent=True, query=query), ""
     text = "\n".join(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows[:ROWS])
-    return FieldAnswer(status="answered", text=text, places=places, warned=len(rows) > ROWS), ""
+    return FieldAnswer(status="answered", text=text, places=places, warned=len(rows) > ROWS, query=query), ""

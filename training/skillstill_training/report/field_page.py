@@ -130,7 +130,7 @@ def _gold(gold: Gold) -> str:
 
 def _answer(arm: str, judged: Judged) -> Iterator[str]:
     answer, judgement = judged.row.answer, judged.judgement
-    told = [answer.status, answer.text, *answer.places, *(f"lead: {lead}" for lead in answer.leads)]
+    told = [answer.status, answer.query, answer.text, *answer.places, *(f"lead: {lead}" for lead in answer.leads)]
     worth = f"{verdict_text(judgement)}{f': {judgement.why}' if judgement.why else ''}"
     yield _entry(arm, "\n".join([*filter(None, told), worth]), _trace(judged.row.trace))
 
