@@ -16,12 +16,15 @@ from skillstill_training.episode import oracle_context
 from skillstill_training.evaluation.arm_runs import ArmProgress, OnProgress
 from skillstill_training.evaluation.comparisons import Comparisons
 from skillstill_training.evaluation.looks import LoggedLook
+from skillstill_training.field.looks import FieldLook
+from skillstill_training.field.question import FieldQuestion, Gold, freeze_questions
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import ArmName, Count, Outcome, Scorecard
 from skillstill_training.stages.evaluate import EvaluationOptions, evaluate
 from skillstill_training.stages.goals import make_goals
-from skillstill_training.util.jsonl import read_lines
+from skillstill_training.util.jsonl import read_lines, write_lines
+from skillstill_training.workspaces import tree, workspace_roots
 
 from tests.scenes import write
 
@@ -315,3 +318,24 @@ async def test_without_a_trained_adapter_one_is_told_to_train_it(scene: Scene) -
     (scene[1].adapter / "trained.json").unlink()
     with pytest.raises(StageError, match="train the adapter first"):
         await measured(scene)
+
+
+async def test_an_adapter_is_measured_on_field_questions_too_and_each_look_is_logged(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, folder, models = scene
+    goal = next(one for one in folder.frozen_goals() if one.split == "test" and models.knows(one))
+    root = workspace_roots(settings, {goal.workspace})[goal.workspace]
+    source = f'[[workspace]]\nname = "own"\nsplit = "test"\nsource = "folder:{root}"\nsha256 = "{tree.sha256(root)}"\n'
+    gold = Gold(outcome="answer", answer="nobody can say that so", facts=(("a fact that no answer states",),))
+    asked = FieldQuestion(id="own/01", prompt=goal.prompt, gold=gold, checked="agreed")
+    write(settings, {"field/sources.toml": source})
+    write_lines(settings / "field" / "questions" / "test.jsonl", [asked])
+    freeze_questions(settings)
+    monkeypatch.setattr("skillstill_training.stages.evaluate.FIELD_GATES", ("ours", "retrieval"))
+    scorecard = await measured(scene)
+    assert scorecard.field
+    assert [(one.arm, one.questions) for one in scorecard.field.scores] == [("ours", 1), ("retrieval", 1)]
+    assert (folder.field / "test.html").is_file()
+    (look,) = read_lines(settings / "field" / "looks.jsonl", FieldLook)
+    assert (look.adapter, look.reason) == (OURS.sha256, f"evaluation of {folder.path.name}")
