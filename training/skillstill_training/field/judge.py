@@ -14,7 +14,9 @@ from skillstill_training.authoring.numbers import is_number, same_number
 from skillstill_training.field.question import Gold, parse_place
 
 NEAR = 5  # lines between a named place and the wanted one that a reader still sees at once
-SURPLUS = 5  # places or numbers beyond those that were asked for: with more, the right one stands among many
+MOST_PLACES = 5  # beyond those that were asked for: with more, the right one stands among many
+MOST_NUMBERS = 12  # likewise; a person who explains an answer names up to ten
+STAMP = re.compile(r"\d{1,4}(?:[-/.:]\d{1,4}){2,}\S*|\d{1,2}:\d\d")  # a date, a time, an address, a version: no number
 MARKUP = re.compile(r"[`*\"'“”‘’]")
 # A unit may follow at once: `30s`, `5MB`.
 NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?\d+(?:,\d{3})*(?:\.\d+)?(?!\.?\d)")
@@ -165,10 +167,11 @@ def _surplus(gold: Gold, answer: FieldAnswer) -> str:
     """Return what speaks against an answer that holds all that was asked for, among much that was not."""
     places = {(place.path, place.first) for place in map(parse_place, answer.places) if place.first}
     wanted = {"none": len(places), "any": 1, "all": len(gold.places)}[gold.places_asked]
-    if len(places) > wanted + SURPLUS:
+    if len(places) > wanted + MOST_PLACES:
         return f"it names {len(places)} places"
     asked = sum(any(map(is_number, forms)) for forms in gold.facts)
-    if asked == len(gold.facts) and asked and (others := len(set(_numbers(answer.text))) - asked) > SURPLUS:
+    others = len(set(_numbers(STAMP.sub(" ", answer.text)))) - asked
+    if asked and asked == len(gold.facts) and others > MOST_NUMBERS:
         return f"the number stands among {others} others"
     return ""
 
