@@ -27,7 +27,7 @@ from skillstill_training.field.retrieval import Reader, Retrieval
 from skillstill_training.run.scorecard import FieldArmName
 
 CONTEXT = 8_192  # tokens of a direct question at most
-FORMS_VERSION = "1"  # to be raised if a form puts the same question otherwise
+FORMS_VERSION = "2"  # to be raised if a form puts the same question otherwise
 
 
 class Asked(Frozen):

@@ -23,7 +23,7 @@ CELL = 24  # characters of a sample value
 ROWS = 10  # of a result that are told
 SECONDS = 10.0  # of a query
 TOKENS = 160  # of a query
-REPAIRS = 2  # queries that are written anew after an error, sampled, because greedily a model repeats itself
+REPAIRS = 3  # queries that are written anew after an error, sampled, because greedily a model repeats itself
 WARMTH = 0.7
 NOT_HERE = "CANNOT"
 TOLD = "You answer questions about data with one SQLite query. Use only the tables and columns below."
@@ -117,6 +117,8 @@ class SqlForm:
             written = await model.write(again, grammar, tokens=TOKENS, temperature=WARMTH, seed=repair)
             read, wrote = read + written.read, wrote + written.written
             answer, problem = _answered(opened.connection, tables, written)
+        if problem:  # the caller would hand the question back
+            answer = answer.model_copy(update={"status": "escalate"})
         return answer, read, wrote
 
     def _examples(self) -> Iterator[Message]:
