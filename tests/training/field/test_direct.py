@@ -76,3 +76,7 @@ def test_a_search_finds_the_place_of_what_is_described(pieces: list[object], que
     found = [piece.place for piece in Retrieval(pieces).best(question)]  # type: ignore[arg-type]
     assert len(found) <= 5
     assert any(one.startswith(place) for one in found), found
+
+
+def test_a_folder_with_nothing_to_read_yields_no_place() -> None:
+    assert Retrieval(()).best("anything") == ()

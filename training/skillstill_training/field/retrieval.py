@@ -60,10 +60,13 @@ class Retrieval:
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
         self._index = _bm25()
-        self._index.index([words_of(piece.text) for piece in pieces], show_progress=False)
+        if pieces:
+            self._index.index([words_of(piece.text) for piece in pieces], show_progress=False)
 
     def best(self, text: str, count: int = TOP) -> Sequence[Piece]:
         """Return the pieces most like the text, the best first."""
+        if not self.pieces:
+            return ()
         count = min(count, len(self.pieces))
         found, _ = self._index.retrieve([words_of(text)], k=count, show_progress=False)
         return [self.pieces[at] for at in found[0]]
