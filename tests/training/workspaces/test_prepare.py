@@ -65,6 +65,15 @@ def test_a_folder_is_a_snapshot_that_nobody_can_write(skill: Path) -> None:
     assert {mode for path, mode in modes.items() if path.is_file()} == {0o444}
 
 
+def test_a_folder_of_the_source_can_be_the_whole_workspace(skill: Path) -> None:
+    inner = {name.removeprefix("shop/"): text for name, text in SHOP.items() if name.startswith("shop/")}
+    assert shown(build_workspace(of_folder(inner, root="shop"), skill)) == inner
+
+
+def test_a_root_that_is_not_there_is_named(skill: Path) -> None:
+    assert "there is no folder gone in it" in refusal(of_folder(root="gone"), skill)
+
+
 def test_it_is_made_once_and_then_found_offline(skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = build_workspace(of_folder(), skill)
     (skill / "shop").rename(skill / "elsewhere")

@@ -129,7 +129,7 @@ class RetrievalArm:
     reader: Reader
     name: FieldArmName = "retrieval"
     label: str = "BM25, five places"
-    key: str = "bm25s-0.3.16/1"
+    key: str = "bm25s-0.3.16-1"
     _indexes: dict[Path, Retrieval] = field(default_factory=dict)
 
     async def ask(self, asked: Asked, root: Path) -> FieldRow:

@@ -62,6 +62,8 @@ def _make(source: Source, skill_folder: Path, home: Path, *, offline: bool) -> N
         (root := work / "tree").mkdir(parents=True)
         FETCHERS[source.scheme](request, root)
         tree.prune(root, source.keep, always="debian" if source.scheme == "debian" else "\0")
+        if source.root:
+            tree.lift(root, source.root)
         if source.scheme == "folder":
             request.check(tree.sha256(root))
         write_notes(root, {})
@@ -98,6 +100,8 @@ def _intact(home: Path) -> bool:
 def _key(source: Source, skill_folder: Path) -> str:
     """Return a hash of all that the tree depends on: its declaration, our version, the skill's own steps."""
     fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded", "licence"})
+    if not source.root:  # so that trees which were made before there was one are found
+        del fields["root"]
     total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _made_by())
     if source.steps and steps_file(skill_folder).is_file():
         for file in code_files(skill_folder) if set(source.steps) - BUILT_IN.keys() else [steps_file(skill_folder)]:

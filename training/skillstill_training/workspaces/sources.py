@@ -38,7 +38,8 @@ class Source(Frozen):
         absent                        an empty folder: the steps generate everything
 
     `sha256` is that of the archive, of the `.dsc` or of the file; for folders that of the tree as `keep` leaves it,
-    for generated workspaces that of the tree as the steps leave it. `licence` is that of the source, as an SPDX
+    for generated workspaces that of the tree as the steps leave it. `root` is the folder of the source that becomes the
+    workspace, after `keep`. `licence` is that of the source, as an SPDX
     expression if it has one.
     """
 
@@ -49,6 +50,7 @@ class Source(Frozen):
     first_uploaded: date | None = None
     licence: str = ""
     keep: tuple[str, ...] = ()
+    root: str = Field(default="", pattern=r"^([^/]+(/[^/]+)*)?$")
     steps: tuple[str, ...] = ()
     seed: int = 0
 

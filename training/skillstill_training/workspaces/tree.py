@@ -75,6 +75,17 @@ def prune(root: Path, keep: Iterable[str], always: str = "\0") -> None:
         )
 
 
+def lift(root: Path, inner: str) -> None:
+    """Make a folder of the tree the whole tree. Raise WorkspaceSourceError if it is not there."""
+    folder = root / inner
+    if not folder.is_dir() or not folder.resolve().is_relative_to(root.resolve()):
+        raise WorkspaceSourceError(f"there is no folder {inner} in it to be its `root`")
+    aside = root.with_name(f"{root.name}.root")
+    folder.rename(aside)
+    shutil.rmtree(root)
+    aside.rename(root)
+
+
 def remove_empty(root: Path) -> None:
     """Remove the folders without a file in them."""
     for folder, _, _ in os.walk(root, topdown=False):
