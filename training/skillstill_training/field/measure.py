@@ -3,6 +3,7 @@
 Rows are kept by what they depend on, so that the same measurement goes on where it was interrupted.
 """
 
+import hashlib
 import os
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -85,9 +86,9 @@ class FieldSet:
     roots: Mapping[str, Path]
 
     def subset(self, count: int) -> Sequence[FieldQuestion]:
-        """Return so many of the questions, from all workspaces in turn, the same for each arm."""
+        """Return so many of the questions, from all workspaces in turn, drawn by their ids: the same for each arm."""
         by_workspace: dict[str, list[FieldQuestion]] = {}
-        for question in self.asked:
+        for question in sorted(self.asked, key=lambda one: hashlib.sha256(one.id.encode()).digest()):
             by_workspace.setdefault(question.workspace, []).append(question)
         turns = max(map(len, by_workspace.values()), default=0)
         ordered = [part[at] for at in range(turns) for part in by_workspace.values() if at < len(part)]
