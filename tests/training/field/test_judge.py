@@ -21,7 +21,7 @@ def handed_back(*leads: str) -> FieldAnswer:
 
 
 def verdict(gold: Gold, answer: FieldAnswer) -> Verdict:
-    return judge_answer(gold, answer).verdict
+    return judge_answer(gold, answer, "is there a circuit breaker?").verdict
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,8 @@ def verdict(gold: Gold, answer: FieldAnswer) -> Verdict:
         (BOTH, said("one place", "b.py:3"), Verdict.PARTLY),
         (BOTH, said("many", "b.py:3", "a/retry.py:12", *(f"{n}.py:1" for n in range(6))), Verdict.PARTLY),
         (NOTHING, said("There is none (r1).", absent=True), Verdict.RIGHT),
+        (NOTHING, said("There is no circuit breaker (r1).", absent=True), Verdict.RIGHT),
+        (NOTHING, said("There is no orders_2024 archive (r1).", absent=True), Verdict.WRONG),  # nobody asked for that
         (NOTHING, said("def wait", "a/retry.py:12"), Verdict.WRONG),
         (NOTHING, handed_back(), Verdict.HANDED_BACK),
         (THIRTY, said("There is none (r1).", absent=True), Verdict.WRONG),
@@ -60,6 +62,25 @@ def test_some_of_several_facts_are_partly_right() -> None:
     assert verdict(gold, said("green, red")) is Verdict.RIGHT
     assert verdict(gold, said("red")) is Verdict.PARTLY
     assert verdict(gold, said("reddish")) is Verdict.WRONG
+
+
+def test_a_name_in_the_path_of_a_place_is_no_answer_but_a_file_that_is_asked_for_is() -> None:
+    node = Gold(outcome="answer", answer="node b", facts=(("10.0.0.7",),), places=("10.0.0.7/system.log:4",))
+    assert verdict(node, said("39 errors, first 10.0.0.7/system.log:4", "10.0.0.7/system.log:4")) is Verdict.WRONG
+    file = Gold(outcome="answer", answer="system.log", facts=(("system.log",),), places=("10.0.0.7/system.log:4",))
+    assert verdict(file, said("first 10.0.0.7/system.log:4", "10.0.0.7/system.log:4")) is Verdict.RIGHT
+
+
+def test_a_right_row_of_many_is_partly_right_and_a_part_of_it_wrong() -> None:
+    gold = Gold(outcome="answer", answer="business, 9", facts=(("business",),))
+    rows = "\n".join(f"{word} | 9" for word in ("car", *"abcdefgh", "business"))
+    assert verdict(gold, said(rows)) is Verdict.PARTLY
+    assert verdict(gold.model_copy(update={"facts": (("business",), ("9 loans",))}), said(rows)) is Verdict.WRONG
+
+
+def test_an_address_that_looks_like_a_place_is_read_as_an_answer() -> None:
+    gold = Gold(outcome="answer", answer="2001:DB8::1", facts=(("2001:DB8::1",),))
+    assert verdict(gold, said("2001:DB8::1.")) is Verdict.RIGHT
 
 
 def test_a_value_may_be_rounded_to_two_decimals_and_written_with_separators() -> None:
@@ -82,6 +103,9 @@ def test_a_wanted_place_among_the_leads_is_seen_whatever_the_verdict_is() -> Non
 def test_a_table_is_the_place_of_its_columns() -> None:
     gold = Gold(outcome="answer", answer="in orders", places=("d/shop.db:orders.status",), places_asked="any")
     assert verdict(gold, said("7", "shop.db:orders")) is Verdict.RIGHT
+    assert verdict(gold, said("It is orders.status")) is Verdict.RIGHT
+    assert verdict(gold, said("7", "shop.db")) is Verdict.WRONG
+    assert judge_answer(gold, said("7", "shop.db")).led
     assert verdict(gold, said("7", "shop.db:customers")) is Verdict.WRONG
 
 

@@ -16,6 +16,11 @@ from skillstill_training.field.question import Gold, parse_place
 NEAR = 5  # lines between a named place and the wanted one that a reader still sees at once
 MOST_PLACES = 5  # beyond those that were asked for: with more, the right one stands among many
 MOST_NUMBERS = 12  # likewise; a person who explains an answer names up to ten
+MOST_ROWS = 6  # likewise
+LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+GENERIC = frozenset(
+    ("there", "none", "nothing", "such", "found", "find", "column", "table", "file", "function", "class", "line")
+)  # words of a denial that name nothing
 STAMP = re.compile(r"\d{1,4}(?:[-/.:]\d{1,4}){2,}\S*|\d{1,2}:\d\d")  # a date, a time, an address, a version: no number
 MARKUP = re.compile(r"[`*\"'“”‘’]")
 # A unit may follow at once: `30s`, `5MB`.
@@ -87,9 +92,9 @@ class FieldJudgement(Frozen):
         return self.verdict in {Verdict.RIGHT, Verdict.HANDED_BACK_RIGHTLY}
 
 
-def judge_answer(gold: Gold, answer: FieldAnswer) -> FieldJudgement:
-    """Return the judgement of one answer."""
-    verdict, why = _verdict(gold, answer)
+def judge_answer(gold: Gold, answer: FieldAnswer, prompt: str = "") -> FieldJudgement:
+    """Return the judgement of one answer to the prompt."""
+    verdict, why = _verdict(gold, answer, prompt)
     named = [*map(parse_place, answer.places), *map(parse_place, answer.leads)]
     led = any(is_same_place(one, wanted) for one in named for wanted in gold.spans)
     return FieldJudgement(verdict=verdict, why=why, warned=answer.warned, led=led)
@@ -108,7 +113,7 @@ def is_same_place(named: Span, wanted: Span) -> bool:
     return _is_same_path(one, other) and (_is_in(inner, wanted_inner) or _is_in(wanted_inner, inner))
 
 
-def _verdict(gold: Gold, answer: FieldAnswer) -> tuple[Verdict, str]:
+def _verdict(gold: Gold, answer: FieldAnswer, prompt: str) -> tuple[Verdict, str]:
     if answer.status == "failed":
         return Verdict.FAILED, "the run failed"
     if answer.status == "escalate":
@@ -118,29 +123,47 @@ def _verdict(gold: Gold, answer: FieldAnswer) -> tuple[Verdict, str]:
     if gold.outcome == "beyond":
         return Verdict.WRONG, "looking cannot answer it"
     if gold.outcome == "absent":
-        return (Verdict.RIGHT, "") if answer.absent else (Verdict.WRONG, "there is no such thing")
+        if not answer.absent:
+            return Verdict.WRONG, "there is no such thing"
+        denied = _denies_what_was_asked(answer.text, f"{prompt} {gold.answer}")
+        return (Verdict.RIGHT, "") if denied else (Verdict.WRONG, "it denies something else")
     if answer.absent:
         return Verdict.WRONG, "it says that there is none"
     return _content_verdict(gold, answer)
 
 
+def _denies_what_was_asked(text: str, asked: str) -> bool:
+    """Return whether a denial names nothing, or something of what was asked."""
+    named = {word.casefold() for word in LONG_WORD.findall(text)} - GENERIC
+    return not named or bool(named & {word.casefold() for word in LONG_WORD.findall(asked)})
+
+
 def _content_verdict(gold: Gold, answer: FieldAnswer) -> tuple[Verdict, str]:
     missing = [*_missing_facts(gold, answer), *_missing_places(gold, answer)]
     wanted = len(gold.facts) + {"none": 0, "any": 1, "all": len(gold.places)}[gold.places_asked]
-    if len(missing) == wanted:
+    surplus = _surplus(gold, answer)
+    if len(missing) == wanted or (missing and surplus):  # a part of it among much else may stand there by chance
         return Verdict.WRONG, f"it lacks {'; '.join(missing)}"
     if missing:
         return Verdict.PARTLY, f"it lacks {'; '.join(missing)}"
-    if surplus := _surplus(gold, answer):
-        return Verdict.PARTLY, surplus
-    return Verdict.RIGHT, ""
+    return (Verdict.PARTLY, surplus) if surplus else (Verdict.RIGHT, "")
 
 
 def _missing_facts(gold: Gold, answer: FieldAnswer) -> Iterator[str]:
-    text, numbers = _plain(answer.text), _numbers(answer.text)
+    """Yield the facts that the answer does not state. A file is stated by naming a place in it, nothing else is."""
+    text, whole, numbers = _plain(_without_places(answer)), _plain(answer.text), _numbers(answer.text)
+    files = [_plain(span.path) for span in gold.spans]
     for forms in gold.facts:
-        if not any(_states(text, numbers, form) for form in forms):
+        is_file = any(file.endswith(_plain(form)) for form in forms for file in files)
+        if not any(_states(whole if is_file else text, numbers, form) for form in forms):
             yield forms[0]
+
+
+def _without_places(answer: FieldAnswer) -> str:
+    """Return the text without the places that are its evidence."""
+    paths = sorted({span.path for span in map(parse_place, answer.places) if span.first}, key=len, reverse=True)
+    quoted = "|".join(map(re.escape, paths))
+    return re.sub(rf"(?:{quoted}):\d+(?:-\d+)?", " ", answer.text) if paths else answer.text
 
 
 def _states(text: str, numbers: Sequence[str], form: str) -> bool:
@@ -152,10 +175,8 @@ def _states(text: str, numbers: Sequence[str], form: str) -> bool:
 
 
 def _missing_places(gold: Gold, answer: FieldAnswer) -> Iterator[str]:
-    named = list(map(parse_place, answer.places))
     missing = [
-        place for place, wanted in zip(gold.places, gold.spans, strict=True)
-        if not any(is_same_place(one, wanted) for one in named)
+        place for place, wanted in zip(gold.places, gold.spans, strict=True) if not _names(answer, wanted)
     ]  # fmt: skip
     if gold.places_asked == "all":
         yield from missing
@@ -163,12 +184,24 @@ def _missing_places(gold: Gold, answer: FieldAnswer) -> Iterator[str]:
         yield " or ".join(missing)
 
 
+def _names(answer: FieldAnswer, wanted: Span) -> bool:
+    """Return whether the answer names a wanted place; a column or table also by its bare name."""
+    inner = _split(wanted.path)[1]
+    if inner:
+        named = any(_split(one.path)[1] and is_same_place(one, wanted) for one in map(parse_place, answer.places))
+        return named or _states(_plain(answer.text), (), inner.rpartition(".")[2])
+    return any(is_same_place(one, wanted) for one in map(parse_place, answer.places))
+
+
 def _surplus(gold: Gold, answer: FieldAnswer) -> str:
-    """Return what speaks against an answer that holds all that was asked for, among much that was not."""
+    """Return what is too much in an answer: many places, rows or numbers that nobody asked for."""
     places = {(place.path, place.first) for place in map(parse_place, answer.places) if place.first}
     wanted = {"none": len(places), "any": 1, "all": len(gold.places)}[gold.places_asked]
     if len(places) > wanted + MOST_PLACES:
         return f"it names {len(places)} places"
+    rows = answer.text.count("\n") + 1
+    if gold.facts and rows > len(gold.facts) + MOST_ROWS:
+        return f"it stands among {rows} rows"
     asked = sum(any(map(is_number, forms)) for forms in gold.facts)
     others = len(set(_numbers(STAMP.sub(" ", answer.text)))) - asked
     if asked and asked == len(gold.facts) and others > MOST_NUMBERS:

@@ -28,7 +28,9 @@ def judge_rows(questions: Sequence[FieldQuestion], rows: Sequence[FieldRow]) -> 
     """Return the rows judged, in the order of the questions. Questions without a row are left out."""
     by_id = {row.question: row for row in rows}
     pairs = ((one, by_id[one.id]) for one in questions if one.id in by_id)
-    return [Judged(question=one, row=row, judgement=judge_answer(one.gold, row.answer)) for one, row in pairs]
+    return [
+        Judged(question=one, row=row, judgement=judge_answer(one.gold, row.answer, row.prompt)) for one, row in pairs
+    ]
 
 
 def score_field(arm: FieldArmName, label: str, judged: Sequence[Judged]) -> FieldScore:
