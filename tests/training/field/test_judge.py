@@ -64,6 +64,11 @@ def test_some_of_several_facts_are_partly_right() -> None:
     assert verdict(gold, said("reddish")) is Verdict.WRONG
 
 
+def test_a_name_may_stand_in_the_genitive() -> None:
+    gold = Gold(outcome="answer", answer="node0", facts=(("node0",),))
+    assert verdict(gold, said("It is node0's view.")) is Verdict.RIGHT
+
+
 def test_a_name_in_the_path_of_a_place_is_no_answer_but_a_file_that_is_asked_for_is() -> None:
     node = Gold(outcome="answer", answer="node b", facts=(("10.0.0.7",),), places=("10.0.0.7/system.log:4",))
     assert verdict(node, said("39 errors, first 10.0.0.7/system.log:4", "10.0.0.7/system.log:4")) is Verdict.WRONG

@@ -22,7 +22,7 @@ GENERIC = frozenset(
     ("there", "none", "nothing", "such", "found", "find", "column", "table", "file", "function", "class", "line")
 )  # words of a denial that name nothing
 STAMP = re.compile(r"\d{1,4}(?:[-/.:]\d{1,4}){2,}\S*|\d{1,2}:\d\d")  # a date, a time, an address, a version: no number
-MARKUP = re.compile(r"[`*\"'“”‘’]")
+MARKUP = re.compile(r"(?<=\w)['’]s\b|[`*\"'“”‘’]")  # and the end of "node0's"
 # A unit may follow at once: `30s`, `5MB`.
 NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?\d+(?:,\d{3})*(?:\.\d+)?(?!\.?\d)")
 
