@@ -38,7 +38,7 @@ async def test_a_query_names_nothing_that_the_schema_lacks(model: DirectModel, o
         columns = {name for table in tables for name in column_names(database, table)}
     words = set(re.findall(r"\w{4,}", re.sub(r"'[^']*'", "", answer.query)))
     assert words <= {*tables, *columns, *KEYWORDS, *map(str.upper, KEYWORDS), *ALIASES}
-    assert answer.status in {"answered", "failed"}
+    assert answer.status in {"answered", "escalate"}  # a query that never runs is handed back
     assert read > written > 0
 
 
