@@ -3,8 +3,6 @@
 A failed run is an outcome, too. Only a model that cannot be loaded raises an error, because every goal would fail.
 """
 
-import hashlib
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +27,7 @@ from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_
 from skillstill_training.evaluation.comparisons import Comparisons
 from skillstill_training.evaluation.subset import has_unseen_wording
 from skillstill_training.run.scorecard import ArmName, Outcome
-from skillstill_training.util.hashes import files_sha256
+from skillstill_training.util.hashes import files_sha256, hash_parts
 from skillstill_training.util.skillcode import code_files
 
 Families = Mapping[str, Family]
@@ -63,7 +61,7 @@ class BaselineArm:
     @classmethod
     def load(cls, folder: Path, families: Families) -> "BaselineArm":
         """Load the baseline of a skill. Raises StageError if there is none, GateError if it is not the frozen one."""
-        return cls(families, load_baseline(folder), _hash_parts(judges_hash(), baseline_hash(folder)))
+        return cls(families, load_baseline(folder), hash_parts(judges_hash(), baseline_hash(folder)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         start = time.monotonic()
@@ -104,7 +102,7 @@ class ModelArm:
     @property
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
-        return _hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "")
+        return hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "")
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         """Run the model on the goal. Raises BaseError and ModelError if the model cannot be loaded."""
@@ -127,7 +125,7 @@ class OracleArm:
     def of(cls, folder: Path, skill: Skill, families: Families) -> "OracleArm":
         """Build the arm. Its key covers the code in the skill's folder."""
         code = files_sha256(folder, (str(file.relative_to(folder)) for file in code_files(folder)))
-        return cls(skill, families, _hash_parts(judges_hash(), code, ORACLE_VERSION, behaviour_hash(skill)))
+        return cls(skill, families, hash_parts(judges_hash(), code, ORACLE_VERSION, behaviour_hash(skill)))
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         try:
@@ -225,10 +223,6 @@ def _outcome(goal: Goal, families: Families, **fields: Any) -> Outcome:
         calls=goal.calls,
         **fields,
     )
-
-
-def _hash_parts(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
 def file_stem(file: ModelFile) -> str:

@@ -1,7 +1,5 @@
 """The arms of a field test: each takes a question and a folder, and returns what its caller would get."""
 
-import hashlib
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +23,7 @@ from skillstill_training.field.direct import DirectModel, Form
 from skillstill_training.field.judge import FieldAnswer
 from skillstill_training.field.retrieval import Reader, Retrieval
 from skillstill_training.run.scorecard import FieldArmName
+from skillstill_training.util.hashes import hash_parts
 
 CONTEXT = 8_192  # tokens of a direct question at most
 FORMS_VERSION = "2"  # to be raised if a form puts the same question otherwise
@@ -231,7 +230,3 @@ def _row(asked: Asked, trace: Trace, calibration: Calibration | None) -> FieldRo
         written_tokens=trace.tally.completion_tokens,
         trace=compact,
     )
-
-
-def hash_parts(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

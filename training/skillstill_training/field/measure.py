@@ -39,6 +39,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import FieldArmName, FieldResult, Scorecard
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines
+from skillstill_training.util.turns import interleave
 from skillstill_training.workspaces import workspace_roots
 
 SLOW: Collection[FieldArmName] = ("stock", "larger", "larger-direct", "largest-direct")
@@ -87,12 +88,8 @@ class FieldSet:
 
     def subset(self, count: int) -> Sequence[FieldQuestion]:
         """Return so many of the questions, from all workspaces in turn, drawn by their ids: the same for each arm."""
-        by_workspace: dict[str, list[FieldQuestion]] = {}
-        for question in sorted(self.asked, key=lambda one: hashlib.sha256(one.id.encode()).digest()):
-            by_workspace.setdefault(question.workspace, []).append(question)
-        turns = max(map(len, by_workspace.values()), default=0)
-        ordered = [part[at] for at in range(turns) for part in by_workspace.values() if at < len(part)]
-        return ordered[:count]
+        drawn = sorted(self.asked, key=lambda one: hashlib.sha256(one.id.encode()).digest())
+        return interleave(drawn, lambda one: one.workspace, count)
 
 
 def subject_of_run(run: RunFolder) -> Subject:

@@ -1,6 +1,5 @@
 """Field questions as values, and the files that they stand in: `field/questions/SPLIT.jsonl` of a skill folder."""
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from skillstill.errors import StageError
 from skillstill.types import Frozen, Span
 
 from skillstill_training.authoring.goal import Split
+from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 
 FOLDER = "field"
@@ -147,6 +147,6 @@ def _check_unique(file: Path, questions: Sequence[FieldQuestion]) -> None:
 
 def _hash(file: Path) -> str:
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+        return file_sha256(file)
     except OSError as error:
         raise StageError(f"{file} cannot be read: {error.strerror}") from error

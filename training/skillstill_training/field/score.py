@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median_high
 
 from skillstill.types import Frozen
 
@@ -95,8 +96,7 @@ def _counts(judged: Sequence[Judged], by: Callable[[Judged], str]) -> Mapping[st
 
 
 def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    return round(ordered[len(ordered) // 2], 3) if ordered else 0.0
+    return round(median_high(values), 3) if values else 0.0
 
 
 def _mean(values: Sequence[float]) -> float:

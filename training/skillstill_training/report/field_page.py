@@ -3,10 +3,7 @@
 The page is one file that loads nothing and runs no script. Text from a workspace or a model is escaped.
 """
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
@@ -17,6 +14,7 @@ from skillstill_training.field.measure import FieldTest
 from skillstill_training.field.question import FieldQuestion, Gold
 from skillstill_training.field.score import SILENTLY_WRONG, WARNED_WRONG, Judged, verdict_text
 from skillstill_training.report.page.cards import format_call
+from skillstill_training.report.page.resources import policy_hash, read_resource
 from skillstill_training.report.page.table import cell, head, row, section, share, text
 from skillstill_training.run.scorecard import FieldArmName, FieldResult, FieldScore, Interval
 from skillstill_training.util.jsonl import write_text
@@ -42,10 +40,10 @@ def write_field_page(results: Path, test: FieldTest) -> Path:
 
 
 def _render(result: FieldResult, judged: ByArm) -> str:
-    style = _part("report.page", "page.css") + _part("report", "field.css")
-    return Template(_part("report", "field.html")).substitute(
+    style = read_resource("report.page", "page.css") + read_resource("report", "field.css")
+    return Template(read_resource("report", "field.html")).substitute(
         title=text(f"{result.skill} · field test, {result.split}"),
-        policy=f"default-src 'none'; style-src '{_hash(style)}'",
+        policy=f"default-src 'none'; style-src '{policy_hash(style)}'",
         style=style,
         head=_head(result),
         arms=_arms(result),
@@ -160,11 +158,3 @@ def _entry(name: str, words: str, more: str = "") -> str:
 
 def _interval(one: Interval) -> str:
     return f"{one.value:.0%} <span class=none>{one.low:.0%} to {one.high:.0%}</span>"
-
-
-def _part(room: str, name: str) -> str:
-    return files(f"skillstill_training.{room}").joinpath(name).read_text("utf-8")
-
-
-def _hash(content: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

@@ -5,11 +5,8 @@ or a model is escaped. It needs the scorecard. Other files of the run folder are
 contains a hint instead.
 """
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
@@ -22,6 +19,7 @@ from skillstill_training.report.charts import render_svg
 from skillstill_training.report.curves import History, HistoryRow, loss_plot, render_curves, success_plot
 from skillstill_training.report.episodes import render_episodes
 from skillstill_training.report.families import render_families
+from skillstill_training.report.page.resources import policy_hash, read_resource
 from skillstill_training.report.page.table import cell, head, link, row, section, text
 from skillstill_training.report.reproduction import render_reproduction
 from skillstill_training.report.strips import length_strip
@@ -37,10 +35,14 @@ EXAMPLES = 6  # goals that are linked for a cause
 def write_report(run: RunFolder) -> Path:
     """Write the page from the files of the run folder and return its path. Raises StageError."""
     card, history = _scorecard(run), _history(run)
-    style = _part("report.page", "page.css") + _part("report", "charts.css") + _part("report", "report.css")
-    page = Template(_part("report", "report.html")).substitute(
+    style = (
+        read_resource("report.page", "page.css")
+        + read_resource("report", "charts.css")
+        + read_resource("report", "report.css")
+    )
+    page = Template(read_resource("report", "report.html")).substitute(
         title=escape(clean(f"{card.skill} · report of {run.path.name}")),
-        policy=f"default-src 'none'; style-src '{_hash(style)}'",
+        policy=f"default-src 'none'; style-src '{policy_hash(style)}'",
         style=style,
         summary=render_summary(card, run),
         arms=render_arms(card),
@@ -57,7 +59,7 @@ def write_report(run: RunFolder) -> Path:
 def draw_curves(run: RunFolder) -> Path:
     """Write `curves.svg` beside the adapter, with loss and success so far. Raises StageError."""
     history = _history(run)
-    style = _part("report", "charts.css")
+    style = read_resource("report", "charts.css")
     svg = render_svg("Loss and success over what was read.", loss_plot(history), success_plot(history), style=style)
     write_text(run.adapter / "curves.svg", svg)
     return run.adapter / "curves.svg"
@@ -114,11 +116,3 @@ def _history(run: RunFolder) -> History:
 def _outcomes(run: RunFolder) -> Sequence[Outcome]:
     file = run.outcomes("test", "ours")
     return read_lines(file, Outcome) if file.exists() else ()
-
-
-def _part(room: str, name: str) -> str:
-    return files(f"skillstill_training.{room}").joinpath(name).read_text("utf-8")
-
-
-def _hash(content: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

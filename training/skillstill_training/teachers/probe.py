@@ -6,9 +6,8 @@ better skill text.
 
 import math
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, zip_longest
 from pathlib import Path
 
 from skillstill.errors import TeacherError
@@ -19,6 +18,7 @@ from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.util.jsonl import read_lines, write_text
 from skillstill_training.util.tasks import each
+from skillstill_training.util.turns import interleave
 
 GOALS = 50  # the interval is then some 0.13 to either side
 MIN_SUCCESS = 0.6
@@ -134,11 +134,7 @@ def _score(teacher: EndpointTeacher, rows: Sequence[TraceRow], least: float) -> 
 
 def interleave_families(goals: Sequence[Goal], count: int) -> Sequence[Goal]:
     """Return the first `count` goals if one of each family is taken in turn."""
-    families: dict[str, list[Goal]] = defaultdict(list)
-    for goal in goals:
-        families[goal.family].append(goal)
-    turns = chain.from_iterable(zip_longest(*families.values()))
-    return [goal for goal in turns if goal is not None][:count]
+    return interleave(goals, lambda goal: goal.family, count)
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:

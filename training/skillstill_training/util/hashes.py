@@ -1,6 +1,7 @@
-"""What files hash to, one or many."""
+"""What files and texts hash to, one or many."""
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,3 +18,8 @@ def files_sha256(root: Path, names: Iterable[str]) -> str:
     for name in names:
         total.update(os.fsencode(name) + b"\0" + file_sha256(root / name).encode() + b"\n")
     return total.hexdigest()
+
+
+def hash_parts(*parts: str) -> str:
+    """Return twelve digits that are the same only for the same texts in the same order: a key for a file name."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

@@ -39,8 +39,8 @@ class Source(Frozen):
 
     `sha256` is that of the archive, of the `.dsc` or of the file; for folders that of the tree as `keep` leaves it,
     for generated workspaces that of the tree as the steps leave it. `root` is the folder of the source that becomes the
-    workspace, after `keep`. `licence` is that of the source, as an SPDX
-    expression if it has one.
+    workspace, after `keep`. `licence` is that of the source, as an SPDX expression if it has
+    one.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)

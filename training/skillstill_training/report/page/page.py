@@ -5,11 +5,8 @@ visible, so that a page with thousands stays fast. Text from a workspace is esca
 script run.
 """
 
-import base64
-import hashlib
 import json
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
@@ -18,6 +15,7 @@ from skillstill.util.text import clean
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.report.page.cards import build_cards
 from skillstill_training.report.page.goal_table import render_goals, render_header
+from skillstill_training.report.page.resources import policy_hash, read_resource
 from skillstill_training.report.page.trace_table import render_traces
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import TraceRow
@@ -33,10 +31,10 @@ def write_page(run: RunFolder) -> Path:
     goals = read_lines(run.goals, Goal)
     rows = read_lines(run.traces, TraceRow) if run.traces.exists() else []
     skill = goals[0].skill if goals else run.path.parent.name
-    style, script = _part("page.css"), _part("page.js")
-    page = Template(_part("page.html")).substitute(
+    style, script = read_resource("report.page", "page.css"), read_resource("report.page", "page.js")
+    page = Template(read_resource("report.page", "page.html")).substitute(
         title=escape(clean(f"{skill} · {run.path.name}")),
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
+        policy=f"default-src 'none'; style-src '{policy_hash(style)}'; script-src '{policy_hash(script)}'",
         style=style,
         opening=render_header(skill, run, goals, rows),
         tables=render_goals(run, goals, rows) + (render_traces(rows) if rows else ""),
@@ -45,14 +43,6 @@ def write_page(run: RunFolder) -> Path:
     )
     write_text(run.page, page)
     return run.page
-
-
-def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _embed(value: object) -> str:
