@@ -177,7 +177,10 @@ def test_list_names_each_subagent_with_its_state_and_origin(skillstill: Run) -> 
     assert f"from {ROOT / 'registry.json'}" in out
     first = json.loads(skillstill("list", "--json").out)[0]
     assert first["name"] == "explore"
-    assert f"  measured: {first['measured']['success']:.0%} of {first['measured']['n']} verified, " in out
+    measured, field = first["measured"], first["measured"]["field"]
+    natural = f"  measured: {field['right'] + field['handed_back']} of {field['asked']} natural questions right"
+    assert natural in out
+    assert f"of made questions {measured['success']:.0%} of {measured['n']} verified, " in out.partition(natural)[2]
 
 
 def test_a_projects_own_registry_counts_once_it_is_trusted(skillstill: Run, project: Path) -> None:
