@@ -1,0 +1,37 @@
+"""What rows there are: fact tables and their columns."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+# text      as it is
+# word      a text that many rows share, such as a name: stored once
+# integer   real
+# excerpt   bytes of the file itself: a row holds (offset, length), and who asks gets the text. It costs no room.
+ColumnType = Literal["text", "word", "integer", "real", "excerpt"]
+Value = str | int | float | tuple[int, int] | None  # a tuple in a column of excerpts
+Row = tuple[Value, ...]  # first line, last line, and a value for each column of the table
+
+
+@dataclass(frozen=True, slots=True)
+class FactColumn:
+    """A column. `about` is what a model reads of it, in a few words; empty if the name says all."""
+
+    name: str
+    type: ColumnType = "text"
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactTable:
+    """A table of facts. Beside `columns` each row has `path`, `first` and `last`: the lines that show it.
+
+    Lines are 1-based, both ends included; 0 and 0 is the file as a whole.
+
+    about     what a row is, in one line for a model
+    indexed   columns by which rows are looked up
+    """
+
+    name: str
+    about: str
+    columns: tuple[FactColumn, ...]
+    indexed: tuple[str, ...] = ()
