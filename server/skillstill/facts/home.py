@@ -1,0 +1,77 @@
+"""Where indexes are kept: one file for each workspace in the user's cache, pruned by last use, never in a workspace."""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from skillstill.facts.leaves import remove_database
+from skillstill.util.storage import cache_folder
+
+CAP = 2_000_000_000  # bytes of all indexes
+UNUSED = 90 * 86_400  # seconds after which an index is removed
+LOCK = ".lock"
+
+
+def index_folder() -> Path:
+    """Return the folder of all indexes and of what they share."""
+    return cache_folder() / "facts"
+
+
+def index_file(home: Path, root: Path, versions: str) -> Path:
+    """Return the file of a workspace's index, by its path and by the readers whose rows it holds."""
+    name = hashlib.blake2b(f"{root}\0{versions}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return home / f"{_workspace(root)}-{name[:8]}.sqlite"
+
+
+def forget(home: Path, root: Path) -> int:
+    """Remove the indexes of a workspace. Return how many there were."""
+    files = [*home.glob(f"{_workspace(root)}-*.sqlite")]
+    for file in files:
+        _remove(file)
+    return len(files)
+
+
+def forget_all(home: Path) -> int:
+    """Remove all indexes and what they share. Return how many indexes there were."""
+    files = [*home.glob("*-*.sqlite")]
+    for file in (*files, *home.glob("*.sqlite")):
+        _remove(file)
+    return len(files)
+
+
+def prune(home: Path, keep: Path, cap: int = CAP) -> None:
+    """Remove indexes that nobody has used for long, and the longest unused ones if all are more than the cap."""
+    room, now = cap, time.time()
+    for file in sorted(home.glob("*-*.sqlite"), key=_used, reverse=True):
+        room -= file.stat().st_size
+        if file != keep and (room < 0 or _used(file) < now - UNUSED):
+            _remove(file)
+
+
+def mark_used(file: Path) -> None:
+    os.utime(file)
+
+
+@contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """Wait until no other process refreshes this index, and keep others waiting. It ends with the process, too."""
+    with file.with_name(file.name + LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _workspace(root: Path) -> str:
+    return hashlib.blake2b(os.fsencode(root), digest_size=12).hexdigest()
+
+
+def _used(file: Path) -> float:
+    return file.stat().st_mtime
+
+
+def _remove(file: Path) -> None:
+    remove_database(file)
+    file.with_name(file.name + LOCK).unlink(missing_ok=True)

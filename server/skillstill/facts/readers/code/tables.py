@@ -1,0 +1,119 @@
+"""The tables of source code. They mean the same in all languages."""
+
+from skillstill.facts.table import FactColumn, FactTable
+
+DEFINITIONS = FactTable(
+    "definitions",
+    "a class, function or other named piece of code that a file defines",
+    (
+        FactColumn("name", "word"),
+        FactColumn("qualified", "word", "with the names around it in the file: Client.get"),
+        FactColumn(
+            "kind", "word", "class interface enum struct union trait type function method module namespace macro"
+        ),
+        FactColumn("parent", "word", "name of what it is defined in; empty at the top of a file"),
+        FactColumn("signature", "excerpt", "its head without the body"),
+        FactColumn("returns", "word", "declared return type"),
+        FactColumn("decorators", "word", "decorators, annotations or attributes: property, app.get('/x')"),
+        FactColumn("doc", "text", "first sentence of its docstring or doc comment"),
+        FactColumn("visibility", "word", "public private protected internal"),
+        FactColumn("is_async", "integer", "1 or 0"),
+    ),
+    ("name", "parent", "kind"),
+)
+PARAMETERS = FactTable(
+    "parameters",
+    "a parameter of a function; self is left out",
+    (
+        FactColumn("function", "word", "qualified name of the function"),
+        FactColumn("name", "word", "*args and **kwargs keep their stars"),
+        FactColumn("position", "integer", "1 is the first"),
+        FactColumn("type", "word"),
+        FactColumn("default_value", "word"),
+    ),
+    ("function", "name"),
+)
+BASES = FactTable(
+    "bases",
+    "a type that a class extends or implements",
+    (
+        FactColumn("class", "word"),
+        FactColumn("base", "word", "without type arguments and module"),
+        FactColumn("kind", "word", "extends implements"),
+    ),
+    ("class", "base"),
+)
+CALLS = FactTable(
+    "calls",
+    "a call of a function, a method or a constructor",
+    (
+        FactColumn("name", "word", "what is called: get"),
+        FactColumn("receiver", "word", "what stands before the dot: self.client"),
+        FactColumn("caller", "word", "qualified name of the definition around the call; empty at the top of a file"),
+        FactColumn("arguments", "excerpt"),
+    ),
+    ("name", "caller"),
+)
+IMPORTS = FactTable(
+    "imports",
+    "a module, or a name of it, that a file imports or includes",
+    (
+        FactColumn("module", "word"),
+        FactColumn("name", "word", "empty if the module itself is imported"),
+        FactColumn("alias", "word"),
+    ),
+    ("module", "name"),
+)
+RAISES = FactTable(
+    "raises",
+    "an exception that code raises, catches or declares",
+    (
+        FactColumn("exception", "word", "without module"),
+        FactColumn("function", "word", "qualified name of the definition around it"),
+        FactColumn("kind", "word", "raised caught declared"),
+    ),
+    ("exception", "function"),
+)
+VARIABLES = FactTable(
+    "variables",
+    "a constant, a variable of a file, a field of a class, a member of an enum",
+    (
+        FactColumn("name", "word"),
+        FactColumn("qualified", "word"),
+        FactColumn("kind", "word", "constant variable field member"),
+        FactColumn("parent", "word", "class or enum; empty at the top of a file"),
+        FactColumn("type", "word", "declared type"),
+        FactColumn("value", "excerpt", "value as it is written"),
+    ),
+    ("name", "parent"),
+)
+USES = FactTable(
+    "uses",
+    "where a file mentions a name in code, definitions and imports included; names that only a function's own variables have are left out",
+    (FactColumn("name", "word"), FactColumn("lines", "text", "JSON list")),
+    ("name",),
+)
+TESTS = FactTable(
+    "tests",
+    "a test",
+    (
+        FactColumn("name", "word"),
+        FactColumn("qualified", "text", "with the class or the suites around it"),
+        FactColumn("touches", "text", "names that it calls, those of the test framework left out"),
+        FactColumn("framework", "word"),
+    ),
+    ("name",),
+)
+ENTRY_POINTS = FactTable(
+    "entry_points",
+    "where a program is entered: main, command, route or script",
+    (
+        FactColumn("kind", "word", "main command route script"),
+        FactColumn("name", "text", "name of the command, path of the route, interpreter of the script"),
+        FactColumn("method", "word", "GET POST ... of a route, if it says so"),
+        FactColumn("function", "word", "what runs"),
+    ),
+    ("kind",),
+)
+
+TABLES = (DEFINITIONS, PARAMETERS, BASES, CALLS, IMPORTS, RAISES, VARIABLES, USES, TESTS, ENTRY_POINTS)

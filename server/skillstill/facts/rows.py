@@ -1,0 +1,75 @@
+"""Write what readers found into an index: words become numbers, excerpts two numbers, and all the rest stays."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import count, repeat
+from typing import Any
+
+from skillstill.facts.parsing import Batch
+from skillstill.facts.schema import insertion
+from skillstill.facts.table import FactColumn, FactTable
+
+
+class WordIds(dict[str | None, int | None]):
+    """The numbers of words, stored as they are first asked for."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__({None: None})
+        self._connection = connection
+
+    def __missing__(self, word: str | None) -> int | None:
+        row = self._connection.execute("select id from _words where text = ?", (word,)).fetchone()
+        if row is None:
+            number = self._connection.execute("insert into _words (text) values (?)", (word,)).lastrowid
+        else:
+            number = int(row[0])
+        self[word] = number
+        return number
+
+
+class RowWriter:
+    """Writes the rows of one file after the other."""
+
+    def __init__(self, connection: sqlite3.Connection, tables: Sequence[FactTable]) -> None:
+        self._connection = connection
+        self._tables = {table.name: table for table in tables}
+        self._insertions = {table.name: insertion(table) for table in tables}
+        self._words = WordIds(connection)
+
+    def forget(self, file: int) -> None:
+        """Remove all rows and gaps of a file."""
+        for name in self._tables:
+            self._connection.execute(f'delete from "_{name}" where file = ?', (file,))  # noqa: S608
+        self._connection.execute("delete from _gaps where file = ?", (file,))
+
+    def write(self, file: int, batches: Iterable[Batch]) -> None:
+        """Add the rows of a file, which has none. A table that no reader announced is left out."""
+        written: Counter[str] = Counter()
+        gaps: set[tuple[str, ...]] = set()
+        for batch in batches:
+            for name, rows in batch.rows.items():
+                if rows and name in self._tables:
+                    self._insert(file, self._tables[name], rows, written[name])
+                    written[name] += len(rows)
+            gaps.update(map(tuple, batch.gaps))
+        named = ((file, table, column, reason) for reason, table, column in sorted(gaps))
+        self._connection.executemany("insert into _gaps values (?, ?, ?, ?)", named)
+
+    def _insert(self, file: int, table: FactTable, rows: Sequence[Sequence[Any]], first: int) -> None:
+        columns: list[Iterable[Any]] = [*zip(*rows, strict=True)]
+        stored = [columns[0], columns[1]]
+        for column, values in zip(table.columns, columns[2:], strict=True):
+            stored += self._as_stored(column, values)
+        self._connection.executemany(
+            self._insertions[table.name], zip(repeat(file), count(first), *stored, strict=False)
+        )
+
+    def _as_stored(self, column: FactColumn, values: Iterable[Any]) -> list[Iterable[Any]]:
+        """Return the column, or the two columns, that hold these values."""
+        if column.type == "word":
+            return [map(self._words.__getitem__, values)]
+        if column.type == "excerpt":
+            pairs = [value or (None, None) for value in values]
+            return [[at for at, _ in pairs], [size for _, size in pairs]]
+        return [values]

@@ -1,0 +1,88 @@
+"""How fact tables lie in SQLite: compactly in tables of their own, and readably in views of the tables' names."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from skillstill.facts.table import FactColumn, FactTable
+
+LAYOUT = 1  # raised if any of this changes: an index of another layout is another file
+FILES = FactTable(
+    "files",
+    "the files of the workspace",
+    (
+        FactColumn("name", about="the last part of its path"),
+        FactColumn("folder"),
+        FactColumn("suffix", about="such as .py"),
+        FactColumn("size", "integer", "bytes"),
+        FactColumn("is_test", "integer", "1 for a test"),
+    ),
+)
+BASE = """
+    create table _state (left integer);
+    insert into _state values (0);
+    create table _files (
+        id integer primary key, path text unique, name text, folder text, suffix text, is_test integer,
+        size integer, mtime integer, ctime integer, inode integer, leaf blob
+    );
+    create table _folders (path text primary key, hash blob) without rowid;
+    create table _words (id integer primary key, text text unique);
+    create table _gaps (file integer, fact_table text, fact_column text, reason text);
+    create index _gaps_of on _gaps (file);
+    create view files as select path, 0 as first, 0 as last, name, folder, suffix, size, is_test from _files
+"""  # _state: how many files the last refresh had no time for
+
+
+def statements(tables: Sequence[FactTable]) -> Iterator[str]:
+    """Yield what makes an empty index."""
+    yield from BASE.split(";")
+    for table in tables:
+        yield _stored(table)
+        for column in table.indexed:
+            yield f'create index "_{table.name}_{column}" on "_{table.name}" ("{column}")'
+        yield _view(table)
+
+
+def insertion(table: FactTable) -> str:
+    """Return the statement that stores a row: file, number, first, last, and the values as they are stored."""
+    places = ", ".join("?" for _ in range(4 + len(_fields(table))))
+    return f'insert into "_{table.name}" values ({places})'  # noqa: S608 - names are the readers'
+
+
+def _stored(table: FactTable) -> str:
+    """Rows of a file lie together, so that they are deleted without an index of files."""
+    fields = "".join(f", {field}" for field in _fields(table))
+    return (
+        f'create table "_{table.name}" (file integer, number integer, first integer, last integer{fields},'
+        " primary key (file, number)) without rowid"
+    )
+
+
+def _fields(table: FactTable) -> list[str]:
+    fields: list[str] = []
+    for column in table.columns:
+        if column.type == "excerpt":
+            fields += [f'"{column.name}_at" integer', f'"{column.name}_size" integer']
+        else:
+            fields.append(f'"{column.name}" {"integer" if column.type == "word" else column.type}')
+    return fields
+
+
+def _view(table: FactTable) -> str:
+    words = [column.name for column in table.columns if column.type == "word"]
+    joins = "".join(f' left join _words as "w_{name}" on "w_{name}".id = stored."{name}"' for name in words)
+    columns = "".join(f", {_shown(column)}" for column in table.columns)
+    source = f'"_{table.name}" as stored join _files on _files.id = stored.file{joins}'
+    return f'create view "{table.name}" as select _files.path, stored.first, stored.last{columns} from {source}'  # noqa: S608
+
+
+def _shown(column: FactColumn) -> str:
+    if column.type == "word":
+        return f'"w_{column.name}".text as "{column.name}"'
+    if column.type == "excerpt":
+        return f'excerpt(stored.file, stored."{column.name}_at", stored."{column.name}_size") as "{column.name}"'
+    return f'stored."{column.name}" as "{column.name}"'
+
+
+def is_created(connection: sqlite3.Connection) -> bool:
+    """Return whether the database holds an index already."""
+    return connection.execute("select 1 from sqlite_master where name = '_state'").fetchone() is not None

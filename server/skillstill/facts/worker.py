@@ -1,0 +1,91 @@
+"""The process in which files are read: parsers are native code and files are strangers, so it has limits and may die.
+
+A request is a line of JSON, `{"name": …, "readers": […], "size": N}`, and then the N bytes of the file; of a large file
+it is `{…, "path": …}` and no bytes. It is answered by lines of JSON: batches of rows and gaps, any number of them, as
+`{"rows": {TABLE: [[first, last, …], …]}, "gaps": [[reason, table, column], …]}`, then `{"end": true}`.
+"""
+
+import io
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
+from importlib import import_module
+from typing import Any, BinaryIO
+
+from skillstill.facts.reader import HEAD, Facts, Gap, Reader, Source, Unreadable
+from skillstill.util.storage import open_regular
+
+MEMORY = 1_500_000_000  # bytes of address space: a hostile file may not take the machine
+FAILED = Gap("its reader failed")
+TOO_LARGE = Gap("it needs too much memory")
+NOT_OPENED = Gap("it cannot be opened")
+
+
+def load_readers(references: Iterable[str]) -> Sequence[Reader]:
+    """Return the readers of references such as `skillstill.facts.readers.code:CODE`."""
+    parts = (one.partition(":") for one in references)
+    return [getattr(import_module(module), name) for module, _, name in parts]
+
+
+def read_file(readers: Sequence[Reader], name: str, size: int, stream: BinaryIO) -> Iterator[Facts]:
+    """Yield what those of the readers that take the file find in it."""
+    head = stream.read(HEAD)
+    for reader in readers:
+        if reader.takes(name, head):
+            stream.seek(0)
+            yield from _read(reader, Source(name, size, stream))
+
+
+def _read(reader: Reader, source: Source) -> Iterator[Facts]:
+    try:
+        yield from reader.read(source)
+    except Unreadable as error:
+        yield Facts(gaps=(Gap(str(error)),))
+    except MemoryError:
+        yield Facts(gaps=(TOO_LARGE,))
+    except Exception:  # a mistake in a reader costs the rows of one file, and is said
+        yield Facts(gaps=(FAILED,))
+
+
+def _answers(request: Mapping[str, Any], readers: Sequence[Reader], stdin: BinaryIO) -> Iterator[Facts]:
+    name, size = request["name"], request["size"]
+    if "path" not in request:
+        yield from read_file(readers, name, size, io.BytesIO(stdin.read(size)))
+        return
+    try:
+        with open(request["path"], "rb", opener=_open_no_link) as file:
+            yield from read_file(readers, name, size, file)
+    except OSError:
+        yield Facts(gaps=(NOT_OPENED,))
+
+
+def _open_no_link(file: str, flags: int) -> int:
+    return open_regular(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _message(facts: Facts) -> str:
+    message = {"rows": facts.rows, "gaps": [astuple(gap) for gap in facts.gaps]}
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    loaded: dict[tuple[str, ...], Sequence[Reader]] = {}
+    while line := stdin.readline():
+        request = json.loads(line)
+        references = tuple(request["readers"])
+        if references not in loaded:
+            loaded[references] = load_readers(references)
+        for facts in _answers(request, loaded[references], stdin):
+            stdout.write(_message(facts).encode("utf-8", "replace") + b"\n")
+        stdout.write(b'{"end":true}\n')
+        stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
