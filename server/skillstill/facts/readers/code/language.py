@@ -7,11 +7,10 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from tree_sitter import Language as Grammar
-from tree_sitter import Node, Query
-
 from skillstill.facts.reader import Gap
 from skillstill.facts.readers.code.visibility import Visibility
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Query
 
 QUERIES = Path(__file__).parent / "queries"
 
@@ -32,7 +31,7 @@ class Language:
 
     grammar     module and function of the grammar
     queries     query files, read one after another: a language may extend another one
-    names       node types that are names, for the table of uses
+    names       a query for the table of uses: `use` is a name, `use.member` one that no variable of a function has
     doc         how a comment begins that documents the definition below it
     separator   parts the module from the name in one path: `java.util.List`
     main        qualified names of the function in which a program starts
@@ -43,7 +42,7 @@ class Language:
     name: str
     grammar: tuple[str, str]
     queries: tuple[str, ...]
-    names: tuple[str, ...]
+    names: str
     visibility: Visibility
     doc: str = r"(?!)"
     separator: str = ""
@@ -79,6 +78,5 @@ def compile_language(language: str) -> Compiled:
     module, function = known.grammar
     grammar = Grammar(getattr(import_module(module), function)())
     facts = "\n".join((QUERIES / f"{name}.scm").read_text(encoding="utf-8") for name in known.queries)
-    names = " ".join(f"({kind})" for kind in known.names)
     patterns = (known.doc, known.main, known.test.name, known.test.decorator, known.asserts)
-    return Compiled(known, grammar, Query(grammar, facts), Query(grammar, f"[{names}] @use"), *map(re.compile, patterns))
+    return Compiled(known, grammar, Query(grammar, facts), Query(grammar, known.names), *map(re.compile, patterns))

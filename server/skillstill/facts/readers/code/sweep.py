@@ -4,16 +4,13 @@ What a capture means is the same in all languages (queries/README says it). A ma
 What follows inside belongs to it, so the query need not say which function has a parameter or makes a call.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tree_sitter import Node, QueryCursor, Tree
-
-from skillstill.facts.reader import Gap
 from skillstill.facts.readers.code.language import Compiled
 from skillstill.facts.readers.code.text import first_sentence, last_name, one_line
 from skillstill.facts.table import Row
+from tree_sitter import Node, QueryCursor, Tree
 
 TEXT_LIMIT = 300  # characters or bytes of a signature, a doc or decorators
 VALUE_LIMIT = 120  # of arguments, values and receivers
@@ -210,9 +207,7 @@ class Sweep:
         return around.access
 
     def _open(self, node: Node, kind: str, definition: Definition) -> None:
-        self._scopes.append(
-            Scope(node.end_byte, kind, definition.name, definition.qualified, definition, definition)
-        )
+        self._scopes.append(Scope(node.end_byte, kind, definition.name, definition.qualified, definition, definition))
 
     def open_scope(self, node: Node, captures: Captures, kind: str) -> None:
         """Open a scope that is no definition: an unnamed function, an object with a name, a block of methods."""
@@ -427,7 +422,24 @@ _HANDLERS: Mapping[str, _Handler] = {
     "error": Sweep.error,
 }
 # A match has one capture that says what it is; these are its parts. `body` is a part beside a definition, else alone.
-_PARTS = frozenset({"name", "owner", "path", "value", "type", "receiver", "arguments", "module", "alias", "left", "right", "f", "t", "k"})
+_PARTS = frozenset(
+    {
+        "name",
+        "owner",
+        "path",
+        "value",
+        "type",
+        "receiver",
+        "arguments",
+        "module",
+        "alias",
+        "left",
+        "right",
+        "f",
+        "t",
+        "k",
+    }
+)
 
 
 def _main_capture(captures: Captures) -> str:

@@ -1,0 +1,90 @@
+"""Tests and entry points: what definitions, decorators and calls mean by the look of their names."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from skillstill.facts.readers.code.language import Compiled
+from skillstill.facts.readers.code.sweep import TEXT_LIMIT, Call, Definition, Sweep
+from skillstill.facts.readers.code.text import one_line
+from skillstill.facts.table import Row
+
+# `get("/users", ...)`, `@PostMapping("/users")`, `HandleFunc("/users", ...)`: a verb, then a path
+_VERB = re.compile(r"(?i)(?:http|map|add|handle)?_?(get|post|put|delete|patch|head|options)(?:mapping|async)?$")
+_ROUTE = re.compile(
+    r"(?i)(?:app|add|request|api|blueprint)?_?(?:route|url_rule|websocket|handle|handlefunc|mapping|all|any)$"
+)
+_PATH = re.compile(r"\s*(?:\w+\s*=\s*)?[\"'`](/[^\"'`\s]*)[\"'`]\s*(,?)\s*(.*)", re.DOTALL)
+# What handles a route is a function, a path to one or a call that makes one; options and bodies are not.
+_HANDLER = re.compile(r"(?:async\b|function\b|func\b|fn\b|\(|\[|:?:?[\w$.\\:]+(?=\s*(?:[,()]|$|=>|::)))")
+_COMMAND = re.compile(r"(?i)^(?:add_)?(?:command|parser|subcommand)$")
+_STRING = re.compile(r"\s*(?:name\s*=\s*)?[\"'`]([^\"'`]*)[\"'`]")
+_DECORATOR = re.compile(r"^#?\[?\s*([\w.:\\]+)\s*(?:\((.*)\))?", re.DOTALL)
+_SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(\S+)")
+
+
+def test_rows(sweep: Sweep, compiled: Compiled, framework: str | None) -> Iterator[Row]:
+    """Yield the tests: definitions that look like one, and calls such as `it("works", ...)`."""
+    rule, starts = compiled.language.test, [call.start for call in sweep.calls]
+    for item in sweep.definitions:
+        decorated = any(compiled.test_decorator.search(decorator) for decorator in item.decorators)
+        if item.kind in rule.kinds and (decorated or compiled.test_name.match(item.name)):
+            touched = _touched(sweep.calls, starts, item.start, item.end, compiled)
+            yield item.first, item.last, item.name, item.qualified, touched, framework
+    for test in sweep.tests:
+        around = [suite.name for suite in sweep.suites if suite.start <= test.start and test.end <= suite.end]
+        touched = _touched(sweep.calls, starts, test.start + 1, test.end, compiled)
+        yield test.first, test.last, test.name, " > ".join([*around, test.name]), touched, framework
+
+
+def _touched(calls: Sequence[Call], starts: Sequence[int], start: int, end: int, compiled: Compiled) -> str | None:
+    """Return the names that are called between two bytes, each once."""
+    inside = calls[bisect_left(starts, start) : bisect_left(starts, end)]
+    names = dict.fromkeys(call.name for call in inside if not compiled.asserts.match(call.name))
+    return one_line(", ".join(names), TEXT_LIMIT) or None
+
+
+def entry_rows(sweep: Sweep, compiled: Compiled) -> Iterator[Row]:
+    """Yield the entry points of a file."""
+    if shebang := _SHEBANG.match(sweep.source):
+        yield 1, 1, "script", shebang[1].decode("utf-8", "replace").rpartition("/")[2], None, None
+    for first, last in sweep.mains:
+        yield first, last, "main", None, None, None
+    for first, last, name in sweep.commands:
+        yield first, last, "command", name, None, None
+    for item in sweep.definitions:
+        yield from _definition_entries(item, compiled)
+    for call in sweep.calls:
+        yield from _call_entries(call)
+
+
+def _definition_entries(item: Definition, compiled: Compiled) -> Iterator[Row]:
+    if compiled.main.fullmatch(item.qualified):
+        yield item.first, item.last, "main", item.qualified, None, item.qualified
+    for decorator in item.decorators:
+        found = _DECORATOR.match(decorator)
+        name, arguments = (re.split(r"[.:]+", found[1])[-1], found[2] or "") if found else ("", "")
+        path = _PATH.match(arguments)
+        if path and (_VERB.match(name) or _ROUTE.match(name)):
+            yield item.first, item.last, "route", path[1], _method(name), item.qualified
+        elif _COMMAND.match(name):
+            said = _STRING.match(arguments)
+            yield item.first, item.last, "command", said[1] if said else item.name, None, item.qualified
+
+
+def _call_entries(call: Call) -> Iterator[Row]:
+    first, last = call.row[:2]
+    if (_VERB.match(call.name) or _ROUTE.match(call.name)) and (path := _PATH.match(call.arguments)):
+        if path[2] and (handler := _HANDLER.match(path[3])):
+            function = handler[0] if re.fullmatch(r"[\w$.\\:]+", handler[0]) and handler[0] not in _FUNCTIONS else None
+            yield first, last, "route", path[1], _method(call.name), function
+    elif call.receiver and _COMMAND.match(call.name) and (said := _STRING.match(call.arguments)):
+        yield first, last, "command", said[1], None, None
+
+
+_FUNCTIONS = ("async", "function", "func", "fn")
+
+
+def _method(name: str) -> str | None:
+    found = _VERB.match(name)
+    return found[1].upper() if found else None

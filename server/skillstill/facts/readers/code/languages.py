@@ -1,0 +1,229 @@
+"""The known languages as data, and those that are known not to be read."""
+
+import re
+from collections.abc import Mapping
+
+from skillstill.facts.reader import Gap
+from skillstill.facts.readers.code.language import Language, TestRule
+from skillstill.facts.readers.code.visibility import (
+    by_capital,
+    by_export,
+    by_underscore,
+)
+
+_JAVASCRIPT_TESTS = {
+    "vitest": "Vitest",
+    "@jest/globals": "Jest",
+    "mocha": "Mocha",
+    "node:test": "node:test",
+    "bun:test": "Bun",
+    "ava": "AVA",
+    "tape": "tape",
+    "tap": "tap",
+    "@playwright/test": "Playwright",
+}
+_JAVASCRIPT_ASSERTS = (
+    r"(?:expect\w*|assert\w*|describe|it|test|suite|context|before\w*|after\w*|to[A-Z]\w*|not|equal|deepEqual|"
+    r"strictEqual|deepStrictEqual|ok|rejects|throws|fn|spyOn|mock\w*)$"
+)
+_JAVASCRIPT_NAMES = (
+    "(identifier) @use (shorthand_property_identifier) @use (property_identifier) @use "
+    "(member_expression property: (property_identifier) @use.member)"
+)
+_TYPESCRIPT_NAMES = f"{_JAVASCRIPT_NAMES} (type_identifier) @use @use.member"
+
+
+def _typescript(function: str) -> Language:
+    return Language(
+        name="TypeScript",
+        grammar=("tree_sitter_typescript", function),
+        queries=("ecmascript", "typescript"),
+        names=_TYPESCRIPT_NAMES,
+        visibility=by_export,
+        doc=r"/\*\*",
+        frameworks=_JAVASCRIPT_TESTS,
+        asserts=_JAVASCRIPT_ASSERTS,
+        gaps=(Gap("TypeScript's catch names no type", "raises"),),
+    )
+
+
+LANGUAGES: Mapping[str, Language] = {
+    "python": Language(
+        name="Python",
+        grammar=("tree_sitter_python", "language"),
+        queries=("python",),
+        names="(identifier) @use (attribute attribute: (identifier) @use.member) (type (identifier) @use.member)",
+        visibility=by_underscore,
+        test=TestRule(name=r"test(_|[A-Z]|$)"),
+        frameworks={"pytest": "pytest", "unittest": "unittest", "": "pytest"},
+        asserts=r"(?:assert\w*|raises|warns|fail\w*|skip\w*|subTest|parametrize|fixture|approx)$",
+    ),
+    "javascript": Language(
+        name="JavaScript",
+        grammar=("tree_sitter_javascript", "language"),
+        queries=("ecmascript", "javascript"),
+        names=_JAVASCRIPT_NAMES,
+        visibility=by_export,
+        doc=r"/\*\*",
+        frameworks=_JAVASCRIPT_TESTS,
+        asserts=_JAVASCRIPT_ASSERTS,
+        gaps=(
+            Gap("JavaScript declares no types", "definitions", "returns"),
+            Gap("JavaScript declares no types", "parameters", "type"),
+            Gap("JavaScript declares no types", "variables", "type"),
+            Gap("JavaScript's catch names no type", "raises"),
+        ),
+    ),
+    "typescript": _typescript("language_typescript"),
+    "tsx": _typescript("language_tsx"),
+    "go": Language(
+        name="Go",
+        grammar=("tree_sitter_go", "language"),
+        queries=("go",),
+        names=(
+            "(identifier) @use (field_identifier) @use (type_identifier) @use @use.member "
+            "(selector_expression field: (field_identifier) @use.member)"
+        ),
+        visibility=by_capital,
+        doc=r"//|/\*",
+        main=r"main",
+        test=TestRule(name=r"(?:Test|Benchmark|Fuzz|Example)(?![a-z])", kinds=("function",)),
+        frameworks={"github.com/stretchr/testify": "testing with testify", "testing": "testing"},
+        asserts=r"(?:Error|Errorf|Fatal|Fatalf|Log|Logf|Helper|Run|Parallel|Skip\w*|Cleanup|"
+        r"(?:Not)?(?:Equal|Nil|Empty|Contains|Zero)\w*|True|False|NoError|Len|Panics)$",
+        gaps=(Gap("Go returns errors as values", "raises"),),
+    ),
+}
+
+SUFFIXES: Mapping[str, str] = {
+    ".py": "python",
+    ".pyi": "python",
+    ".pyw": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".jsx": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".tsx": "tsx",
+    ".go": "go",
+    ".rs": "rust",
+    ".java": "java",
+    ".c": "c",
+    ".h": "c",
+    ".cc": "cpp",
+    ".cpp": "cpp",
+    ".cxx": "cpp",
+    ".c++": "cpp",
+    ".hh": "cpp",
+    ".hpp": "cpp",
+    ".hxx": "cpp",
+    ".ipp": "cpp",
+    ".tpp": "cpp",
+    ".inl": "cpp",
+    ".cs": "c_sharp",
+    ".rb": "ruby",
+    ".rake": "ruby",
+    ".gemspec": "ruby",
+    ".php": "php",
+}
+NAMES: Mapping[str, str] = {"Rakefile": "ruby", "Gemfile": "ruby"}
+INTERPRETERS: Mapping[str, str] = {
+    "python": "python",
+    "node": "javascript",
+    "deno": "typescript",
+    "bun": "typescript",
+    "ruby": "ruby",
+    "php": "php",
+}
+# A header of C that only C++ can mean.
+CPP_HEADER = re.compile(
+    rb"(?m)^\s*(?:class\s+\w|namespace\b|template\s*<|public:|private:|using\s+\w|#include\s*<\w+>)"
+)
+
+# Programs too, but nothing here reads them: each such file says so, or "none found" would be wrong.
+UNREAD: Mapping[str, str] = {
+    ".kt": "Kotlin",
+    ".kts": "Kotlin",
+    ".swift": "Swift",
+    ".scala": "Scala",
+    ".sc": "Scala",
+    ".groovy": "Groovy",
+    ".gradle": "Groovy",
+    ".clj": "Clojure",
+    ".cljs": "Clojure",
+    ".cljc": "Clojure",
+    ".m": "Objective-C",
+    ".mm": "Objective-C",
+    ".lua": "Lua",
+    ".pl": "Perl",
+    ".pm": "Perl",
+    ".t": "Perl",
+    ".ex": "Elixir",
+    ".exs": "Elixir",
+    ".erl": "Erlang",
+    ".hrl": "Erlang",
+    ".hs": "Haskell",
+    ".ml": "OCaml",
+    ".mli": "OCaml",
+    ".fs": "F#",
+    ".fsx": "F#",
+    ".vb": "Visual Basic",
+    ".vbs": "Visual Basic",
+    ".bas": "Visual Basic",
+    ".dart": "Dart",
+    ".jl": "Julia",
+    ".r": "R",
+    ".nim": "Nim",
+    ".zig": "Zig",
+    ".cr": "Crystal",
+    ".d": "D",
+    ".f90": "Fortran",
+    ".f95": "Fortran",
+    ".f": "Fortran",
+    ".for": "Fortran",
+    ".cob": "COBOL",
+    ".cbl": "COBOL",
+    ".pas": "Pascal",
+    ".adb": "Ada",
+    ".ads": "Ada",
+    ".asm": "assembly",
+    ".s": "assembly",
+    ".lisp": "Lisp",
+    ".el": "Emacs Lisp",
+    ".scm": "Scheme",
+    ".rkt": "Racket",
+    ".tcl": "Tcl",
+    ".sol": "Solidity",
+    ".vue": "Vue",
+    ".svelte": "Svelte",
+    ".astro": "Astro",
+    ".coffee": "CoffeeScript",
+    ".pyx": "Cython",
+    ".pxd": "Cython",
+    ".erb": "ERB",
+    ".sh": "Shell",
+    ".bash": "Shell",
+    ".zsh": "Shell",
+    ".fish": "Shell",
+    ".ps1": "PowerShell",
+    ".psm1": "PowerShell",
+    ".bat": "Batch",
+    ".cmd": "Batch",
+    ".awk": "AWK",
+    ".vim": "Vim script",
+    ".cu": "CUDA",
+    ".cuh": "CUDA",
+    ".cshtml": "Razor",
+    ".razor": "Razor",
+    ".v": "Verilog",
+    ".sv": "SystemVerilog",
+    ".vhd": "VHDL",
+    ".elm": "Elm",
+    ".purs": "PureScript",
+    ".re": "Reason",
+    ".hx": "Haxe",
+    ".gd": "GDScript",
+    ".ahk": "AutoHotkey",
+}
