@@ -12,11 +12,12 @@ from pathlib import Path
 from threading import Lock
 
 from skillstill.errors import SkillstillError
+from skillstill.facts.ask import KEPT, FactAsker, FactRows
 from skillstill.facts.home import alone, index_file, mark_used, prune
 from skillstill.facts.leaves import LeafStore, connect, remove_database
 from skillstill.facts.reading import FileReaders
-from skillstill.facts.refreshing import Refresh, Refreshing
-from skillstill.facts.schema import LAYOUT, is_created, statements
+from skillstill.facts.refreshing import Refresh, Refreshing, root_hash
+from skillstill.facts.schema import FILES, LAYOUT, is_created, statements
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
 
@@ -40,7 +41,7 @@ class FactIndex:
             self._leaves = LeafStore(home) if home else None
             self._file_readers = FileReaders(references, self.readers, processes, self._leaves)
             self._file = index_file(home, root, f"{LAYOUT}\n{self._file_readers.versions}") if home else None
-            self.connection = self._opened()
+            self._connect(self._opened())
         except (OSError, sqlite3.OperationalError) as error:
             raise SkillstillError(f"the index folder {home} cannot be used ({error}): try --no-index") from error
 
@@ -56,6 +57,20 @@ class FactIndex:
                 self._begin_anew()
                 return self._refreshed(listed, seconds)
 
+    def ask(self, query: str, kept: int = KEPT) -> FactRows:
+        """Return the rows of one SELECT over the present state. Raise Refusal, in words for a model."""
+        if root_hash(self.connection):
+            return self._asked(query, kept)
+        with self._alone():  # another process refreshes it
+            return self._asked(query, kept)
+
+    def _asked(self, query: str, kept: int) -> FactRows:
+        self.connection.execute("begin")  # all that is asked is asked of one state
+        try:
+            return self._asker.ask(query, kept)
+        finally:
+            self.connection.rollback()
+
     def close(self) -> None:
         """End the worker processes and close the files."""
         self._file_readers.close()
@@ -65,6 +80,10 @@ class FactIndex:
             self._leaves.close()
         if self._home and self._file:
             prune(self._home, self._file)
+
+    def _connect(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._asker = FactAsker(connection, self.root, (FILES, *self.tables))
 
     def _refreshed(self, listed: Sequence[str], seconds: float) -> Refresh:
         return Refreshing(self.root, self.connection, self.tables, self._file_readers).run(listed, seconds)
@@ -96,7 +115,7 @@ class FactIndex:
         assert self._file
         with closing(self.connection):
             remove_database(self._file)
-        self.connection = connect(self._file)
+        self._connect(connect(self._file))
         self._create(self.connection)
 
 

@@ -79,7 +79,8 @@ def _shown(column: FactColumn) -> str:
     if column.type == "word":
         return f'"w_{column.name}".text as "{column.name}"'
     if column.type == "excerpt":
-        return f'excerpt(stored.file, stored."{column.name}_at", stored."{column.name}_size") as "{column.name}"'
+        text = f'excerpt(_files.path, _files.size, stored."{column.name}_at", stored."{column.name}_size")'
+        return f'{text} as "{column.name}"'
     return f'stored."{column.name}" as "{column.name}"'
 
 
