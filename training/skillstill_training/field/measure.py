@@ -42,7 +42,7 @@ from skillstill_training.util.jsonl import read_lines
 from skillstill_training.util.turns import interleave
 from skillstill_training.workspaces import workspace_roots
 
-SLOW: Collection[FieldArmName] = ("stock", "larger", "larger-direct", "largest-direct")
+SLOW: Collection[FieldArmName] = ("stock", "larger", "stock-direct", "larger-direct", "largest-direct")
 PAIRED = 60  # questions that slow arms are asked
 PLANS = "plans.jsonl"
 
