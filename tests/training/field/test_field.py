@@ -8,6 +8,7 @@ import pytest
 from skillstill import cli
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.types import Message, ModelFile
+from skillstill_training.evaluation.baseline import Answer, load_baseline
 from skillstill_training.field.arms import FieldRow
 from skillstill_training.field.draft import read_drafts
 from skillstill_training.field.measure import FieldOptions, FieldSet, Subject
@@ -73,10 +74,18 @@ async def test_a_search_without_a_model_hands_over_places_and_never_answers(tmp_
     assert found.led.value > 0
 
 
+def load_baseline_untrained(skill: Path) -> Answer:
+    """The baseline of `explore` after two steps of the three minutes in which it learns what a question is about."""
+    answer = load_baseline(skill)
+    sys.modules["skillstill_baseline_explore_words"].STEPS = 2  # type: ignore[attr-defined]
+    return answer
+
+
 @pytest.mark.usefixtures("as_shipped")
 def test_own_questions_are_asked_of_the_release_by_one_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("skillstill_training.field.arms.load_baseline", load_baseline_untrained)
     arms = ("--arms", "ours,baseline", "--runs", tmp_path / "runs", "--threads", 1, "--json")
     words = ("field", EXPLORE, "--questions", own_questions(tmp_path), "--workspace", SHOP, *arms)
     monkeypatch.setattr(sys, "argv", ["skillstill", *map(str, words)])
