@@ -45,6 +45,12 @@ def base(gguf_file: Path) -> Iterator[LlamaBase]:
     base.engine.close()
 
 
+@pytest.fixture(scope="module")
+def noise(gguf_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LoRA of rank 4 full of noise: it changes what the model says, and teaches nothing."""
+    return random_adapter(gguf_file, tmp_path_factory.mktemp("noise") / "adapter.gguf")
+
+
 def test_a_base_that_nobody_holds_any_more_gives_its_memory_back(gguf_file: Path) -> None:
     freed = LlamaBase(gguf_file, EngineOptions(context=512, threads=1)).engine.close
     gc.collect()
@@ -102,10 +108,11 @@ async def test_decisions_are_log_probabilities_of_unforced_tokens_before_masking
 
 
 async def test_a_later_turn_reads_only_what_is_new(base: LlamaBase) -> None:
+    schemas = [TOOLS["find"].schema]  # fewer tokens to read than all of them
     async with base.lease(dialect=chat.HERMES) as model:
-        first = await model.complete(ASKED, SCHEMAS, max_tokens=200)
+        first = await model.complete(ASKED, schemas, max_tokens=200)
         second = await model.complete(
-            (*ASKED, first, Message(role="tool", content="r1: nothing found")), SCHEMAS, max_tokens=60
+            (*ASKED, first, Message(role="tool", content="r1: nothing found")), schemas, max_tokens=60
         )
     assert first.usage
     assert second.usage
@@ -184,10 +191,8 @@ def test_the_number_of_threads_changes_no_logit(gguf_file: Path) -> None:
     assert np.array_equal(logits[0], logits[1])
 
 
-async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(
-    base: LlamaBase, gguf_file: Path, tmp_path: Path
-) -> None:
-    adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "adapter.gguf"), sha256="a" * 64)
+async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(base: LlamaBase, noise: Path) -> None:
+    adapter = Adapter(path=noise, sha256="a" * 64)
     prompt = base.engine.tokenize("Where is the cart?")
 
     def last_logits(use: Adapter | None) -> np.ndarray:
@@ -216,7 +221,6 @@ def test_an_adapter_for_another_base_is_refused(base: LlamaBase, tmp_path: Path)
 
 
 def random_adapter(base: Path, file: Path) -> Path:
-    """A LoRA of rank 4 full of noise: it changes what the model says, and teaches nothing."""
     draw = np.random.default_rng(0)
     writer = gguf.GGUFWriter(file, "llama")
     writer.add_type("adapter")
@@ -271,8 +275,8 @@ async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by
     assert max(found.after) == found.after[0]
 
 
-async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase, gguf_file: Path, tmp_path: Path) -> None:
-    adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "noise.gguf"), sha256="d" * 64)
+async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase, noise: Path) -> None:
+    adapter = Adapter(path=noise, sha256="d" * 64)
     said = []
     for weighs in (False, True):
         async with base.lease(adapter=adapter, dialect=chat.LINES) as model:
@@ -284,10 +288,8 @@ async def test_a_run_goes_on_as_if_no_lines_had_been_weighed(base: LlamaBase, gg
     assert said[0] == said[1]
 
 
-async def test_lines_are_weighed_by_the_base_whatever_adapter_leads_the_run(
-    base: LlamaBase, gguf_file: Path, tmp_path: Path
-) -> None:
-    adapter = Adapter(path=random_adapter(gguf_file, tmp_path / "noise.gguf"), sha256="c" * 64)
+async def test_lines_are_weighed_by_the_base_whatever_adapter_leads_the_run(base: LlamaBase, noise: Path) -> None:
+    adapter = Adapter(path=noise, sha256="c" * 64)
     found = []
     for use in (None, adapter):
         async with base.lease(adapter=use, dialect=chat.LINES) as model:
