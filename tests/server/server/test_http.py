@@ -1,5 +1,6 @@
 """The MCP front over real HTTP on loopback: who gets in, what is refused, and that nobody disturbs anybody."""
 
+import asyncio
 import json
 import re
 import signal
@@ -9,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -46,6 +48,13 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 LOOK = call("search", pattern="class Cart")
 CLAIM = "Cart is defined in cart.py:3."
 ASK = {"name": "explore", "arguments": {"prompt": "Where is Cart?"}}
+
+
+@pytest.fixture(autouse=True)
+def attentive_uvicorn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvicorn looks each 0.1 s if it is to stop, then waits as long for connections to end: here, a tenth of it."""
+    hurried = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})
+    monkeypatch.setattr("uvicorn.server.asyncio", hurried)
 
 
 @pytest.fixture
