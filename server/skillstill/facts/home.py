@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from skillstill.facts.leaves import remove_database
+from skillstill.facts.store import remove_store
 from skillstill.util.storage import cache_folder
 
 CAP = 2_000_000_000  # bytes of all indexes
@@ -17,7 +17,7 @@ LOCK = ".lock"
 
 
 def index_folder() -> Path:
-    """Return the folder of all indexes and of what they share."""
+    """Return the folder of all indexes."""
     return cache_folder() / "facts"
 
 
@@ -36,9 +36,9 @@ def forget(home: Path, root: Path) -> int:
 
 
 def forget_all(home: Path) -> int:
-    """Remove all indexes and what they share. Return how many indexes there were."""
+    """Remove all indexes. Return how many there were."""
     files = [*home.glob("*-*.sqlite")]
-    for file in (*files, *home.glob("*.sqlite")):
+    for file in files:
         _remove(file)
     return len(files)
 
@@ -73,5 +73,5 @@ def _used(file: Path) -> float:
 
 
 def _remove(file: Path) -> None:
-    remove_database(file)
+    remove_store(file)
     file.with_name(file.name + LOCK).unlink(missing_ok=True)

@@ -1,138 +1,131 @@
 """The index of a workspace: its facts in SQLite, kept fresh at the cost of what changed.
 
-A refresh compares the stamp of each file with that of its last reading, reads what differs, and takes from the leaves
-what was read before in any workspace. Several processes share an index: one refreshes it, the others wait.
+It is asked in memory and kept in a store. A refresh compares the stamp of each file with that of its last reading,
+reads what differs, and takes from the store what was read before. Several processes share a store: one refreshes its
+index, the others wait and find the work done.
 """
 
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 
 from skillstill.errors import SkillstillError
 from skillstill.facts.ask import KEPT, FactAsker, FactRows
 from skillstill.facts.home import alone, index_file, mark_used, prune
-from skillstill.facts.leaves import LeafStore, connect, remove_database
+from skillstill.facts.hot import create_hot, image_of, load_hot, warm
 from skillstill.facts.reading import FileReaders
-from skillstill.facts.refreshing import Refresh, Refreshing, root_hash
-from skillstill.facts.schema import FILES, LAYOUT, is_created, statements
+from skillstill.facts.refreshing import Refresh, Refreshing
+from skillstill.facts.schema import FILES, LAYOUT
+from skillstill.facts.store import Store, find_alike
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
 
 PROCESSES = min(4, os.cpu_count() or 1)
 SECONDS = 120.0  # of a refresh; what is left then, the next one reads
+FEW, SHARE = 50, 20  # files, and the part of all files, that are left to the journal before a snapshot is made
 
 
 class FactIndex:
-    """The facts of one folder. Without a `home` they are in memory, and nothing is written anywhere.
+    """The facts of one folder. Without a `home` nothing is written anywhere. Several threads may use it.
 
-    Any thread may use it, one at a time.
+    is_warm   whether look-ups are made fast, which takes a second or two of a large index: for who asks often
     """
 
-    def __init__(self, root: Path, references: Sequence[str], home: Path | None, processes: int = PROCESSES) -> None:
-        """Open the index, or begin one. Raise SkillstillError if its folder cannot be written."""
+    def __init__(
+        self,
+        root: Path,
+        references: Sequence[str],
+        home: Path | None = None,
+        *,
+        processes: int = PROCESSES,
+        is_warm: bool = False,
+    ) -> None:
+        """Open the index. Raise SkillstillError if its folder cannot be written."""
         self.root = root
-        self.readers = load_readers(references)
-        self.tables: tuple[FactTable, ...] = tuple(table for reader in self.readers for table in reader.tables)
-        self._home, self._lock = home, Lock()
-        try:
-            self._leaves = LeafStore(home) if home else None
-            self._file_readers = FileReaders(references, self.readers, processes, self._leaves)
-            self._file = index_file(home, root, f"{LAYOUT}\n{self._file_readers.versions}") if home else None
-            self._connect(self._opened())
-        except (OSError, sqlite3.OperationalError) as error:
-            raise SkillstillError(f"the index folder {home} cannot be used ({error}): try --no-index") from error
+        readers = load_readers(references)
+        self.tables: tuple[FactTable, ...] = tuple(table for reader in readers for table in reader.tables)
+        versions = "\n".join((str(LAYOUT), *(f"{reader.name} {reader.version}" for reader in readers)))
+        self._home, self._is_warm, self._lock = home, is_warm, RLock()
+        self._file = index_file(home, root, versions) if home else None
+        with self._as_ours():
+            self._store = Store(self._file) if self._file else None
+        self._readers = FileReaders(references, versions, processes, self._store)
+        self._unsaved = 0
+        self._connect(create_hot(self.tables))
 
     def refresh(self, paths: Iterable[str], seconds: float = SECONDS) -> Refresh:
         """Read what changed among the files of these paths, and forget all others. Raise SkillstillError."""
         listed = [*paths]
-        with self._alone():
-            try:
-                return self._refreshed(listed, seconds)
-            except sqlite3.OperationalError as error:
-                raise SkillstillError(f"the index of {self.root} cannot be written ({error})") from error
-            except sqlite3.DatabaseError:  # damaged
-                self._begin_anew()
-                return self._refreshed(listed, seconds)
+        with self._lock, self._as_ours(), self._alone():
+            self._load(listed)
+            done = Refreshing(self.root, self.connection, self.tables, self._readers).run(listed, seconds)
+            self._unsaved += done.read + done.removed
+            if self._unsaved > max(FEW, done.files // SHARE):
+                self._save(listed)
+        return done
 
     def ask(self, query: str, kept: int = KEPT) -> FactRows:
-        """Return the rows of one SELECT over the present state. Raise Refusal, in words for a model."""
-        if root_hash(self.connection):
-            return self._asked(query, kept)
-        with self._alone():  # another process refreshes it
-            return self._asked(query, kept)
-
-    def _asked(self, query: str, kept: int) -> FactRows:
-        self.connection.execute("begin")  # all that is asked is asked of one state
-        try:
+        """Return the rows of one SELECT. Raise Refusal, in words for a model."""
+        with self._lock:
             return self._asker.ask(query, kept)
-        finally:
-            self.connection.rollback()
 
     def close(self) -> None:
         """End the worker processes and close the files."""
-        self._file_readers.close()
+        self._readers.close()
         self.connection.close()
-        if self._leaves:
-            self._leaves.prune()
-            self._leaves.close()
-        if self._home and self._file:
+        if self._store and self._home and self._file:
+            self._store.close()
             prune(self._home, self._file)
 
+    def _load(self, paths: Sequence[str]) -> None:
+        """Begin with the last snapshot, or with that of another checkout, unless there are facts already."""
+        if self._store is None or self._file is None or self.connection.execute("select 1 from _files").fetchone():
+            return
+        mark_used(self._file)
+        image = self._store.load() or _load_alike(self._file, paths)
+        if image and (hot := load_hot(image, self._file.parent)):
+            self.connection.close()
+            self._connect(hot)
+
+    def _save(self, paths: Sequence[str]) -> None:
+        if self._store:
+            self._store.save(image_of(self.connection, self.tables), paths)
+        self._unsaved = 0
+
     def _connect(self, connection: sqlite3.Connection) -> None:
+        if self._is_warm:
+            warm(connection, self.tables)
         self.connection = connection
         self._asker = FactAsker(connection, self.root, (FILES, *self.tables))
 
-    def _refreshed(self, listed: Sequence[str], seconds: float) -> Refresh:
-        return Refreshing(self.root, self.connection, self.tables, self._file_readers).run(listed, seconds)
-
-    def _alone(self) -> AbstractContextManager[object]:
-        return alone(self._file) if self._file else self._lock
-
-    def _opened(self) -> sqlite3.Connection:
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other process refresh this index meanwhile."""
         if self._file is None:
-            connection = sqlite3.connect(":memory:", check_same_thread=False)
-            self._create(connection)
+            yield
         else:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with alone(self._file):
-                connection = _sound(self._file)
-                self._create(connection)
-            mark_used(self._file)
-        return connection
+                yield
 
-    def _create(self, connection: sqlite3.Connection) -> None:
-        if not is_created(connection):
-            with connection:
-                connection.execute("begin")
-                for statement in statements(self.tables):
-                    connection.execute(statement)
-
-    def _begin_anew(self) -> None:
-        """Replace a damaged index by an empty one. The lock is held already."""
-        assert self._file
-        with closing(self.connection):
-            remove_database(self._file)
-        self._connect(connect(self._file))
-        self._create(self.connection)
+    @contextmanager
+    def _as_ours(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise SkillstillError(
+                f"the index of {self.root} cannot be kept in {self._home} ({error}): try --no-index"
+            ) from error
 
 
-def _sound(file: Path) -> sqlite3.Connection:
-    """Open an index, an empty one if it is damaged."""
-    connection = connect(file) if _is_sound(file) else None
-    if connection is None:
-        remove_database(file)
-        connection = connect(file)
-    return connection
-
-
-def _is_sound(file: Path) -> bool:
+def _load_alike(file: Path, paths: Sequence[str]) -> bytes | None:
+    alike = find_alike(file, paths)
+    if alike is None:
+        return None
+    store = Store(alike)
     try:
-        with closing(connect(file)) as connection:
-            return bool(connection.execute("pragma quick_check(1)").fetchone() == ("ok",))
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError:
-        return False
+        return store.load()
+    finally:
+        store.close()

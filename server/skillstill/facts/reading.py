@@ -1,4 +1,4 @@
-"""Read changed files: from the leaves if their content was read before, else in worker processes, several at once."""
+"""Read changed files: from the journal if their content was read before, else in worker processes, several at once."""
 
 import hashlib
 import os
@@ -10,9 +10,8 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from skillstill.facts.files import Stamp, stamps
-from skillstill.facts.leaves import LeafStore
 from skillstill.facts.parsing import LARGE, Batch, Parser
-from skillstill.facts.reader import Reader
+from skillstill.facts.store import Store
 from skillstill.facts.tree import BYTES, split
 from skillstill.util.storage import open_regular
 
@@ -48,29 +47,27 @@ class OpenedFile:
 
 
 class FileReaders:
-    """Readers in worker processes that wait for files, and the leaves of what they read before."""
+    """Readers in worker processes that wait for files, and the store of what was read before."""
 
-    def __init__(
-        self, references: Sequence[str], readers: Sequence[Reader], processes: int, leaves: LeafStore | None
-    ) -> None:
+    def __init__(self, references: Sequence[str], versions: str, processes: int, store: Store | None) -> None:
+        """`versions` tell of all that rows depend on beside a file's name and content."""
         self.processes = processes
-        self._leaves = leaves
+        self._versions, self._store = versions.encode(), store
         self._idle: SimpleQueue[Parser] = SimpleQueue()
         self._parsers = [Parser(references) for _ in range(processes)]
         for parser in self._parsers:
             self._idle.put(parser)
-        self.versions = "\n".join(f"{one.name} {one.version}" for one in readers)
 
     def known(self, files: Sequence[OpenedFile]) -> Mapping[bytes, Sequence[Batch]]:
         """Return what was read of these contents before, by their hashes."""
         keys = {self._key(file): file.leaf for file in files}
-        found = self._leaves.get([*keys]) if self._leaves else {}
+        found = self._store.get([*keys]) if self._store else {}
         return {keys[key]: batches for key, batches in found.items()}
 
     def keep(self, facts: Mapping[OpenedFile, Sequence[Batch]]) -> None:
-        """Keep what was read for other workspaces and other times."""
-        if self._leaves and facts:
-            self._leaves.put({self._key(file): batches for file, batches in facts.items()})
+        """Keep what was read, for other processes and other times."""
+        if self._store and facts:
+            self._store.put({self._key(file): batches for file, batches in facts.items()})
 
     def parse(self, file: OpenedFile) -> Sequence[Batch]:
         """Return what the readers find in a file that was read whole."""
@@ -87,7 +84,7 @@ class FileReaders:
     def _key(self, file: OpenedFile) -> bytes:
         """Return what the rows of a file depend on: its content, its name, and the readers."""
         name = file.name.encode("utf-8", "surrogateescape")
-        return hashlib.blake2b(b"\0".join((self.versions.encode(), name, file.leaf)), digest_size=BYTES).digest()
+        return hashlib.blake2b(b"\0".join((self._versions, name, file.leaf)), digest_size=BYTES).digest()
 
     @contextmanager
     def _parser(self) -> Iterator[Parser]:

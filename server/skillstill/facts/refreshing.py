@@ -43,7 +43,7 @@ class Refreshing:
         self, root: Path, connection: sqlite3.Connection, tables: Sequence[FactTable], readers: FileReaders
     ) -> None:
         self._root, self._connection = root, connection
-        self._start, self._clock = time.monotonic(), time.time_ns()
+        self._start = time.monotonic()
         self._writer = RowWriter(connection, tables)
         self._known = self._indexed()
         self._reading = FileReading(root, readers, {path: known.leaf for path, known in self._known.items()})
@@ -98,7 +98,7 @@ class Refreshing:
 
     def _write(self, facts: FileFacts) -> None:
         known = self._known.get(facts.path)
-        stamp = facts.stamp if max(facts.stamp.mtime, facts.stamp.ctime) < self._clock - RECENT else UNSURE
+        stamp = facts.stamp if max(facts.stamp.mtime, facts.stamp.ctime) < time.time_ns() - RECENT else UNSURE
         values = (facts.stamp.size, stamp.mtime, stamp.ctime, stamp.inode, facts.leaf)
         if known:
             update = "update _files set size = ?, mtime = ?, ctime = ?, inode = ?, leaf = ? where id = ?"

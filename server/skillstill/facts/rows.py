@@ -4,6 +4,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import count, repeat
+from operator import sub
 from typing import Any
 
 from skillstill.facts.parsing import Batch
@@ -12,20 +13,16 @@ from skillstill.facts.table import FactColumn, FactTable
 
 
 class WordIds(dict[str | None, int | None]):
-    """The numbers of words, stored as they are first asked for."""
+    """The numbers of words. All are held in memory, new ones stored as they are first asked for."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__({None: None})
+        super().__init__(connection.execute("select text, id from _words"))
+        self[None] = None
         self._connection = connection
 
     def __missing__(self, word: str | None) -> int | None:
-        row = self._connection.execute("select id from _words where text = ?", (word,)).fetchone()
-        if row is None:
-            number = self._connection.execute("insert into _words (text) values (?)", (word,)).lastrowid
-        else:
-            number = int(row[0])
-        self[word] = number
-        return number
+        self[word] = self._connection.execute("insert into _words (text) values (?)", (word,)).lastrowid
+        return self[word]
 
 
 class RowWriter:
@@ -58,7 +55,7 @@ class RowWriter:
 
     def _insert(self, file: int, table: FactTable, rows: Sequence[Sequence[Any]], first: int) -> None:
         columns: list[Iterable[Any]] = [*zip(*rows, strict=True)]
-        stored = [columns[0], columns[1]]
+        stored: list[Iterable[Any]] = [columns[0], map(sub, columns[1], columns[0])]
         for column, values in zip(table.columns, columns[2:], strict=True):
             stored += self._as_stored(column, values)
         self._connection.executemany(

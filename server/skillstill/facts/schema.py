@@ -25,9 +25,9 @@ BASE = """
         size integer, mtime integer, ctime integer, inode integer, leaf blob
     );
     create table _folders (path text primary key, hash blob) without rowid;
-    create table _words (id integer primary key, text text unique);
-    create table _gaps (file integer, fact_table text, fact_column text, reason text);
-    create index _gaps_of on _gaps (file);
+    create table _words (id integer primary key, text text);
+    create table _gaps (file integer, fact_table text, fact_column text, reason text,
+        primary key (file, fact_table, fact_column, reason)) without rowid;
     create view files as select path, 0 as first, 0 as last, name, folder, suffix, size, is_test from _files
 """  # _state: how many files the last refresh had no time for
 
@@ -37,9 +37,15 @@ def statements(tables: Sequence[FactTable]) -> Iterator[str]:
     yield from BASE.split(";")
     for table in tables:
         yield _stored(table)
-        for column in table.indexed:
-            yield f'create index "_{table.name}_{column}" on "_{table.name}" ("{column}")'
         yield _view(table)
+
+
+def lookups(tables: Sequence[FactTable]) -> Iterator[str]:
+    """Yield what makes look-ups fast. It is no part of a snapshot: a scan takes some milliseconds, and room counts."""
+    yield "create index if not exists _words_text on _words (text)"
+    for table in tables:
+        for column in table.indexed:
+            yield f'create index if not exists "_{table.name}_{column}" on "_{table.name}" ("{column}")'
 
 
 def insertion(table: FactTable) -> str:
@@ -49,10 +55,13 @@ def insertion(table: FactTable) -> str:
 
 
 def _stored(table: FactTable) -> str:
-    """Rows of a file lie together, so that they are deleted without an index of files."""
+    """Return the table of what a view shows. A row has `more` lines behind its first.
+
+    Rows of a file lie together, so that they are deleted without an index of files.
+    """
     fields = "".join(f", {field}" for field in _fields(table))
     return (
-        f'create table "_{table.name}" (file integer, number integer, first integer, last integer{fields},'
+        f'create table "_{table.name}" (file integer, number integer, first integer, more integer{fields},'
         " primary key (file, number)) without rowid"
     )
 
@@ -72,7 +81,8 @@ def _view(table: FactTable) -> str:
     joins = "".join(f' left join _words as "w_{name}" on "w_{name}".id = stored."{name}"' for name in words)
     columns = "".join(f", {_shown(column)}" for column in table.columns)
     source = f'"_{table.name}" as stored join _files on _files.id = stored.file{joins}'
-    return f'create view "{table.name}" as select _files.path, stored.first, stored.last{columns} from {source}'  # noqa: S608
+    place = "_files.path, stored.first, stored.first + more as last"
+    return f'create view "{table.name}" as select {place}{columns} from {source}'  # noqa: S608
 
 
 def _shown(column: FactColumn) -> str:

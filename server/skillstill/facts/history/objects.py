@@ -8,20 +8,22 @@ from typing import Literal
 
 from skillstill.facts.history.errors import Damaged, Missing, TooLarge
 from skillstill.facts.history.files import OpenFiles, inside, read_file
-from skillstill.facts.history.pack import MAX_OBJECT, Pack, find_packs
+from skillstill.facts.history.pack import MAX_OBJECT, find_packs
 from skillstill.facts.reader import Unreadable
 
 ObjectKind = Literal["commit", "tree", "blob", "tag"]
 
 CACHE = 32_000_000  # bytes of objects kept: neighbours in a history are deltas of each other
+OBJECT_COST = 100  # what finding an object costs, in the bytes that could be unfolded meanwhile
 CACHED_OBJECT = 2_000_000
 ALTERNATES = 5  # git's own limit on how deep one folder of objects may name another
 
 
 class ObjectCache:
-    """Keeps the objects that were used last."""
+    """Keeps the objects that were used last, and counts the bytes that may still be unfolded."""
 
     def __init__(self) -> None:
+        self.budget = 0
         self._objects: OrderedDict[tuple[int, int], tuple[str, bytes]] = OrderedDict()
         self._size = 0
 
@@ -31,6 +33,12 @@ class ObjectCache:
         if found is not None:
             self._objects.move_to_end(key)
         return found
+
+    def spend(self, size: int) -> None:
+        """Count bytes that are unfolded. Raise TooLarge if they are more than was granted."""
+        self.budget -= size
+        if self.budget < 0:
+            raise TooLarge
 
     def put(self, key: tuple[int, int], kind: str, data: bytes) -> None:
         """Keep an object, and let go of those not used for longest."""
@@ -59,10 +67,16 @@ class ObjectStore:
 
     def read(self, identity: bytes, kind: ObjectKind, limit: int = MAX_OBJECT) -> bytes:
         """Return an object's bytes. Raise Missing, Damaged or TooLarge."""
+        self._cache.spend(OBJECT_COST)
         found, data = self._read_packed(identity, limit) or self._read_loose(identity, limit)
         if found != kind:
             raise Damaged(f"a {found} in the place of a {kind}")
+        self._cache.spend(len(data))
         return data
+
+    def grant(self, budget: int) -> None:
+        """Allow so many more bytes to be unfolded, whatever was left."""
+        self._cache.budget = budget
 
     def close(self) -> None:
         """Close all files."""

@@ -15,7 +15,6 @@ from skillstill.facts.history.files import OpenFiles
 
 MAX_OBJECT = 16_000_000  # bytes of any object, also of those that only help to build another
 MAX_CHAIN = 4_096  # git makes chains of deltas up to 50 long, and no longer than this
-MAX_CHAIN_BYTES = 64_000_000  # bytes unfolded for one object
 MAX_PACKS = 2_000
 PIECE = 4_096  # bytes read at once: most objects are smaller
 BLOCK = 64  # names of an index that are read at once
@@ -27,10 +26,11 @@ _OFFSET_DELTA, _NAME_DELTA = 6, 7
 
 
 class Cache(Protocol):
-    """Objects by their pack and place."""
+    """Objects by their pack and place, and how much may still be unfolded."""
 
     def get(self, key: tuple[int, int]) -> tuple[str, bytes] | None: ...
     def put(self, key: tuple[int, int], kind: str, data: bytes) -> None: ...
+    def spend(self, size: int) -> None: ...
 
 
 def find_packs(objects: Path, width: int, files: OpenFiles) -> Iterator["Pack"]:
@@ -43,7 +43,7 @@ def find_packs(objects: Path, width: int, files: OpenFiles) -> Iterator["Pack"]:
     for name in names[:MAX_PACKS]:
         try:
             yield Pack(folder, name.removesuffix(".idx"), width, files)
-        except (OSError, Damaged):
+        except Damaged:
             continue
 
 
@@ -76,10 +76,9 @@ class Pack:
     def read(self, offset: int, limit: int, cache: Cache) -> tuple[str, bytes]:
         """Return the kind and bytes of the object at an offset. Raise Damaged or TooLarge."""
         deltas: list[tuple[int, bytes]] = []
-        work = 0
         while (found := cache.get((id(self), offset))) is None:
             code, data, base = self._entry(offset, limit if not deltas else MAX_OBJECT)
-            work += len(data)
+            cache.spend(len(data))
             if code in _KINDS:
                 found = _KINDS[code], data
                 cache.put((id(self), offset), *found)
@@ -92,9 +91,7 @@ class Pack:
             offset = base
         kind, data = found
         for place, delta in reversed(deltas):
-            work += result_size(delta)
-            if work > MAX_CHAIN_BYTES:
-                raise TooLarge
+            cache.spend(result_size(delta))
             data = apply_delta(data, delta)
             cache.put((id(self), place), kind, data)
         if len(data) > limit:
@@ -122,28 +119,23 @@ class Pack:
         return code, self._inflate(piece[at:], offset + len(piece), size), base
 
     def _inflate(self, piece: bytes, after: int, size: int) -> bytes:
-        """Return exactly `size` unfolded bytes: the rest of a piece, and what comes after it in the file."""
+        """Return exactly `size` unfolded bytes: those of a piece, and of what comes after it in the file."""
         inflater = zlib.decompressobj()
-        parts, missing = [], size
+        last = after + 2 * size + 65_536  # no sane stream is longer
         try:
-            while True:
-                parts.append(inflater.decompress(piece, missing + 1))
-                missing -= len(parts[-1])
-                if inflater.eof or missing < 0:
-                    break
-                if not inflater.unconsumed_tail:
-                    step = max(PIECE, min(missing, 1_000_000))
-                    piece = self._pack(after, step)
+            data = inflater.decompress(piece, size + 1)
+            while not inflater.eof and len(data) <= size and after < last:
+                if not (piece := inflater.unconsumed_tail):
+                    piece = self._pack(after, max(PIECE, min(size, 1_000_000)))
                     after += len(piece)
-                    if not piece:
-                        raise Damaged("an entry is cut")
-                else:
-                    piece = inflater.unconsumed_tail
+                if not piece:
+                    break
+                data += inflater.decompress(piece, size - len(data) + 1)
         except zlib.error as error:
             raise Damaged(str(error)) from error
-        if missing:
+        if not inflater.eof or len(data) != size:
             raise Damaged("another size than it says")
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return data
 
     def _starts(self, first: int) -> tuple[int, int]:
         """Return between which numbers the names with that first byte lie."""
@@ -162,11 +154,14 @@ class Pack:
         return offset
 
     def _index(self, offset: int, size: int) -> bytes:
-        return self._files.read(self._folder, f"{self._name}.idx", size, offset)
+        return self._piece("idx", offset, size)
 
     def _pack(self, offset: int, size: int) -> bytes:
+        return self._piece("pack", offset, size)
+
+    def _piece(self, suffix: str, offset: int, size: int) -> bytes:
         try:
-            return self._files.read(self._folder, f"{self._name}.pack", size, offset)
+            return self._files.read(self._folder, f"{self._name}.{suffix}", size, offset)
         except (OSError, OverflowError) as error:
             raise Damaged("a pack cannot be read") from error
 
@@ -220,10 +215,7 @@ def _copy(base: bytes, delta: bytes, at: int, target: int) -> bytes:
 
 def _present_bytes(bits: int) -> list[tuple[tuple[int, int], ...]]:
     """Return for each mask which bytes of a number follow: (place in the delta, by how much it is shifted)."""
-    return [
-        tuple(enumerate(shift * 8 for shift in range(bits) if mask >> shift & 1))
-        for mask in range(1 << bits)
-    ]
+    return [tuple(enumerate(shift * 8 for shift in range(bits) if mask >> shift & 1)) for mask in range(1 << bits)]
 
 
 _OFFSET_BYTES, _SIZE_BYTES = _present_bytes(4), _present_bytes(3)

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from skillstill.facts.readers.code.language import Compiled
-from skillstill.facts.readers.code.sweep import TEXT_LIMIT, Call, Definition, Sweep
+from skillstill.facts.readers.code.sweep import TEXT_LIMIT, Call, Definition
 from skillstill.facts.readers.code.text import one_line
 from skillstill.facts.table import Row
 
@@ -23,17 +23,17 @@ _DECORATOR = re.compile(r"^#?\[?\s*([\w.:\\]+)\s*(?:\((.*)\))?", re.DOTALL)
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(\S+)")
 
 
-def test_rows(sweep: Sweep, compiled: Compiled, framework: str | None) -> Iterator[Row]:
+def test_rows(found: Findings, compiled: Compiled, framework: str | None) -> Iterator[Row]:
     """Yield the tests: definitions that look like one, and calls such as `it("works", ...)`."""
-    rule, starts = compiled.language.test, [call.start for call in sweep.calls]
-    for item in sweep.definitions:
+    rule, starts = compiled.language.test, [call.start for call in found.calls]
+    for item in found.definitions:
         decorated = any(compiled.test_decorator.search(decorator) for decorator in item.decorators)
         if item.kind in rule.kinds and (decorated or compiled.test_name.match(item.name)):
-            touched = _touched(sweep.calls, starts, item.start, item.end, compiled)
+            touched = _touched(found.calls, starts, item.start, item.end, compiled)
             yield item.first, item.last, item.name, item.qualified, touched, framework
-    for test in sweep.tests:
-        around = [suite.name for suite in sweep.suites if suite.start <= test.start and test.end <= suite.end]
-        touched = _touched(sweep.calls, starts, test.start + 1, test.end, compiled)
+    for test in found.tests:
+        around = [suite.name for suite in found.suites if suite.start <= test.start and test.end <= suite.end]
+        touched = _touched(found.calls, starts, test.start + 1, test.end, compiled)
         yield test.first, test.last, test.name, " > ".join([*around, test.name]), touched, framework
 
 
@@ -44,17 +44,15 @@ def _touched(calls: Sequence[Call], starts: Sequence[int], start: int, end: int,
     return one_line(", ".join(names), TEXT_LIMIT) or None
 
 
-def entry_rows(sweep: Sweep, compiled: Compiled) -> Iterator[Row]:
+def entry_rows(source: bytes, found: Findings, compiled: Compiled) -> Iterator[Row]:
     """Yield the entry points of a file."""
-    if shebang := _SHEBANG.match(sweep.source):
+    if shebang := _SHEBANG.match(source):
         yield 1, 1, "script", shebang[1].decode("utf-8", "replace").rpartition("/")[2], None, None
-    for first, last in sweep.mains:
-        yield first, last, "main", None, None, None
-    for first, last, name in sweep.commands:
-        yield first, last, "command", name, None, None
-    for item in sweep.definitions:
+    for first, last, kind, name in found.entries:
+        yield first, last, kind, name, None, None
+    for item in found.definitions:
         yield from _definition_entries(item, compiled)
-    for call in sweep.calls:
+    for call in found.calls:
         yield from _call_entries(call)
 
 

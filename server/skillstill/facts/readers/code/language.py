@@ -36,6 +36,7 @@ class Language:
     separator   parts the module from the name in one path: `java.util.List`
     main        qualified names of the function in which a program starts
     frameworks  test frameworks by the modules that they are imported from; the empty module says the usual one
+    module_of   puts together the module of an import, for imports inside each other
     asserts     names that belong to test frameworks, so that a test does not touch them
     """
 
@@ -51,7 +52,7 @@ class Language:
     frameworks: Mapping[str, str] = field(default_factory=dict)
     asserts: str = r"(?!)"
     gaps: tuple[Gap, ...] = ()
-    module_of: Callable[[Node], str] | None = None  # for imports that a query cannot put together
+    module_of: Callable[[Node], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

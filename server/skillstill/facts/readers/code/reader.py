@@ -3,14 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import cast
 
 from skillstill.facts.reader import Facts, Gap, Source, Unreadable
 from skillstill.facts.readers.code.entries import entry_rows, test_rows
 from skillstill.facts.readers.code.language import Compiled, compile_language
 from skillstill.facts.readers.code.languages import CPP_HEADER, INTERPRETERS, NAMES, SUFFIXES, UNREAD
-from skillstill.facts.readers.code.sweep import TEXT_LIMIT, Definition, Sweep
+from skillstill.facts.readers.code.parts import Definition, Findings
+from skillstill.facts.readers.code.sweep import TEXT_LIMIT, Sweep
 from skillstill.facts.readers.code.tables import TABLES
+from skillstill.facts.readers.code.text import one_line
 from skillstill.facts.readers.code.uses import uses
 from skillstill.facts.table import FactTable, Row
 from tree_sitter import Parser
@@ -19,6 +20,8 @@ SIZE_LIMIT = 5_000_000  # bytes; larger files are generated or data
 LINE_LIMIT = 20_000  # bytes; a longer line is minified or generated, and its names say little
 
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+_ASYNC = re.compile(r"\basync\b")
+_BODY_MARK = re.compile(rb"(?:\s|=>|[:{;=])+$")
 
 
 class CodeReader:
@@ -59,64 +62,66 @@ def language_of(name: str, head: bytes) -> str | None:
 def read_code(source: bytes, compiled: Compiled) -> Facts:
     """Return the rows of all tables."""
     tree = Parser(compiled.grammar).parse(source)
-    sweep = Sweep(source, compiled)
-    sweep.run(tree)
+    found = Sweep(source, compiled).run(tree)
     rows: dict[str, Sequence[Row]] = {
-        "definitions": [definition_row(sweep, item) for item in sweep.definitions],
-        "parameters": cast("list[Row]", [tuple(row) for row in sweep.parameters]),
-        "bases": sweep.bases,
-        "calls": [call.row for call in sweep.calls],
-        "imports": sweep.imports,
-        "raises": sweep.raises,
-        "variables": cast("list[Row]", [tuple(row) for row in sweep.variables]),
-        "uses": list(uses(source, tree, compiled, known_names(sweep))),
-        "tests": list(test_rows(sweep, compiled, framework_of(sweep, compiled))),
-        "entry_points": list(entry_rows(sweep, compiled)),
+        "definitions": [definition_row(source, item, compiled) for item in found.definitions],
+        "parameters": [parameter.row() for parameter in found.parameters],
+        "bases": found.bases,
+        "calls": [call.row for call in found.calls],
+        "imports": found.imports,
+        "raises": found.raises,
+        "variables": [variable.row() for variable in found.variables],
+        "uses": list(uses(source, tree, compiled, known_names(found))),
+        "tests": list(test_rows(found, compiled, framework_of(found, compiled))),
+        "entry_points": list(entry_rows(source, found, compiled)),
     }
-    return Facts({table: found for table, found in rows.items() if found}, gaps_of(sweep, compiled))
+    return Facts({table: rows_of for table, rows_of in rows.items() if rows_of}, gaps_of(found, compiled))
 
 
-def definition_row(sweep: Sweep, item: Definition) -> Row:
-    """Return the row of a definition, its signature cut out of the source."""
-    start, end = header_of(sweep.source, item)
-    head = sweep.source[start:end].decode("utf-8", "replace")
-    visibility = sweep.compiled.language.visibility(item.name, head, item.around, item.access)
-    decorators = ", ".join(item.decorators)[:TEXT_LIMIT] or None
-    place, is_async = (start, min(TEXT_LIMIT, end - start)), int(bool(re.search(r"\basync\b", head)))
+def definition_row(source: bytes, item: Definition, compiled: Compiled) -> Row:
+    """Return the row of a definition. It begins where its head does, below decorators and annotations."""
+    start, end = header_of(source, item)
+    head = source[start : min(end, start + 2 * TEXT_LIMIT)].decode("utf-8", "replace")
+    visibility = compiled.language.visibility(item.name, head, item.around, item.access)
+    place, is_async = (start, min(TEXT_LIMIT, end - start)), int(bool(_ASYNC.search(head)))
     names = (item.name, item.qualified, item.kind, item.parent)
-    return item.first, item.last, *names, place, item.returns, decorators, item.doc, visibility, is_async
+    decorators = one_line(", ".join(item.decorators), TEXT_LIMIT) or None
+    first = item.first + source.count(b"\n", item.start, start)
+    return first, item.last, *names, place, item.returns, decorators, item.doc, visibility, is_async
 
 
 def header_of(source: bytes, item: Definition) -> tuple[int, int]:
     """Return where the head of a definition starts and ends: after its annotations, before its body."""
     start, end = max(item.start, item.decorated_until), item.body if item.body is not None else item.end
     head = source[start:end]
-    stripped = head.rstrip(b" \t\r\n:{=>;")
-    return start + len(head) - len(head.lstrip()), start + max(len(stripped), 1)
+    kept = len(_BODY_MARK.sub(b"", head)) if len(head) < 10 * TEXT_LIMIT else len(head)
+    start += len(head) - len(head.lstrip(b" \t\r\n],)")) if item.decorated_until else 0
+    return start, max(end - len(head) + kept, start + 1)
 
 
-def known_names(sweep: Sweep) -> set[str]:
+def known_names(found: Findings) -> set[str]:
     """Return the names that other tables have."""
-    known = {item.name for item in sweep.definitions} | {call.name for call in sweep.calls}
-    known.update(str(row[3]) for row in sweep.bases)
-    known.update(str(row[2]) for row in (*sweep.raises, *sweep.variables))
-    return known.union(*({str(value) for value in row[2:]} for row in sweep.imports))
+    known = {item.name for item in found.definitions} | {call.name for call in found.calls}
+    known.update(str(row[3]) for row in found.bases)
+    known.update(str(row[2]) for row in found.raises)
+    known.update(variable.name for variable in found.variables)
+    return known.union(*({str(value) for value in row[2:]} for row in found.imports))
 
 
-def framework_of(sweep: Sweep, compiled: Compiled) -> str | None:
+def framework_of(found: Findings, compiled: Compiled) -> str | None:
     """Return the test framework that a file imports, else the language's usual one."""
-    frameworks = compiled.language.frameworks
-    for row in sweep.imports:
-        module = f"{row[2]}{compiled.language.separator}{row[3]}" if compiled.language.separator else str(row[2])
+    frameworks, separator = compiled.language.frameworks, compiled.language.separator
+    for row in found.imports:
+        module = separator.join(str(part) for part in row[2:4] if part) if separator else str(row[2])
         for prefix, framework in frameworks.items():
             if prefix and module.startswith(prefix):
                 return framework
     return frameworks.get("")
 
 
-def gaps_of(sweep: Sweep, compiled: Compiled) -> tuple[Gap, ...]:
-    errors = (Gap("syntax errors"),) if sweep.has_errors else ()
-    depth = (Gap("definitions nested too deep"),) if sweep.is_too_deep else ()
+def gaps_of(found: Findings, compiled: Compiled) -> tuple[Gap, ...]:
+    errors = (Gap("syntax errors"),) if found.has_errors else ()
+    depth = (Gap("definitions nested too deep"),) if found.is_too_deep else ()
     return (*compiled.language.gaps, *errors, *depth)
 
 

@@ -89,7 +89,7 @@ VARIABLES = FactTable(
 )
 USES = FactTable(
     "uses",
-    "where a file mentions a name in code, definitions and imports included; names that only a function's own variables have are left out",
+    "lines of a file that mention a name, definition and imports included; not for a function's own variables",
     (FactColumn("name", "word"), FactColumn("lines", "text", "JSON list")),
     ("name",),
 )
@@ -98,7 +98,7 @@ TESTS = FactTable(
     "a test",
     (
         FactColumn("name", "word"),
-        FactColumn("qualified", "text", "with the class or the suites around it"),
+        FactColumn("qualified", "word", "with the class or the suites around it"),
         FactColumn("touches", "text", "names that it calls, those of the test framework left out"),
         FactColumn("framework", "word"),
     ),

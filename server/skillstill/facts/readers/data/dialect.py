@@ -14,6 +14,8 @@ from itertools import islice
 SAMPLE_ROWS = 200
 MAX_CELL = 8_000_000  # characters of one line or cell
 WIDTHS = 20  # rows of more different widths than that are no table
+USUAL = 1.0  # the prior of delimiters that need not stand in most rows
+MOST = 0.6  # of the rows
 # How likely each delimiter is before the text is seen: what stands in ordinary texts, too, needs more evidence.
 PRIORS = {
     ",": 1.0,
@@ -35,7 +37,7 @@ PRIORS = {
 }
 _NUMBER = r"[-+(]?[^\w\s,;|(\"'.-]?\s?[-+]?(?:\d[\d,.' \u00a0\u202f]*|\.\d+)(?:[eE][-+]?\d+)?\s?[%)\w€$£¥°/³²µ]{0,6}"
 _DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]+\d{1,2}:\d{2}.{0,20})?|\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?"
-_WORDS = r"[^\W\d_][^;\t|,\"]*(?:, [^;\t|,\"]+)*"
+_WORDS = r"[^\W\d_](?:[^;\t|,\"]|[,;] )*"
 _OTHER = r"(?:https?|ftp)://\S+|[\w.+-]+@[\w-]+\.[\w.]+|[-–—?.]+|[\w./:+#-]+"
 PLAIN = re.compile(rf"\s*(?:{_NUMBER}|{_DATE}|{_WORDS}|{_OTHER})?\s*")
 ESCAPED_QUOTE = re.compile(r'\\["\'](?![,;\t|]?\r?\n)')
@@ -64,6 +66,7 @@ class Dialect:
 
 def infer_dialect(lines: Sequence[str]) -> Dialect:
     """Return the dialect that reads the lines best; commas and double quotes if none reads more than one column."""
+    lines = [line for line in lines if line[0] != "#"] or lines  # comments, as some programs write them
     text = "".join(lines)
     escape = "\\" if ESCAPED_QUOTE.search(text) else ""
     best, score = Dialect(","), 0.0
@@ -72,7 +75,7 @@ def infer_dialect(lines: Sequence[str]) -> Dialect:
             continue
         for quote in _quotes(text, delimiter):
             dialect = Dialect(delimiter, quote, escape)
-            reached = prior * _score(dialect, lines)
+            reached = prior * _score(dialect, lines, MOST if prior < USUAL else 0)
             if reached > score * 1.000001:
                 best, score = dialect, reached
     return best
@@ -88,14 +91,22 @@ def _quotes(text: str, delimiter: str) -> Iterator[str]:
         yield "'"
 
 
-def _score(dialect: Dialect, lines: Sequence[str]) -> float:
+def _score(dialect: Dialect, lines: Sequence[str], most: float) -> float:
+    """Return how much like a table the lines look; 0 if less than `most` of the rows have several cells."""
     try:
-        rows = [row for row in islice(dialect.rows(iter(lines)), SAMPLE_ROWS) if row]
+        rows = _without_ends([row for row in islice(dialect.rows(iter(lines)), SAMPLE_ROWS) if row])
     except csv.Error:
         return 0.0
-    if not rows:
+    if not rows or sum(len(row) > 1 for row in rows) < max(most * len(rows), 2 * bool(most)):
         return 0.0
     return _evenness(rows) * _plainness(rows)
+
+
+def _without_ends(rows: list[list[str]]) -> list[list[str]]:
+    """Return the rows without their last cells, if those are empty as a delimiter ends each line."""
+    if all(len(row) == 1 or not row[-1].strip() for row in rows):
+        return [row[:-1] if len(row) > 1 else row for row in rows]
+    return rows
 
 
 def _evenness(rows: Sequence[Sequence[str]]) -> float:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MONTHS = {name: f"{number:02}" for number, name in enumerate(_MONTHS, 1)}
-_DIRECTIVES = {  # of strptime, and: %f a fraction, %s an epoch in whatever unit
+_DIRECTIVES = {  # of strptime, and: %n %e month and day of two digits, %f a fraction, %s an epoch
     "Y": r"(?P<Y>(?:19|20)\d\d)",
     "y": r"(?P<y>\d\d)",
     "m": r"(?P<m>0?[1-9]|1[0-2])",
@@ -23,17 +23,19 @@ _DIRECTIVES = {  # of strptime, and: %f a fraction, %s an epoch in whatever unit
     "M": r"(?P<M>[0-5]?\d)",
     "S": r"(?P<S>[0-5]?\d|60)",
     "p": r"(?P<p>[AaPp]\.?[Mm]\.?)",
+    "n": r"(?P<m>0[1-9]|1[0-2])",
+    "e": r"(?P<d>0[1-9]|[12]\d|3[01])",
     "f": r"(?P<f>\d{1,9})",
     "s": r"(?P<s>1\d{9}(?:\d{3}|\d{6}|\d{9})?(?:\.\d{1,9})?(?!\d))",
 }
 SHAPES = {
-    "iso": r"%Y-%m-%d[T_ ]%H:%M:%S",
+    "iso": r"%Y-%m-%d[T_ \t]%H:%M:%S",
     "slashes": r"%Y/%m/%d[ T-]%H:%M:%S",
     "dots": r"%Y\.%m\.%d[ T-]%H:%M:%S",
     "dashes": r"%Y-%m-%d-%H\.%M\.%S",
-    "compact": r"%Y%m%d[T -]?%H:%M:%S",
-    "digits": r"%y%m%d %H(?=\d{4})%M(?=\d\d)%S",
-    "short": r"%y%m%d +%H:%M:%S",
+    "compact": r"%Y%n%e[T -]?%H:%M:%S",
+    "digits": r"%y%n%e %H(?=\d{4}\b)%M(?=\d\d\b)%S",
+    "short": r"%y%n%e +%H:%M:%S",
     "slashes_short": r"%y/%m/%d %H:%M:%S",
     "clf": r"%d/%b/%Y[: ]%H:%M:%S",
     "clf_fraction": r"%d/%b/%Y:%H:%M:%S\.%f",
@@ -48,17 +50,19 @@ SHAPES = {
     "european": r"%d[./-]%m[./-]%Y,? %H:%M:%S",
     "thunderbird": r"%Y\.\d\d\.\d\d \S+ %b +%d %H:%M:%S",
     "syslog": r"(?:%a )?%b +%d %H:%M:%S",
-    "klog": r"%m(?=\d\d )%d %H:%M:%S",
+    "klog": r"%n%e %H:%M:%S",
     "month_day": r"%m-%d %H:%M:%S",
     "month_dot_day": r"%m\.%d %H:%M:%S",
     "epoch": r"%s",
     "clock": r"%H:%M:%S",
 }
 # After every shape a fraction and a zone may follow. HealthApp puts a colon before the fraction.
-REST = r"(?:[.,:](?P<frac>\d{1,9}))?(?P<zone> ?(?:Z|UTC|GMT|[A-Z]{3,4}(?=[ \]])|[+-]\d\d:?(?:\d\d)?)(?![\w:]))?"
+REST = r"(?:[.,:](?P<frac>\d{1,9}))?(?P<zone> ?(?:Z|UTC|GMT|[ECMP][SD]T|CES?T|E[ES]+T|[BIJMH]ST|MSK|AES?T|[+-]\d\d:?(?:\d\d)?)(?![\w:]))?"
 REST_OF_EPOCH = r"(?P<frac>)(?P<zone>)"
 _NAMED = re.compile(r"\(\?P<\w>")
-_DAY_IN_NAME = re.compile(r"(?<!\d)(?P<Y>20\d\d)(?P<s>[-_.]?)(?P<m>0[1-9]|1[0-2])(?P=s)(?P<d>0[1-9]|[12]\d|3[01])(?!\d)")
+_DAY_IN_NAME = re.compile(
+    r"(?<!\d)(?P<Y>20\d\d)(?P<s>[-_.]?)(?P<m>0[1-9]|1[0-2])(?P=s)(?P<d>0[1-9]|[12]\d|3[01])(?!\d)"
+)
 _YEAR_IN_NAME = re.compile(r"(?<![\w.])(20\d\d)(?![\w])")
 _DAY_IN_LINE = re.compile(
     r"\b(?P<Y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)\b|\b(?P<b>[A-Z][a-z]{2}) +(?P<e>\d\d?) [\d:]{8} (?P<z>(?:19|20)\d\d)\b"
@@ -115,7 +119,7 @@ class Clock:
         wanted = SHAPES[self.shape]
         if "%s" in wanted or "%Y" in wanted or "%y" in wanted:
             return ""
-        if "%d" not in wanted:
+        if "%d" not in wanted and "%e" not in wanted:
             return "" if self.evidence.day else "day"
         return "" if self.evidence.year else "year"
 

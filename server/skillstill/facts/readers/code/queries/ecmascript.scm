@@ -23,7 +23,7 @@
 (function_expression body: (_) @body)
 (generator_function body: (_) @body)
 (class body: (_) @body)
-(decorator (_) @decorator.before)
+(decorator (_) @decorator)
 (comment) @comment
 
 ; Calls
@@ -48,8 +48,16 @@
   source: (string (string_fragment) @module)) @import
 (export_statement "*" @name source: (string (string_fragment) @module)) @import
 (export_statement (namespace_export (identifier) @alias) source: (string (string_fragment) @module)) @import.all
-((call_expression function: [(identifier) (import)] @f arguments: (arguments . (string (string_fragment) @module) .)) @import
-  (#any-of? @f "require" "import"))
+((call_expression function: [(identifier) (import)] @f
+  arguments: (arguments . (string (string_fragment) @module) .)) @import (#any-of? @f "require" "import"))
+((variable_declarator name: (identifier) @alias value: (call_expression function: (identifier) @f
+  arguments: (arguments . (string (string_fragment) @module) .))) @import (#eq? @f "require"))
+((variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @name)
+  value: (call_expression function: (identifier) @f
+  arguments: (arguments . (string (string_fragment) @module) .))) @import (#eq? @f "require"))
+((variable_declarator name: (object_pattern (pair_pattern key: (_) @name value: (identifier) @alias))
+  value: (call_expression function: (identifier) @f
+  arguments: (arguments . (string (string_fragment) @module) .))) @import (#eq? @f "require"))
 
 ; Exceptions
 (throw_statement (new_expression constructor: (_) @raised))

@@ -2,7 +2,7 @@
 (function_declaration name: (_) @name) @define.function
 (method_declaration receiver: (parameter_list (parameter_declaration type: (_) @owner)) name: (_) @name) @define.method
 (type_spec name: (_) @name type: (struct_type (field_declaration_list) @body)) @define.struct
-(type_spec name: (_) @name type: (interface_type) @body) @define.interface
+(type_spec name: (_) @name type: (interface_type "{" @body)) @define.interface
 (type_spec name: (_) @name type: [
   (type_identifier) (qualified_type) (pointer_type) (function_type) (map_type) (slice_type) (array_type)
   (channel_type) (generic_type) (parenthesized_type)]) @define.type

@@ -4,7 +4,7 @@
 (type_alias_statement left: (type (identifier) @name)) @define.type
 (lambda) @scope.function
 
-(decorator (_) @decorator.before)
+(decorator (_) @decorator)
 (function_definition return_type: (type) @returns)
 (class_definition body: (block . (expression_statement . (string) @doc)))
 (function_definition body: (block . (expression_statement . (string) @doc)))

@@ -34,6 +34,7 @@
 (property_signature name: (_) @name) @field
 (public_field_definition type: (type_annotation (_) @variable.type))
 (property_signature type: (type_annotation (_) @variable.type))
+(variable_declarator type: (type_annotation (_) @variable.type))
 (public_field_definition value: (_) @variable.value)
 (enum_assignment name: (_) @name value: (_) @value) @member
 (enum_body name: (_) @name @member)

@@ -1,0 +1,174 @@
+"""Lines that are objects of keys: JSON and logfmt, with the keys that loggers write most. Journals are blocks of such lines."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillstill.facts.readers.logs.formats import SEVERITIES
+from skillstill.facts.readers.logs.heads import Head, level_of
+from skillstill.facts.readers.logs.times import from_value
+
+_KEYS = {  # in the order of preference; a dot leads into an inner object
+    "time": (
+        "time ts timestamp @timestamp @t t.$date t asctime datetime date eventTime event_time instant.epochSecond timeMillis "
+        "__REALTIME_TIMESTAMP time_local time_iso8601 StartLocal start_time created"
+    ),
+    "level": (
+        "level severity lvl levelname log.level @l log_level loglevel level_name s severity_text severityText jsonPayload.level "
+        "PRIORITY syslog_severity"
+    ),
+    "component": (
+        "logger logger_name loggerName log.logger component c SourceContext Properties.SourceContext name SYSLOG_IDENTIFIER "
+        "module service.name service caller channel"
+    ),
+    "message": "msg message event MESSAGE @m @mt log RenderedMessage MessageTemplate textPayload jsonPayload.message short_message text body",
+    "host": "hostname host host.name _HOSTNAME host.hostname instance",
+    "pid": "pid process.pid _PID process",
+    "thread": "thread thread_name threadName process.thread.name ctx tid",
+}
+_ORDER = {column: tuple(keys.split()) for column, keys in _KEYS.items()}
+_DEEP = 6  # inner objects below are told as text
+_MOST = 200  # keys of an object
+_PAIR = re.compile(r'([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*+"|[^\s"]*)', re.ASCII)
+_TEN = ("TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")  # of bunyan and pino: 10 to 60
+Flat = dict[str, Any]
+
+
+def flatten(value: Mapping[str, Any]) -> Flat:
+    """Return the keys of an object and of those inside it, with dots between them. A list is told as JSON."""
+    flat: Flat = {}
+    todo: list[tuple[str, Any, int]] = [("", value, 0)]
+    while todo and len(flat) < _MOST:
+        name, one, depth = todo.pop()
+        if isinstance(one, dict) and depth < _DEEP and one:
+            todo += [(f"{name}.{key}" if name else key, inner, depth + 1) for key, inner in reversed(one.items())]
+        elif one is not None and one != "":
+            flat[name] = one
+    return flat
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text; of the bytes that a journal tells as numbers, too."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(one, int) and 0 <= one < 256 for one in value):
+        return bytes(value).decode("utf-8", "replace")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def level_of_value(value: Any, key: str) -> str | None:
+    """Return the level that a word or a number under a key stands for: 10 to 60, or a severity of syslog."""
+    if isinstance(value, str) and not value.isdecimal():
+        return level_of(value)
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    number = int(value)
+    if number % 10 == 0 and 10 <= number <= 60 and key != "PRIORITY":
+        return _TEN[number // 10 - 1]
+    return SEVERITIES[number] if 0 <= number <= 7 else None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLines:
+    """Lines that are JSON objects, logfmt, or blocks of a journal."""
+
+    name: str
+    separator: bytes = b"\n"
+    end: str = "\n"
+    continues: bool = False
+    has_level: bool = True
+    has_time: bool = True
+    nested: bool = False
+    lacks: str = ""
+
+    def scan(self, text: str) -> Iterator[Head | str]:
+        separator = self.separator.decode()
+        for line in text.removesuffix(separator).split(separator):
+            yield self._read(line, separator) or line + separator
+
+    def _read(self, line: str, separator: str) -> Head | None:
+        flat = _PARSERS[self.name](line)
+        if not flat:
+            return None
+        return head_of(flat, line, len(line) + len(separator), line.count("\n") + len(separator))
+
+
+def parse_json(line: str) -> Flat | None:
+    if not line.startswith("{"):
+        return None
+    try:
+        value = json.loads(line if line.isascii() else line.encode("latin-1").decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return flatten(value) if isinstance(value, dict) else None
+
+
+def parse_logfmt(line: str) -> Flat | None:
+    if not _PAIR.match(line):
+        return None
+    pairs = {key: value.strip('"').replace('\\"', '"') for key, value in _PAIR.findall(line)[:_MOST]}
+    return {key: value for key, value in pairs.items() if value} if len(pairs) > 1 else None
+
+
+def parse_journal(block: str) -> Flat | None:
+    """Return the keys of a block of a journal; a text with line ends stands below its key, after eight bytes of length."""
+    flat: Flat = {}
+    key = ""
+    for line in block.split("\n"):
+        name, equals, value = line.partition("=")
+        if equals and name.replace("_", "A").isalnum() and name == name.upper():
+            flat[name], key = value, ""
+        elif key:
+            flat[key] = f"{flat[key]}\n{line}" if flat[key] else line[8:]
+        elif line.replace("_", "A").isalnum():
+            flat[line], key = "", line
+    return {name: value for name, value in flat.items() if value} or None
+
+
+_PARSERS = {"json": parse_json, "logfmt": parse_logfmt, "journal": parse_journal}
+
+
+def head_of(flat: Flat, line: str, size: int, height: int) -> Head | None:
+    """Return an entry from its keys, or None if they tell neither a time nor a level."""
+    found = {column: next((key for key in keys if key in flat), "") for column, keys in _ORDER.items()}
+    time, zone = from_value(flat[found["time"]]) if found["time"] else (None, None)
+    level = level_of_value(flat[found["level"]], found["level"]) if found["level"] else _unsaid_level(flat)
+    if time is None and level is None:
+        return None
+    used = {key for column, key in found.items() if column in ("time", "message") or (column == "level" and level)}
+    message = text_of(flat[found["message"]]) if found["message"] else line
+    texts = {
+        column: text_of(flat[key]) if (key := found[column]) else None
+        for column in ("component", "host", "pid", "thread")
+    }
+    pid = texts["pid"] or ""
+    return Head(
+        size,
+        height,
+        time,
+        zone,
+        level,
+        texts["component"],
+        texts["host"],
+        int(pid) if pid.isdecimal() and len(pid) < 12 else None,
+        texts["thread"],
+        message,
+        *_place(line, message),
+        tuple((key, text_of(value)) for key, value in flat.items() if key not in used),
+    )
+
+
+def _unsaid_level(flat: Flat) -> str | None:
+    """Return the level that Serilog leaves out of its compact form."""
+    return "INFO" if "@t" in flat and ("@m" in flat or "@mt" in flat) else None
+
+
+def _place(line: str, message: str) -> tuple[int, int]:
+    """Return where the message stands in the line as it is, and its length; -1 if it is escaped there."""
+    if message is line:
+        return 0, len(line)
+    raw = message if message.isascii() else message.encode("utf-8", "replace").decode("latin-1")
+    quoted = line.find(f'"{raw}"')
+    return quoted + 1 if quoted >= 0 else line.find(f"={raw}") + 1 or -1, len(raw)

@@ -1,0 +1,160 @@
+"""The bytes of a log: unpacked if it is compressed, and cut into chunks of whole lines, in bounded memory."""
+
+import bz2
+import codecs
+import gzip
+import lzma
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+from skillstill.facts.reader import Source, Unreadable
+
+CHUNK = 256 * 1024  # some 2,500 lines: their rows are one batch
+LONGEST = 1024 * 1024  # bytes of a line; of a longer one the beginning is read
+KEPT = 64 * 1024  # bytes of a line that is too long
+_RATIO = 300  # logs shrink to a tenth, at most to a hundredth
+_LEAST = 64 * 1024 * 1024
+_MOST = 16 * 1024**3
+_MAGIC: tuple[tuple[bytes, Callable[[BinaryIO], BinaryIO]], ...] = (
+    (b"\x1f\x8b", lambda stream: cast("BinaryIO", gzip.GzipFile(fileobj=stream))),
+    (b"BZh", lambda stream: cast("BinaryIO", bz2.BZ2File(stream))),
+    (b"\xfd7zXZ\0", lambda stream: cast("BinaryIO", lzma.LZMAFile(stream, memlimit=128 * 1024 * 1024))),
+    (b"\x28\xb5\x2f\xfd", lambda stream: cast("BinaryIO", zstd.ZstdFile(stream))),
+)
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstd.ZstdError)
+
+
+@dataclass
+class Bytes:
+    """The unpacked bytes of a file.
+
+    raw         a place in them is a place in the file
+    encoding    of the file; what `read` returns is UTF-8 if the file is UTF-16
+    skipped     bytes of the mark of the encoding, at the beginning
+    """
+
+    stream: BinaryIO
+    raw: bool
+    encoding: str = "utf-8"
+    skipped: int = 0
+    left: int = _MOST
+    broken: str = ""
+    _pending: bytes = b""
+    _decoder: codecs.IncrementalDecoder | None = None
+
+    def read(self, size: int) -> bytes:
+        """Return that many bytes, or fewer at the end. What is broken ends there."""
+        if self._pending:
+            data, self._pending = self._pending[:size], self._pending[size:]
+            return data
+        data = self._unpack(size)
+        return self._decoder.decode(data, final=not data).encode() if self._decoder else data
+
+    def peek(self, size: int) -> bytes:
+        """Return the next bytes without taking them."""
+        while len(self._pending) < size:
+            pending, self._pending = self._pending, b""
+            data = self.read(size)
+            self._pending = pending + data
+            if not data:
+                break
+        return self._pending[:size]
+
+    def windows(self, size: int, number: int, whole: int) -> list[bytes]:
+        """Return parts of the file, evenly spread; only of the beginning if places cannot be sought."""
+        if not self.raw or not self.stream.seekable():
+            return [self.peek(size * number)]
+        if whole <= size * number:
+            return [self.peek(whole)]
+        head, here, parts = self.peek(size), self.stream.tell(), []
+        for index in range(1, number):
+            self.stream.seek(index * (whole - size) // (number - 1))
+            parts.append(self.stream.read(size).partition(b"\n")[2])
+        self.stream.seek(here)
+        return [head, *parts]
+
+    def _unpack(self, size: int) -> bytes:
+        try:
+            data = self.stream.read(min(size, self.left))
+        except _BROKEN:
+            self.broken = "broken archive: read up to the break"
+            return b""
+        self.left -= len(data)
+        if self.left <= 0:
+            self.broken = "unpacks to too much: read in part"
+        return data
+
+
+def open_bytes(source: Source) -> Bytes:
+    """Return the bytes of a file, unpacked. Raise Unreadable if it holds none to speak of."""
+    head = source.stream.read(8)
+    source.stream.seek(0)
+    unpack = next((open_it for magic, open_it in _MAGIC if head.startswith(magic)), None)
+    if unpack is None:
+        return _decoded(Bytes(source.stream, raw=True))
+    packed = Bytes(unpack(source.stream), raw=False, left=min(_MOST, max(_LEAST, _RATIO * source.size)))
+    if not packed.peek(1) and packed.broken:
+        raise Unreadable("broken archive")
+    return _decoded(packed)
+
+
+def _decoded(found: Bytes) -> Bytes:
+    """Return the bytes without the mark of their encoding, and as UTF-8 if they are UTF-16."""
+    head = found.peek(4)
+    bom, encoding = next(((bom, name) for bom, name in _BOMS if head.startswith(bom)), (b"", "utf-8"))
+    found.skipped = len(found.read(len(bom))) if bom else 0
+    if encoding.startswith("utf-16"):
+        found._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        found._pending = found._decoder.decode(found._pending).encode()
+        found.raw = False
+    found.encoding = encoding
+    return found
+
+
+def unpack_head(head: bytes) -> bytes:
+    """Return the beginning of a file as text bytes, also if it is compressed or UTF-16."""
+    from io import BytesIO
+
+    try:
+        return open_bytes(Source("", len(head), BytesIO(head))).peek(8_192)
+    except Unreadable:
+        return b""
+
+
+def chunks(data: Bytes, separator: bytes, end: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield the place of a chunk, its text as Latin-1, and whether a line in it was too long.
+
+    A chunk ends with the separator. Where the file has none at its end, or a line is cut, `end` is put there.
+    """
+    place, rest = data.skipped, b""
+    while block := data.read(CHUNK):
+        rest += block
+        cut = rest.rfind(separator) + len(separator)
+        if cut >= len(separator):
+            yield place, rest[:cut].decode("latin-1"), False
+            place, rest = place + cut, rest[cut:]
+        elif len(rest) > LONGEST:
+            yield place, rest[:KEPT].decode("latin-1") + end, True
+            size, rest = _skip(data, len(rest))
+            place += size
+    if rest:
+        yield place, rest.decode("latin-1").removesuffix("\r") + end, False
+
+
+def _skip(data: Bytes, size: int) -> tuple[int, bytes]:
+    """Return the size of a line that is too long, with its end, and what was read after it."""
+    while block := data.read(CHUNK):
+        end = block.find(b"\n") + 1
+        if end:
+            return size + end, block[end:]
+        size += len(block)
+    return size, b""
