@@ -6,6 +6,7 @@ Formats: gitformat-pack of git's documentation. Packs with an index of version 1
 import os
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +18,7 @@ MAX_OBJECT = 16_000_000  # bytes of any object, also of those that only help to 
 MAX_CHAIN = 4_096  # git makes chains of deltas up to 50 long, and no longer than this
 MAX_PACKS = 2_000
 PIECE = 4_096  # bytes read at once: most objects are smaller
-BLOCK = 64  # names of an index that are read at once
+BLOCK = 1_024  # names of an index read at once: all with one first byte, in most packs
 
 _HEAD = b"\xfftOc\x00\x00\x00\x02"
 _NAMES = 8 + 256 * 4  # where the names begin in an index
@@ -68,10 +69,10 @@ class Pack:
             else:
                 high = middle
         names = self._index(_NAMES + low * self._width, max(high - low, 0) * self._width)
-        for place in range(0, len(names), self._width):
-            if names[place : place + self._width] == identity:
-                return self._offset(low + place // self._width)
-        return None
+        places = range(0, len(names), self._width)
+        found = bisect_left(places, identity, key=lambda place: names[place : place + self._width])
+        is_there = names[found * self._width : (found + 1) * self._width] == identity
+        return self._offset(low + found) if is_there else None
 
     def read(self, offset: int, limit: int, cache: Cache) -> tuple[str, bytes]:
         """Return the kind and bytes of the object at an offset. Raise Damaged or TooLarge."""
