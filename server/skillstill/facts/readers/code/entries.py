@@ -5,7 +5,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from skillstill.facts.readers.code.language import Compiled
-from skillstill.facts.readers.code.sweep import TEXT_LIMIT, Call, Definition
+from skillstill.facts.readers.code.parts import Call, Definition, Findings
+from skillstill.facts.readers.code.sweep import TEXT_LIMIT
 from skillstill.facts.readers.code.text import one_line
 from skillstill.facts.table import Row
 
@@ -15,8 +16,11 @@ _ROUTE = re.compile(
     r"(?i)(?:app|add|request|api|blueprint)?_?(?:route|url_rule|websocket|handle|handlefunc|mapping|all|any)$"
 )
 _PATH = re.compile(r"\s*(?:\w+\s*=\s*)?[\"'`](/[^\"'`\s]*)[\"'`]\s*(,?)\s*(.*)", re.DOTALL)
-# What handles a route is a function, a path to one or a call that makes one; options and bodies are not.
-_HANDLER = re.compile(r"(?:async\b|function\b|func\b|fn\b|\(|\[|:?:?[\w$.\\:]+(?=\s*(?:[,()]|$|=>|::)))")
+# What handles a route: a function without a name, a block, a name or a call. Options and bodies do not.
+_HANDLER = re.compile(
+    r"(?:(?:async|function|func|fn)\b|\(|\[|(?P<function>[\w$.\\:]*[\w$])(?:\s*=>|(?=\s*(?:[,()]|$|::))))", re.ASCII
+)
+_BLOCK = re.compile(r"(?:do\b|\{)(?P<function>(?!))?")
 _COMMAND = re.compile(r"(?i)^(?:add_)?(?:command|parser|subcommand)$")
 _STRING = re.compile(r"\s*(?:name\s*=\s*)?[\"'`]([^\"'`]*)[\"'`]")
 _DECORATOR = re.compile(r"^#?\[?\s*([\w.:\\]+)\s*(?:\((.*)\))?", re.DOTALL)
@@ -64,23 +68,19 @@ def _definition_entries(item: Definition, compiled: Compiled) -> Iterator[Row]:
         name, arguments = (re.split(r"[.:]+", found[1])[-1], found[2] or "") if found else ("", "")
         path = _PATH.match(arguments)
         if path and (_VERB.match(name) or _ROUTE.match(name)):
-            yield item.first, item.last, "route", path[1], _method(name), item.qualified
+            yield item.decorated_from, item.last, "route", path[1], _method(name), item.qualified
         elif _COMMAND.match(name):
             said = _STRING.match(arguments)
-            yield item.first, item.last, "command", said[1] if said else item.name, None, item.qualified
+            yield item.decorated_from, item.last, "command", said[1] if said else item.name, None, item.qualified
 
 
 def _call_entries(call: Call) -> Iterator[Row]:
     first, last = call.row[:2]
-    if (_VERB.match(call.name) or _ROUTE.match(call.name)) and (path := _PATH.match(call.arguments)):
-        if path[2] and (handler := _HANDLER.match(path[3])):
-            function = handler[0] if re.fullmatch(r"[\w$.\\:]+", handler[0]) and handler[0] not in _FUNCTIONS else None
-            yield first, last, "route", path[1], _method(call.name), function
-    elif call.receiver and _COMMAND.match(call.name) and (said := _STRING.match(call.arguments)):
+    if (_VERB.match(call.name) or _ROUTE.match(call.name)) and (path := _PATH.match(call.text)):
+        if handler := (_HANDLER if path[2] else _BLOCK).match(path[3]):
+            yield first, last, "route", path[1], _method(call.name), handler["function"]
+    elif call.receiver and _COMMAND.match(call.name) and (said := _STRING.match(call.text)):
         yield first, last, "command", said[1], None, None
-
-
-_FUNCTIONS = ("async", "function", "func", "fn")
 
 
 def _method(name: str) -> str | None:

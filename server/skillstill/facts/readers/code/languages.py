@@ -8,8 +8,13 @@ from skillstill.facts.readers.code.language import Language, TestRule
 from skillstill.facts.readers.code.visibility import (
     by_capital,
     by_export,
+    by_keyword,
+    by_pub,
+    by_section,
+    by_static,
     by_underscore,
 )
+from tree_sitter import Node
 
 _JAVASCRIPT_TESTS = {
     "vitest": "Vitest",
@@ -31,6 +36,22 @@ _JAVASCRIPT_NAMES = (
     "(member_expression property: (property_identifier) @use.member)"
 )
 _TYPESCRIPT_NAMES = f"{_JAVASCRIPT_NAMES} (type_identifier) @use @use.member"
+
+
+_C_NAMES = "(identifier) @use (field_identifier) @use @use.member (type_identifier) @use @use.member"
+_MACROS = (Gap("macros are not expanded"),)
+
+
+def rust_path(node: Node) -> str:
+    """Return the whole path of an import, which `use a::{b::{c, d}}` says in parts."""
+    parts, parent = [node], node.parent
+    while parent is not None and parent.type != "use_declaration":
+        path = parent.child_by_field_name("path")
+        if parent.type == "scoped_use_list" and path is not None:
+            parts.insert(0, path)
+        parent = parent.parent
+    path_text = "::".join((part.text or b"").decode("utf-8", "replace") for part in parts)
+    return path_text.removesuffix("::self")
 
 
 def _typescript(function: str) -> Language:
@@ -92,6 +113,119 @@ LANGUAGES: Mapping[str, Language] = {
         asserts=r"(?:Error|Errorf|Fatal|Fatalf|Log|Logf|Helper|Run|Parallel|Skip\w*|Cleanup|"
         r"(?:Not)?(?:Equal|Nil|Empty|Contains|Zero)\w*|True|False|NoError|Len|Panics)$",
         gaps=(Gap("Go returns errors as values", "raises"),),
+    ),
+    "rust": Language(
+        name="Rust",
+        grammar=("tree_sitter_rust", "language"),
+        queries=("rust",),
+        names="(identifier) @use (field_identifier) @use @use.member (type_identifier) @use @use.member",
+        visibility=by_pub,
+        doc=r"///|/\*\*",
+        separator="::",
+        main=r"main",
+        test=TestRule(decorator=r"^(?:\w+::)*(?:test|rstest|test_case|bench)\b"),
+        frameworks={"proptest": "proptest", "rstest": "rstest", "": "built-in"},
+        asserts=r"(?:(?:debug_)?assert\w*|unwrap\w*|expect\w*|panic|Ok|Err|Some)$",
+        gaps=(
+            Gap("Rust returns errors as values", "raises"),
+            Gap("code inside of Rust's macros is not read", "calls"),
+        ),
+        module_of=rust_path,
+    ),
+    "java": Language(
+        name="Java",
+        grammar=("tree_sitter_java", "language"),
+        queries=("java",),
+        names="(identifier) @use (type_identifier) @use @use.member (field_access field: (identifier) @use.member)",
+        visibility=by_keyword("internal", "internal"),
+        doc=r"/\*\*",
+        separator=".",
+        main=r"(?:.*\.)?main",
+        test=TestRule(decorator=r"^(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b"),
+        frameworks={
+            "org.junit.jupiter": "JUnit 5",
+            "org.junit": "JUnit 4",
+            "junit.": "JUnit 3",
+            "org.testng": "TestNG",
+        },
+        asserts=r"(?:assert\w*|fail|verify\w*|when|thenReturn|expect\w*|is[A-Z]\w*To|isTrue|isFalse)$",
+    ),
+    "c": Language(
+        name="C",
+        grammar=("tree_sitter_c", "language"),
+        queries=("c",),
+        names=_C_NAMES,
+        visibility=by_static,
+        doc=r"/\*|//",
+        main=r"main",
+        gaps=(*_MACROS, Gap("tests of C are not recognised", "tests"), Gap("C has no exceptions", "raises")),
+    ),
+    "cpp": Language(
+        name="C++",
+        grammar=("tree_sitter_cpp", "language"),
+        queries=("c", "cpp"),
+        names=_C_NAMES,
+        visibility=by_static,
+        doc=r"/\*|//",
+        separator="::",
+        main=r"main",
+        frameworks={
+            "gtest": "GoogleTest",
+            "gmock": "GoogleTest",
+            "catch2": "Catch2",
+            "doctest": "doctest",
+            "boost/test": "Boost.Test",
+        },
+        asserts=r"(?:(?:EXPECT|ASSERT|REQUIRE|CHECK|BOOST)_?\w*|assert)$",
+        gaps=_MACROS,
+    ),
+    "c_sharp": Language(
+        name="C#",
+        grammar=("tree_sitter_c_sharp", "language"),
+        queries=("c_sharp",),
+        names=(
+            "(identifier) @use (member_access_expression name: (identifier) @use.member) "
+            "(generic_name (identifier) @use.member)"
+        ),
+        visibility=by_keyword("private", "internal"),
+        doc=r"///|/\*\*",
+        main=r"(?:.*\.)?Main",
+        test=TestRule(decorator=r"^(?:\w+\.)*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b"),
+        frameworks={
+            "Xunit": "xUnit",
+            "NUnit.Framework": "NUnit",
+            "Microsoft.VisualStudio.TestTools.UnitTesting": "MSTest",
+        },
+        asserts=r"(?:Equal|NotEqual|True|False|Null|NotNull|Throws\w*|Are(?:Not)?Equal|Is\w+|That|Contains|Empty)$",
+    ),
+    "ruby": Language(
+        name="Ruby",
+        grammar=("tree_sitter_ruby", "language"),
+        queries=("ruby",),
+        names="(identifier) @use (constant) @use @use.member (instance_variable) @use (global_variable) @use",
+        visibility=by_section,
+        doc=r"#|=begin",
+        test=TestRule(name=r"test_"),
+        frameworks={"minitest": "minitest", "test/unit": "test-unit", "": "RSpec"},
+        asserts=r"(?:assert\w*|refute\w*|expect|to|not_to|eq\w*|be\w*|it|describe|context|let!?|before|after|raise_error)$",
+        gaps=(
+            Gap("Ruby declares no types", "definitions", "returns"),
+            Gap("Ruby declares no types", "parameters", "type"),
+            Gap("Ruby declares no types", "variables", "type"),
+            Gap("calls of Ruby without arguments and receiver look like variables", "calls"),
+        ),
+    ),
+    "php": Language(
+        name="PHP",
+        grammar=("tree_sitter_php", "language_php"),
+        queries=("php",),
+        names="(name) @use (member_access_expression name: (name) @use.member) (named_type (name) @use.member)",
+        visibility=by_keyword("public", "public"),
+        doc=r"/\*\*",
+        separator="\\",
+        test=TestRule(name=r"test[A-Z_]", decorator=r"^Test\b"),
+        frameworks={"PHPUnit": "PHPUnit", "Pest": "Pest"},
+        asserts=r"(?:assert\w*|expect\w*|fail|markTest\w*|createMock|method|will\w*|with)$",
     ),
 }
 

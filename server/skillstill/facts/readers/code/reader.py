@@ -21,7 +21,7 @@ LINE_LIMIT = 20_000  # bytes; a longer line is minified or generated, and its na
 
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 _ASYNC = re.compile(r"\basync\b")
-_BODY_MARK = re.compile(rb"(?:\s|=>|[:{;=])+$")
+_BODY_MARK = re.compile(rb"(?:\s|=>|[:{;=]|\n\s*#[^\n]*)+$")  # with comments between head and body
 
 
 class CodeReader:

@@ -34,7 +34,9 @@ _BETWEEN = re.compile(
     rb"(?:[\s\])@]|#!?\[|#[^\n]*\n|//[^\n]*\n|/\*.*?\*/|\b(?:export|default|abstract|declare)\b)*", re.DOTALL
 )
 _STARS = re.compile(r"[*&\s]+")
-_CONSTANT = re.compile(rb"\b(?:const|constexpr)\b|\bfinal\b.*\bstatic\b|\bstatic\b.*\bfinal\b")
+_CONSTANT = re.compile(
+    rb"\b(?:const|constexpr)\b[^;{}]*$|\bfinal\b[^;{}]*\bstatic\b[^;{}]*$|\bstatic\b[^;{}]*\bfinal\b[^;{}]*$"
+)
 _IMPORTED = {"default": "default", "all": "*"}
 _QUOTES = "\"'`"
 
@@ -87,7 +89,7 @@ class Sweep:
     def _define(self, node: Node, captures: Captures, kind: str) -> None:
         """Add a definition and open its scope."""
         around, decorators = self._scopes[-1], self._decorators_above(node)
-        name, owner, name_start = self._name(captures)
+        name, owner, name_start = self._name(captures, kind)
         if not name or node.start_byte in self._named:
             return
         if len(self._scopes) > MAX_DEPTH:
@@ -101,19 +103,20 @@ class Sweep:
             name, around.qualify(owner, name), kind, owner or around.name, around.kind, node.start_byte, node.end_byte,
             first, last, name_start, body, _exported(node) or around.access,
             self._doc_above(decorators[0] if decorators else node), [self._decorator_text(item) for item in decorators],
+            (decorators[0] if decorators else node).start_point[0] + 1,
         )  # fmt: skip
         self.found.definitions.append(definition)
         self._named.update((node.start_byte, captures.get("value", [node])[0].start_byte))
         if kind != "namespace":  # its names are known without it, as in languages where it has no braces
             self._open(node, kind, definition)
 
-    def _name(self, captures: Captures) -> tuple[str, str, int]:
+    def _name(self, captures: Captures, kind: str) -> tuple[str, str, int]:
         """Return the name of a definition, the name of its owner if it says one, and where the name starts."""
         node = captures["name" if "name" in captures else "path"][0]
         text = one_line(self._text(node), VALUE_LIMIT).strip(_QUOTES)
         if "path" in captures:
             return *_split_path(text), node.start_byte
-        if "::" in text:
+        if "::" in text and kind != "namespace":
             owner, _, text = text.rpartition("::")
             return text, last_name(owner), node.start_byte
         return text, last_name(self._text(captures["owner"][0])) if "owner" in captures else "", node.start_byte
@@ -185,7 +188,7 @@ class Sweep:
         start, first = node.start_byte, node.start_point[0] + 1
         if self.source[self.source.rfind(b"\n", 0, start) + 1 : start].strip():
             return  # it stands behind code
-        last = node.end_point[0] + (node.end_point[1] > 0)
+        last = _lines(node)[1]
         above = self._comment
         if above is not None and above.last + 1 == first and not self.source[above.end : start].strip():
             above.end, above.last = node.end_byte, last
@@ -246,7 +249,7 @@ class Sweep:
         if "arguments" in captures:
             start, end = self._inside(captures["arguments"][0])
             place = (start, min(VALUE_LIMIT, end - start)) if end > start else None
-            text = self.source[start : min(end, start + VALUE_LIMIT)].decode("utf-8", "replace")
+            text = self.source[start : min(node.end_byte, start + VALUE_LIMIT)].decode("utf-8", "replace")
         row = (*_lines(node), name, receiver, owner.qualified if owner else None, place)
         self.found.calls.append(Call(node.start_byte, name, receiver, text, row))
 
@@ -288,7 +291,8 @@ class Sweep:
             return
         scope, variables = self._variables
         for variable in variables:
-            if scope is self._scopes[-1] and node.end_byte <= variable.end and getattr(variable, part) is None:
+            is_inside = node.start_byte <= variable.end + len(" = ")  # in C a variable is its name alone
+            if scope is self._scopes[-1] and is_inside and getattr(variable, part) is None:
                 setattr(variable, part, self._cut(node) if part == "type" else self._place(node))
 
     def _constant(self, node: Node, captures: Captures, part: str) -> None:
@@ -387,7 +391,9 @@ def _main_capture(captures: Captures) -> str:
 
 
 def _lines(node: Node) -> tuple[int, int]:
-    return node.start_point[0] + 1, node.end_point[0] + 1
+    """Return the first and the last line; a node that ends with a line break does not reach into the next line."""
+    first, (row, column) = node.start_point[0] + 1, node.end_point
+    return first, max(first, row + (column > 0))
 
 
 def _exported(node: Node) -> str:
