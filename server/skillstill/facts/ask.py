@@ -127,7 +127,9 @@ class FactAsker:
         rows: list[tuple[Any, ...]] = []
         count = 0
         with closing(self._connection.execute(query)) as cursor:
-            columns = tuple(name for name, *_ in cursor.description or ())
+            if cursor.description is None:
+                raise sqlite3.OperationalError("it is no SELECT")
+            columns = tuple(name for name, *_ in cursor.description)
             if len(columns) > WIDEST:
                 raise sqlite3.OperationalError("too many columns in result")  # in SQLite's words
             for count, row in enumerate(cursor, 1):

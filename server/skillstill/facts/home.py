@@ -23,8 +23,8 @@ def index_folder() -> Path:
 
 def index_file(home: Path, root: Path, versions: str) -> Path:
     """Return the file of a workspace's index, by its path and by the readers whose rows it holds."""
-    name = hashlib.blake2b(f"{root}\0{versions}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-    return home / f"{_workspace(root)}-{name[:8]}.sqlite"
+    readers = hashlib.blake2b(versions.encode(), digest_size=4).hexdigest()
+    return home / f"{_workspace(root)}-{readers}.sqlite"
 
 
 def forget(home: Path, root: Path) -> int:

@@ -1,18 +1,24 @@
 """The process in which files are read: parsers are native code and files are strangers, so it has limits and may die.
 
-A request is a line of JSON, `{"name": …, "readers": […], "size": N}`, and then the N bytes of the file; of a large file
-it is `{…, "path": …}` and no bytes. It is answered by lines of JSON: batches of rows and gaps, any number of them, as
-`{"rows": {TABLE: [[first, last, …], …]}, "gaps": [[reason, table, column], …]}`, then `{"end": true}`.
+A request is a line of JSON, `{"name": …, "readers": […], "size": N, "seconds": S}`, and then the N bytes of the file;
+of a large file it is `{…, "path": …}` and no bytes. It is answered by lines of JSON: batches of rows and gaps, any
+number of them, as `{"rows": {TABLE: [[first, last, …], …]}, "gaps": [[reason, table, column], …]}`, then `{"end": true}`.
+
+The kernel ends the process after S seconds, whatever it is doing then, and though its parent is gone.
 """
 
+import hashlib
 import io
 import json
 import os
 import resource
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
 from typing import Any, BinaryIO
 
 from skillstill.facts.reader import HEAD, Facts, Gap, Reader, Source, Unreadable
@@ -25,9 +31,22 @@ NOT_OPENED = Gap("it cannot be opened")
 
 
 def load_readers(references: Iterable[str]) -> Sequence[Reader]:
-    """Return the readers of references such as `skillstill.facts.readers.code:CODE`."""
-    parts = (one.partition(":") for one in references)
-    return [getattr(import_module(module), name) for module, _, name in parts]
+    """Return the readers of references: `module:NAME`, or `/path/of/a/file.py:NAME` for a skill's own."""
+    parts = (one.rpartition(":") for one in references)
+    return [getattr(_load_module(module), name) for module, _, name in parts]
+
+
+def _load_module(module: str) -> ModuleType:
+    if not module.endswith(".py"):
+        return import_module(module)
+    name = f"skillstill_readers_{hashlib.sha256(module.encode()).hexdigest()[:16]}"
+    if name not in sys.modules:
+        spec = spec_from_file_location(name, module)
+        assert spec
+        assert spec.loader
+        sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
 def read_file(readers: Sequence[Reader], name: str, size: int, stream: BinaryIO) -> Iterator[Facts]:
@@ -81,8 +100,10 @@ def main() -> None:
         references = tuple(request["readers"])
         if references not in loaded:
             loaded[references] = load_readers(references)
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
         for facts in _answers(request, loaded[references], stdin):
             stdout.write(_message(facts).encode("utf-8", "replace") + b"\n")
+        signal.setitimer(signal.ITIMER_REAL, 0)
         stdout.write(b'{"end":true}\n')
         stdout.flush()
 
