@@ -11,15 +11,14 @@ from skillstill.runtime import Runtime
 from skillstill.skills.registry import ENVIRONMENT, Registry
 from skillstill.types import Message
 
-from tests.scenes import SHOP, UNTRAINED, Scripted, ScriptedModels
+from tests.scenes import SHOP, UNTRAINED, Scripted, ScriptedModels, move_home
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's home, empty."""
     folder = tmp_path_factory.mktemp("home")
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(folder if name == "HOME" else folder / name.lower()))
+    move_home(folder, monkeypatch)
     for name in ("OFFLINE", "ENDPOINT", "ENDPOINT_KEY", "GPU_LAYERS", "THREADS", "TOKEN", "TOKEN_FILE"):
         monkeypatch.delenv(f"SKILLSTILL_{name}", raising=False)
     return folder

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
+import pytest
 from skillstill.runtime import Runtime
 from skillstill.types import Message, Model, ModelSpec
 
@@ -32,6 +33,12 @@ class ScriptedModels:
 
     def label(self, spec: ModelSpec) -> str:
         return spec.base.source
+
+
+def move_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the user's home be this folder."""
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(folder if name == "HOME" else folder / name.lower()))
 
 
 def write(root: Path, files: dict[str, str]) -> Path:

@@ -1,6 +1,5 @@
 """A skill that is small enough to go through all stages within a test, and a place for its runs."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,22 +10,51 @@ from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Ledger, Price
 from skillstill_training.teachers.retries import RetryPolicy
 
-from tests.scenes import write
+from tests.scenes import move_home, write
 from tests.server.models.openai_server import OpenAiServer
+from tests.training.runs import copy_run, copy_settings, run_with_goals, run_with_traces
 from tests.training.teachers.toy import CART, QUICK, RETRY, SKILL, Make
-
-SETTINGS = Path(__file__).parents[1] / "fixtures" / "settings"
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Path:
     """The skill `settings`, a copy that a test may change."""
-    return shutil.copytree(SETTINGS, tmp_path / "settings", ignore=shutil.ignore_patterns("__pycache__"))
+    return copy_settings(tmp_path)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "runs" / "settings" / "1")
+
+
+@pytest.fixture(scope="session")
+def settings_goals(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """The goals of `settings` unchanged, made once."""
+    home = tmp_path_factory.mktemp("settings-goals")
+    with pytest.MonkeyPatch.context() as patch:
+        move_home(home, patch)
+        return run_with_goals(home)
+
+
+@pytest.fixture(scope="session")
+def settings_traces(settings_goals: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """Those goals solved, once and without a detour."""
+    home = tmp_path_factory.mktemp("settings-traces")
+    with pytest.MonkeyPatch.context() as patch:
+        move_home(home, patch)
+        return run_with_traces(home, settings_goals)
+
+
+@pytest.fixture
+def frozen(settings_goals: RunFolder, folder: RunFolder) -> RunFolder:
+    """The run's folder, with frozen goals."""
+    return copy_run(settings_goals, folder)
+
+
+@pytest.fixture
+def traced(settings_traces: RunFolder, folder: RunFolder) -> RunFolder:
+    """The run's folder, with frozen goals and a trace of each."""
+    return copy_run(settings_traces, folder)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.cli.teachers import check_sending
 from skillstill_training.episode import execute, oracle_context
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.stages.goals import make_goals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.ledger import LedgerEntry
 from skillstill_training.teachers.probe import interleave_families
@@ -32,13 +31,12 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def skillstill(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Path, folder: RunFolder
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Path, frozen: RunFolder
 ) -> Run:
     """The command `traces` for the skill's frozen goals."""
-    anyio.run(make_goals, settings, folder)
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        common = ["skillstill", "traces", str(settings), "--run", str(folder.path), "--at-once", "1"]
+        common = ["skillstill", "traces", str(settings), "--run", str(frozen.path), "--at-once", "1"]
         monkeypatch.setattr(sys, "argv", [*common, *arguments])
         with pytest.raises(SystemExit) as exit:
             cli.main()

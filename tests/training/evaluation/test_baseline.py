@@ -9,7 +9,6 @@ from skillstill_training.authoring import reading
 from skillstill_training.cli.data import baseline
 from skillstill_training.evaluation.baseline import baseline_hash, freeze_baseline, load_baseline, measure_baseline
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.stages.goals import make_goals
 from skillstill_training.workspaces import workspace_roots
 
 from tests.scenes import ROOT
@@ -17,8 +16,8 @@ from tests.scenes import ROOT
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_baseline_is_measured_by_family_with_equal_weight(settings: Path, folder: RunFolder) -> None:
-    goals = [goal for goal in (await make_goals(settings, folder)).goals if goal.split == "test"]
+async def test_a_baseline_is_measured_by_family_with_equal_weight(settings: Path, frozen: RunFolder) -> None:
+    goals = [goal for goal in frozen.frozen_goals() if goal.split == "test"]
     roots = workspace_roots(settings, {"chrome"})
     standing = await measure_baseline(load_baseline(settings), goals, roots)
     assert standing.asked == {"direct": 8, "linked": 8, "beyond": 8, "again": 4}
@@ -28,11 +27,11 @@ async def test_a_baseline_is_measured_by_family_with_equal_weight(settings: Path
     assert standing.success == mean
 
 
-async def test_a_baseline_that_raises_has_not_solved_that_goal(settings: Path, folder: RunFolder) -> None:
+async def test_a_baseline_that_raises_has_not_solved_that_goal(settings: Path, frozen: RunFolder) -> None:
     def broken(prompt: str, root: Path) -> str:
         raise KeyError(prompt)
 
-    goals = [goal for goal in (await make_goals(settings, folder)).goals if goal.split == "validation"]
+    goals = [goal for goal in frozen.frozen_goals() if goal.split == "validation"]
     standing = await measure_baseline(broken, goals, workspace_roots(settings, {"cobalt"}))
     assert standing.success == 0
     assert set(standing.reasons.values()) == {f"the baseline raised KeyError: {goal.prompt!r}" for goal in goals}

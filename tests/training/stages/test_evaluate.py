@@ -22,7 +22,6 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import ArmName, Count, Outcome, Scorecard
 from skillstill_training.stages.evaluate import EvaluationOptions, evaluate
-from skillstill_training.stages.goals import make_goals
 from skillstill_training.util.jsonl import read_lines, write_lines
 from skillstill_training.workspaces import tree, workspace_roots
 
@@ -81,11 +80,10 @@ Scene = tuple[Path, RunFolder, Stands]
 
 
 @pytest.fixture
-async def scene(settings: Path, folder: RunFolder) -> Scene:
+def scene(settings: Path, frozen: RunFolder) -> Scene:
     """Frozen goals, a trained adapter, and a subagent that knows all but every fourth goal."""
-    await make_goals(settings, folder)
-    write(folder.adapter, {"trained.json": TRAINED})
-    return settings, folder, Stands(settings, folder, lambda goal: int(goal.id, 16) % 4 > 0)
+    write(frozen.adapter, {"trained.json": TRAINED})
+    return settings, frozen, Stands(settings, frozen, lambda goal: int(goal.id, 16) % 4 > 0)
 
 
 async def measured(

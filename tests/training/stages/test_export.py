@@ -12,24 +12,18 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import ExportProof, Gate
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.export import merge_into, prompts_of
-from skillstill_training.stages.goals import make_goals
-from skillstill_training.stages.traces import make_traces
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
-
-from tests.training.stages.test_traces import constructed
 
 pytestmark = pytest.mark.anyio
 GATE = Gate(name="parity", passed=True, told="KL 1e-3")
 
 
-async def test_prompts_are_conversations_up_to_a_turn_of_the_model(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
-    await make_traces(settings, folder, constructed(settings))
-    make_dataset(settings, folder)
+async def test_prompts_are_conversations_up_to_a_turn_of_the_model(settings: Path, traced: RunFolder) -> None:
+    make_dataset(settings, traced)
     base = locate(load_skill(settings).subagent.base)
     engine = Engine(base, EngineOptions(context=512))
-    texts = [b"".join(map(engine.piece, prompt)).decode() for prompt in prompts_of(folder, base)]
+    texts = [b"".join(map(engine.piece, prompt)).decode() for prompt in prompts_of(traced, base)]
     engine.close()
     assert len(set(texts)) == len(texts) == 20
     assert all(text.startswith("<|im_start|>system\nsettings<|im_end|>\n<|im_start|>user\n") for text in texts)

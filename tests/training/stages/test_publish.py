@@ -34,7 +34,6 @@ from skillstill_training.run.scorecard import (
     Selective,
     Trained,
 )
-from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.publish import publish, record_field, registry_of
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_lines
@@ -200,12 +199,11 @@ def test_masks_and_parity_come_before_all_figures(masks: int) -> None:
 
 
 @pytest.fixture
-async def evaluated(settings: Path, folder: RunFolder) -> RunFolder:
+def evaluated(settings: Path, frozen: RunFolder) -> RunFolder:
     """A run whose scorecard deserves a release."""
-    await make_goals(settings, folder)
-    folder.exported.write_bytes(b"GGUF, an adapter")
-    _evaluated(settings, folder)
-    return folder
+    frozen.exported.write_bytes(b"GGUF, an adapter")
+    _evaluated(settings, frozen)
+    return frozen
 
 
 def _evaluated(settings: Path, folder: RunFolder, **changes: Any) -> None:

@@ -15,8 +15,6 @@ from skillstill_training.run.scorecard import Outcome, Trained
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.sft import make_adapter
 
-from tests.training.stages.test_dataset import traced
-
 pytestmark = pytest.mark.anyio
 
 
@@ -28,32 +26,31 @@ def base() -> Path:
 
 
 async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
-    settings: Path, folder: RunFolder, base: Path
+    settings: Path, traced: RunFolder, base: Path
 ) -> None:
-    make_dataset(settings, await traced(settings, folder))
+    make_dataset(settings, traced)
     with pytest.raises(GateError, match=r"none of the \d+ samples fits into 16 tokens: raise \[train\] longest"):
-        make_adapter(settings, folder, base, TrainConfig(longest=16))
-    assert not (folder.adapter / "trained.json").exists()
+        make_adapter(settings, traced, base, TrainConfig(longest=16))
+    assert not (traced.adapter / "trained.json").exists()
 
 
 async def test_memory_that_is_short_while_the_base_is_converted_is_one_sentence(
-    settings: Path, folder: RunFolder, base: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Path, traced: RunFolder, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    make_dataset(settings, await traced(settings, folder))
+    make_dataset(settings, traced)
 
     def short(base: Path) -> Path:
         raise MemoryError
 
     monkeypatch.setattr("skillstill_training.learning.tuning.student_folder", short)
     with pytest.raises(StageError, match="out of memory while training: lower `longest` or `batch`"):
-        await to_thread.run_sync(make_adapter, settings, folder, base, TrainConfig(tokens=400))
+        await to_thread.run_sync(make_adapter, settings, traced, base, TrainConfig(tokens=400))
 
 
 async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_online(
-    settings: Path, folder: RunFolder, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Path, traced: RunFolder, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await traced(settings, folder)
     (checkpoint := tmp_path / "checkpoint-1").mkdir()
     asked: list[Path] = []
     offline: list[bool] = []
@@ -69,7 +66,7 @@ async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_o
     monkeypatch.setattr(checkpoint_choice.Trials, "_solved", solved)
 
     def tried() -> int:
-        trials = checkpoint_choice.Trials(settings, folder, base, 1, offline=True)
+        trials = checkpoint_choice.Trials(settings, traced, base, 1, offline=True)
         trials.tried(checkpoint, lambda choice, done, goals: None)
         return len(asked)
 
@@ -80,22 +77,22 @@ async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_o
 
 
 async def test_a_data_curve_comes_later_and_another_training_deletes_none(
-    settings: Path, folder: RunFolder, base: Path
+    settings: Path, traced: RunFolder, base: Path
 ) -> None:
     pytest.importorskip("torch")
-    make_dataset(settings, await traced(settings, folder))
+    make_dataset(settings, traced)
     plan, weights = TrainConfig(tokens=400, openings=0, checkpoints=1, episodes=1), "adapter_model.safetensors"
 
     async def trained(**other: object) -> Trained:
-        return await to_thread.run_sync(make_adapter, settings, folder, base, plan.model_copy(update=other))
+        return await to_thread.run_sync(make_adapter, settings, traced, base, plan.model_copy(update=other))
 
     first = await trained()
-    learned = (folder.adapter / weights).read_bytes()
+    learned = (traced.adapter / weights).read_bytes()
     assert (await trained(curve=(1,))).data_curve.keys() == {1, first.traces}
-    assert (folder.adapter / weights).read_bytes() == learned
+    assert (traced.adapter / weights).read_bytes() == learned
     with pytest.raises(GateError):
         await trained(longest=16)
-    assert (folder.adapter.with_name("4-adapter-1") / weights).read_bytes() == learned
+    assert (traced.adapter.with_name("4-adapter-1") / weights).read_bytes() == learned
 
 
 def test_packed_conversations_do_not_see_each_other() -> None:

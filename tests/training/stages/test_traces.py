@@ -9,23 +9,16 @@ from pathlib import Path
 import anyio
 import pytest
 from skillstill.errors import GateError, StageError
-from skillstill.skills.skill import load_skill
-from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import OracleConfig
-from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import ConstructedTeacher, TraceRow
 from skillstill_training.teachers.batch import TeachingProgress
 from skillstill_training.util.jsonl import read_lines
 
+from tests.training.runs import constructed
+
 pytestmark = pytest.mark.anyio
-
-
-def constructed(skill: Path, **detours: float) -> ConstructedTeacher:
-    families = {family.name: family for family in load_families(skill)}
-    return ConstructedTeacher(load_skill(skill), families, OracleConfig(detours=detours), seed=1)
 
 
 class Stumbling:
@@ -59,101 +52,91 @@ def rows(folder: RunFolder) -> Sequence[TraceRow]:
     return read_lines(folder.traces, TraceRow)
 
 
-async def test_each_training_goal_becomes_a_kept_trace_of_real_calls(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
-    progress = await make_traces(settings, folder, constructed(settings))
+async def test_each_training_goal_becomes_a_kept_trace_of_real_calls(settings: Path, frozen: RunFolder) -> None:
+    progress = await make_traces(settings, frozen, constructed(settings))
     assert (progress.done, progress.kept, progress.dropped.total()) == (48, 48, 0)
-    traces = [row.trace for row in rows(folder) if row.trace]
+    traces = [row.trace for row in rows(frozen) if row.trace]
     assert {trace.workspace for trace in traces} == {"copper", "nickel"}
     assert all(trace.receipts for trace in traces if trace.report.status == "answered")
 
 
-async def test_the_same_seed_gives_the_same_bytes_however_many_work_at_once(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
-    await make_traces(settings, folder, constructed(settings, miss=0.3), at_once=1)
-    first = folder.traces.read_bytes()
-    await make_traces(settings, folder, constructed(settings, miss=0.3), at_once=7)
-    assert folder.traces.read_bytes() == first
+async def test_the_same_seed_gives_the_same_bytes_however_many_work_at_once(settings: Path, frozen: RunFolder) -> None:
+    await make_traces(settings, frozen, constructed(settings, miss=0.3), at_once=1)
+    first = frozen.traces.read_bytes()
+    await make_traces(settings, frozen, constructed(settings, miss=0.3), at_once=7)
+    assert frozen.traces.read_bytes() == first
 
 
-async def test_detours_are_taken_at_the_declared_rate_and_counted(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
-    await make_traces(settings, folder, constructed(settings, miss=0.5))
-    assert 2 <= sum(row.detours.get("miss", 0) for row in rows(folder)) <= 14  # of 16 goals whose plan asks
-    assert all(len(row.trace.receipts) >= 2 for row in rows(folder) if row.trace and row.detours.get("miss"))
+async def test_detours_are_taken_at_the_declared_rate_and_counted(settings: Path, frozen: RunFolder) -> None:
+    await make_traces(settings, frozen, constructed(settings, miss=0.5))
+    assert 2 <= sum(row.detours.get("miss", 0) for row in rows(frozen)) <= 14  # of 16 goals whose plan asks
+    assert all(len(row.trace.receipts) >= 2 for row in rows(frozen) if row.trace and row.detours.get("miss"))
 
 
 async def test_after_a_crash_the_same_command_goes_on_and_ends_with_the_same_bytes(
-    settings: Path, folder: RunFolder
+    settings: Path, frozen: RunFolder
 ) -> None:
-    await make_goals(settings, folder)
-    await make_traces(settings, folder, constructed(settings))
-    whole = folder.traces.read_bytes()
-    folder.traces.unlink()
+    await make_traces(settings, frozen, constructed(settings))
+    whole = frozen.traces.read_bytes()
+    frozen.traces.unlink()
     with pytest.raises(StageError, match="gone"):
-        await make_traces(settings, folder, Stumbling(constructed(settings), 20), at_once=1)
-    part = folder.part("constructed")
+        await make_traces(settings, frozen, Stumbling(constructed(settings), 20), at_once=1)
+    part = frozen.part("constructed")
     part.write_bytes(part.read_bytes() + b'{"goal": "half a li')  # as a killed process leaves it
     asked = Stumbling(constructed(settings), 28)
-    await make_traces(settings, folder, asked)
-    assert (asked.left, folder.traces.read_bytes() == whole, part.exists()) == (0, True, False)
+    await make_traces(settings, frozen, asked)
+    assert (asked.left, frozen.traces.read_bytes() == whole, part.exists()) == (0, True, False)
 
 
-async def test_what_was_done_before_a_cancellation_is_kept(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
+async def test_what_was_done_before_a_cancellation_is_kept(settings: Path, frozen: RunFolder) -> None:
     waiting = anyio.Event()
     async with anyio.create_task_group() as group:
         stuck = Stuck(constructed(settings), 10, waiting)
-        group.start_soon(partial(make_traces, settings, folder, stuck, at_once=1))
+        group.start_soon(partial(make_traces, settings, frozen, stuck, at_once=1))
         await waiting.wait()
         group.cancel_scope.cancel()
-    assert len(read_lines(folder.part("constructed"), TraceRow)) == 10
+    assert len(read_lines(frozen.part("constructed"), TraceRow)) == 10
 
 
-async def test_a_smaller_limit_takes_nothing_from_what_was_done(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
+async def test_a_smaller_limit_takes_nothing_from_what_was_done(settings: Path, frozen: RunFolder) -> None:
     with pytest.raises(StageError, match="gone"):
-        await make_traces(settings, folder, Stumbling(constructed(settings), 20), at_once=1)
-    few = await make_traces(settings, folder, constructed(settings), limit=3)
-    assert (few.goals, few.done, len(rows(folder))) == (3, 3, 3)
+        await make_traces(settings, frozen, Stumbling(constructed(settings), 20), at_once=1)
+    few = await make_traces(settings, frozen, constructed(settings), limit=3)
+    assert (few.goals, few.done, len(rows(frozen))) == (3, 3, 3)
     rest = Stumbling(constructed(settings), 28)
-    await make_traces(settings, folder, rest)
-    whole = folder.traces.read_bytes()
-    assert (rest.left, len(rows(folder)), folder.part("constructed").exists()) == (0, 48, False)
-    await make_traces(settings, folder, constructed(settings), limit=3)
-    assert folder.traces.read_bytes() == whole
+    await make_traces(settings, frozen, rest)
+    whole = frozen.traces.read_bytes()
+    assert (rest.left, len(rows(frozen)), frozen.part("constructed").exists()) == (0, 48, False)
+    await make_traces(settings, frozen, constructed(settings), limit=3)
+    assert frozen.traces.read_bytes() == whole
 
 
-async def test_a_goal_of_a_family_that_is_gone_says_what_to_do(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
+async def test_a_goal_of_a_family_that_is_gone_says_what_to_do(settings: Path, frozen: RunFolder) -> None:
     text = (settings / "goals.py").read_text(encoding="utf-8")
     (settings / "goals.py").write_text(text.replace('Family("linked"', 'Family("chained"'), encoding="utf-8")
     with pytest.raises(StageError, match=r"goals\.py has no family 'linked' any more: make the goals again"):
-        await make_traces(settings, folder, constructed(settings))
+        await make_traces(settings, frozen, constructed(settings))
 
 
-async def test_a_goal_that_its_teacher_fails_is_a_row_with_a_reason(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
+async def test_a_goal_that_its_teacher_fails_is_a_row_with_a_reason(settings: Path, frozen: RunFolder) -> None:
     text = (settings / "goals.py").read_text(encoding="utf-8")
     (settings / "goals.py").write_text(text.replace("It is {value}, by way", "It is 0, by way"), encoding="utf-8")
-    progress = await make_traces(settings, folder, constructed(settings))
+    progress = await make_traces(settings, frozen, constructed(settings))
     assert (progress.kept, progress.dropped.total()) == (32, 16)
-    dropped = [row for row in rows(folder) if not row.kept]
+    dropped = [row for row in rows(frozen) if not row.kept]
     assert all(row.trace and "it does not state" in row.reason for row in dropped)
 
 
-async def test_a_plan_that_breaks_off_is_a_row_too(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
+async def test_a_plan_that_breaks_off_is_a_row_too(settings: Path, frozen: RunFolder) -> None:
     text = (settings / "goals.py").read_text(encoding="utf-8")
     (settings / "goals.py").write_text(text.replace("seen.lines[-1].partition", "seen.lines[9].partition"), "utf-8")
-    await make_traces(settings, folder, constructed(settings))
-    assert "the plan broke off: IndexError" in next(row.reason for row in rows(folder) if not row.kept)
+    await make_traces(settings, frozen, constructed(settings))
+    assert "the plan broke off: IndexError" in next(row.reason for row in rows(frozen) if not row.kept)
 
 
 async def test_a_full_disk_ends_the_stage_with_what_to_do_and_keeps_what_is_done(
-    settings: Path, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    settings: Path, frozen: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await make_goals(settings, folder)
     left = iter(range(12))
     sync = os.fsync
 
@@ -164,16 +147,15 @@ async def test_a_full_disk_ends_the_stage_with_what_to_do_and_keeps_what_is_done
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StageError, match="No space left on device; what is done so far is kept"):
-        await make_traces(settings, folder, constructed(settings), at_once=1)
+        await make_traces(settings, frozen, constructed(settings), at_once=1)
     monkeypatch.setattr(os, "fsync", sync)
     progress: list[TeachingProgress] = []
-    await make_traces(settings, folder, constructed(settings), on_progress=progress.append)
+    await make_traces(settings, frozen, constructed(settings), on_progress=progress.append)
     assert progress[0].done >= 12
-    assert len(rows(folder)) == 48
+    assert len(rows(frozen)) == 48
 
 
-async def test_goals_that_are_not_frozen_are_not_solved(settings: Path, folder: RunFolder) -> None:
-    await make_goals(settings, folder)
-    folder.goals.write_text("", encoding="utf-8")
+async def test_goals_that_are_not_frozen_are_not_solved(settings: Path, frozen: RunFolder) -> None:
+    frozen.goals.write_text("", encoding="utf-8")
     with pytest.raises(GateError):
-        await make_traces(settings, folder, constructed(settings))
+        await make_traces(settings, frozen, constructed(settings))

@@ -9,7 +9,6 @@ from skillstill.errors import BudgetSpent, TeacherError, UsageError
 from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import load_skill
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.stages.goals import make_goals
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers.endpoint import EndpointTeacher
 from skillstill_training.teachers.ledger import Budget, Ledger, LedgerEntry, Price
@@ -98,49 +97,46 @@ def replies(server: OpenAiServer, *turns: Turn) -> None:
 
 
 async def test_a_spent_budget_ends_the_stage_cleanly_and_a_larger_one_goes_on(
-    server: OpenAiServer, settings: Path, folder: RunFolder
+    server: OpenAiServer, settings: Path, frozen: RunFolder
 ) -> None:
-    await make_goals(settings, folder)
     skill, endpoint = load_skill(settings), Endpoint(server.url, "big")
-    ledger = folder.path / "ledger.jsonl"
+    ledger = frozen.path / "ledger.jsonl"
     for budget, done, stopped in [(100, 4, True), (150, 6, True), (10_000, 48, False)]:
         replies(server, *[turn("escalate: too hard")] * 48)
         with Ledger(ledger, budget=Budget(tokens=budget)) as opened:
-            progress = await make_traces(settings, folder, EndpointTeacher(skill, endpoint, opened), at_once=1)
+            progress = await make_traces(settings, frozen, EndpointTeacher(skill, endpoint, opened), at_once=1)
         assert (progress.done, bool(progress.stopped)) == (done, stopped)
-        assert len(read_lines(folder.traces, TraceRow)) == done
+        assert len(read_lines(frozen.traces, TraceRow)) == done
     assert len(server.requests) == 48
     assert progress.kept + progress.dropped["it gave up"] == 48
-    assert not folder.part("model-big").exists()
+    assert not frozen.part("model-big").exists()
 
 
 async def test_goals_for_which_the_endpoint_failed_are_solved_when_the_stage_goes_on(
-    server: OpenAiServer, settings: Path, folder: RunFolder
+    server: OpenAiServer, settings: Path, frozen: RunFolder
 ) -> None:
-    await make_goals(settings, folder)
     quick = RetryPolicy(tries=1)
-    with Ledger(folder.path / "ledger.jsonl") as ledger:
+    with Ledger(frozen.path / "ledger.jsonl") as ledger:
         teacher = EndpointTeacher(load_skill(settings), Endpoint(server.url, "big"), ledger, retries=quick, failures=2)
         replies(server, turn("escalate: no"), DOWN, turn("escalate: no"), DOWN, DOWN)
         with pytest.raises(TeacherError, match="run the same command again"):
-            await make_traces(settings, folder, teacher, at_once=1)
+            await make_traces(settings, frozen, teacher, at_once=1)
         replies(server, *[turn("escalate: no")] * 46)
-        progress = await make_traces(settings, folder, teacher, at_once=1)
+        progress = await make_traces(settings, frozen, teacher, at_once=1)
     assert progress.done == 48
-    assert not any(row.transient for row in read_lines(folder.traces, TraceRow))
+    assert not any(row.transient for row in read_lines(frozen.traces, TraceRow))
 
 
 async def test_a_stage_that_came_to_its_end_pays_again_only_for_goals_of_which_the_endpoint_failed(
-    server: OpenAiServer, settings: Path, folder: RunFolder
+    server: OpenAiServer, settings: Path, frozen: RunFolder
 ) -> None:
-    await make_goals(settings, folder)
-    with Ledger(folder.path / "ledger.jsonl") as ledger:
+    with Ledger(frozen.path / "ledger.jsonl") as ledger:
         endpoint, quick = Endpoint(server.url, "big"), RetryPolicy(tries=1)
         teacher = EndpointTeacher(load_skill(settings), endpoint, ledger, retries=quick)
         replies(server, *[turn("escalate: no")] * 20, DOWN, *[turn("escalate: no")] * 27)
-        await make_traces(settings, folder, teacher, at_once=1)
+        await make_traces(settings, frozen, teacher, at_once=1)
         asked = len(server.requests)
         replies(server, turn("escalate: no"))
-        progress = await make_traces(settings, folder, teacher, at_once=1)
+        progress = await make_traces(settings, frozen, teacher, at_once=1)
     assert (len(server.requests) - asked, progress.kept + progress.dropped["it gave up"]) == (1, 48)
-    assert not folder.part("model-big").exists()
+    assert not frozen.part("model-big").exists()
