@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from skillstill.facts.history.commits import Links
-from skillstill.facts.history.errors import Missing, ObjectError, TooLarge
+from skillstill.facts.history.errors import Exhausted, ObjectError, TooLarge
 from skillstill.facts.history.lines import count_changed_lines, count_lines, is_binary
 from skillstill.facts.history.objects import ObjectStore
 from skillstill.facts.history.renames import find_renames
@@ -25,7 +25,8 @@ TOO_MANY_TREES = Gap("some commits have too many or too large folders", "changes
 MANY_FILES = Gap(f"lines of commits with more than {MAX_COUNTED} files are not counted", *_COUNTS)
 LARGE_FILES = Gap(f"lines of files over {MAX_BLOB // 1_000_000} MB are not counted", *_COUNTS)
 MUCH_CHANGED = Gap("lines of files that changed too much are not counted", *_COUNTS)
-NO_BLOBS = Gap("contents of some changed files are not in the repository", *_COUNTS)
+NO_BLOBS = Gap("contents of some changed files are missing or damaged", *_COUNTS)
+_UNCOUNTED: dict[type[ObjectError], Gap] = {TooLarge: LARGE_FILES, Exhausted: MUCH_CHANGED}
 NO_RENAMES = Gap("some commits with many files tell renamed files as deleted and added", "changes", "old_path")
 
 Lines = tuple[int | None, int | None, int | None]  # added, removed, binary
@@ -71,7 +72,7 @@ class ChangeReader:
         try:
             old, new = (self._content(version) if version else b"" for version in (change.old, change.new))
         except ObjectError as error:
-            self.gaps.add(NO_BLOBS if isinstance(error, Missing) else LARGE_FILES)
+            self.gaps.add(_UNCOUNTED.get(type(error), NO_BLOBS))
             return None, None, None
         if is_binary(old) or is_binary(new):
             return None, None, 1

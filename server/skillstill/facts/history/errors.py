@@ -4,6 +4,7 @@ ObjectError
 ├── Missing     it is not in the repository: a partial or shallow clone, or something was lost
 ├── Damaged     it is not what it says
 └── TooLarge    it would unfold to more than is read
+    └── Exhausted   so would all that is read together
 """
 
 
@@ -21,3 +22,7 @@ class Damaged(ObjectError):
 
 class TooLarge(ObjectError):
     """The object is larger than the limit."""
+
+
+class Exhausted(TooLarge):
+    """More was unfolded than was granted."""

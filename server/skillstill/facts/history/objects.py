@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from skillstill.facts.history.errors import Damaged, Missing, TooLarge
+from skillstill.facts.history.errors import Damaged, Exhausted, Missing, TooLarge
 from skillstill.facts.history.files import OpenFiles, inside, read_file
 from skillstill.facts.history.pack import MAX_OBJECT, find_packs
 from skillstill.facts.reader import Unreadable
@@ -35,10 +35,10 @@ class ObjectCache:
         return found
 
     def spend(self, size: int) -> None:
-        """Count bytes that are unfolded. Raise TooLarge if they are more than was granted."""
+        """Count bytes that are unfolded. Raise Exhausted if they are more than was granted."""
         self.budget -= size
         if self.budget < 0:
-            raise TooLarge
+            raise Exhausted
 
     def put(self, key: tuple[int, int], kind: str, data: bytes) -> None:
         """Keep an object, and let go of those not used for longest."""

@@ -160,8 +160,9 @@ class Repository:
         for commit in commits:
             line: list[bytes] = []
             at: bytes | None = commit
-            while at and at not in self._numbers and len(self._numbers) + len(line) < MAX_NUMBERED:
+            while at and at not in self._numbers and len(self._numbers) < MAX_NUMBERED:
                 line.append(at)
+                self._numbers[at] = None  # so that a line that comes back to itself ends
                 at = next(iter(self._parents(at)), None)
             number = self._numbers.get(at) if at else 0
             for identity in reversed(line):
