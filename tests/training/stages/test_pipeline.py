@@ -1,7 +1,7 @@
 """The whole way from a skill folder to a verdict: what is done, what is left out, and how it goes on after a kill.
 
-Goals, traces, dataset and publishing are real. What trains, exports, compares and measures is replaced by files of the
-same names: those stages have tests of their own.
+Goals, traces, dataset and publishing are real; where a test looks at later stages, the first three are a copy. What
+trains, exports, compares and measures is replaced by files of the same names: those stages have tests of their own.
 """
 
 import os
@@ -28,12 +28,15 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import TrainConfig, load_recipe
 from skillstill_training.run.scorecard import ExportProof, Gate, Scorecard
 from skillstill_training.stages import pipeline
+from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.evaluate import EvaluationOptions
 from skillstill_training.stages.pipeline import PipelineResult, Tell, TrainingOrder, resume_run, train_skill
 from skillstill_training.stages.publish import registry_of
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
 
+from tests.scenes import move_home
+from tests.training.runs import copy_run, copy_settings
 from tests.training.stages.test_publish import scorecard
 
 STAGES = ["goals", "traces", "dataset", "training", "export", "evaluate"]
@@ -111,6 +114,24 @@ def workshop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
     return made
 
 
+@pytest.fixture(scope="session")
+def settings_dataset(settings_goals: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """The first three stages of `settings` unchanged, done once."""
+    home = tmp_path_factory.mktemp("settings-dataset")
+    skill, run = copy_settings(home), copy_run(settings_goals, RunFolder(home / "dataset"))
+    with pytest.MonkeyPatch.context() as patch:
+        move_home(home, patch)
+        _teach(skill, "constructed", True)(run, lambda progress: None)
+        make_dataset(skill, run)
+    return run
+
+
+@pytest.fixture
+def with_dataset(settings: Path, tmp_path: Path, settings_dataset: RunFolder) -> None:
+    """The run that `train` goes on with has all that it learns from."""
+    copy_run(settings_dataset, resume_run(tmp_path / "runs", settings))
+
+
 @pytest.fixture
 def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
     def run(watch: Watch, **changes: Any) -> PipelineResult:
@@ -131,6 +152,7 @@ def test_it_goes_from_a_skill_folder_to_a_release(train: Train, settings: Path) 
     assert Registry(registry_of(settings)).entry("settings").entry.state == "released"
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_done_once_more_it_only_measures_what_it_has_not_measured(train: Train, tmp_path: Path) -> None:
     first = train(Watch())
     watch = Watch()
@@ -139,6 +161,7 @@ def test_done_once_more_it_only_measures_what_it_has_not_measured(train: Train, 
     assert len(list((tmp_path / "runs" / "settings").iterdir())) == 1
 
 
+@pytest.mark.usefixtures("with_dataset")
 @pytest.mark.parametrize("stage", ["training", "export", "evaluate"])
 def test_killed_in_a_stage_it_goes_on_there(train: Train, workshop: Workshop, settings: Path, stage: str) -> None:
     workshop.fails[stage] = KeyboardInterrupt()
@@ -151,6 +174,7 @@ def test_killed_in_a_stage_it_goes_on_there(train: Train, workshop: Workshop, se
     assert watch.done == STAGES[STAGES.index(stage) :]
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_what_was_made_from_something_newer_is_made_again(train: Train, tmp_path: Path, settings: Path) -> None:
     train(Watch())
     folder = RunFolder.latest(tmp_path / "runs", "settings")
@@ -161,6 +185,7 @@ def test_what_was_made_from_something_newer_is_made_again(train: Train, tmp_path
     assert watch.done[0] == "training"
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_another_base_is_trained_anew_on_the_same_goals(train: Train, tmp_path: Path) -> None:
     train(Watch())
     (tmp_path / "other.gguf").write_bytes(b"GGUF")
@@ -180,6 +205,7 @@ def test_another_recipe_is_another_run_even_in_the_same_second(
     assert resume_run(tmp_path / "runs", settings) != before
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_a_budget_caps_what_is_learned_and_without_it_more_is(train: Train, workshop: Workshop) -> None:
     train(Watch(), minutes=2)
     train(watch := Watch())
@@ -187,6 +213,7 @@ def test_a_budget_caps_what_is_learned_and_without_it_more_is(train: Train, work
     assert watch.left_out == STAGES[:3]
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_another_adapter_for_a_test_set_that_was_looked_at_is_refused_before_it_is_trained(
     train: Train, workshop: Workshop, settings: Path, tmp_path: Path
 ) -> None:
@@ -197,6 +224,7 @@ def test_another_adapter_for_a_test_set_that_was_looked_at_is_refused_before_it_
     assert len(workshop.plans) == 1
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_a_recipe_that_says_otherwise_only_how_to_train_and_measure_is_the_same_run(
     train: Train, workshop: Workshop, settings: Path, tmp_path: Path
 ) -> None:
@@ -210,11 +238,13 @@ def test_a_recipe_that_says_otherwise_only_how_to_train_and_measure_is_the_same_
     assert before.recipe() == load_recipe(settings)
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_offline_it_is_trained_offline(train: Train, workshop: Workshop) -> None:
     train(Watch(), offline=True)
     assert workshop.offline
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_what_was_compared_with_torch_on_another_base_is_exported_again(
     train: Train, workshop: Workshop, settings: Path, tmp_path: Path
 ) -> None:
@@ -260,6 +290,7 @@ def test_too_few_validation_goals_are_said_before_a_teacher_is_asked(train: Trai
     assert watch.done == STAGES[:1]
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_what_would_ship_otherwise_than_trained_is_not_even_measured(
     train: Train, workshop: Workshop, settings: Path
 ) -> None:
@@ -270,6 +301,7 @@ def test_what_would_ship_otherwise_than_trained_is_not_even_measured(
     assert not registry_of(settings).exists()
 
 
+@pytest.mark.usefixtures("with_dataset")
 def test_a_verdict_is_a_paragraph_with_what_did_not_hold(train: Train, workshop: Workshop, settings: Path) -> None:
     workshop.stock = (-0.1, 0.2)
     ending = train(Watch())
