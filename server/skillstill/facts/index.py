@@ -25,14 +25,12 @@ from skillstill.facts.worker import load_readers
 
 PROCESSES = min(4, os.cpu_count() or 1)
 SECONDS = 120.0  # of a refresh; what is left then, the next one reads
+OFTEN = 10  # questions after which it is worth a second to make look-ups fast
 FEW, SHARE = 50, 20  # files, and the part of all files, that are left to the journal before a snapshot is made
 
 
 class FactIndex:
-    """The facts of one folder. Without a `home` nothing is written anywhere. Several threads may use it.
-
-    is_warm   whether look-ups are made fast, which takes a second or two of a large index: for who asks often
-    """
+    """The facts of one folder. Without a `home` nothing is written anywhere. Several threads may use it."""
 
     def __init__(
         self,
@@ -41,19 +39,18 @@ class FactIndex:
         home: Path | None = None,
         *,
         processes: int = PROCESSES,
-        is_warm: bool = False,
     ) -> None:
         """Open the index. Raise SkillstillError if its folder cannot be written."""
         self.root = root
         readers = load_readers(references)
         self.tables: tuple[FactTable, ...] = tuple(table for reader in readers for table in reader.tables)
         versions = "\n".join((str(LAYOUT), *(f"{reader.name} {reader.version}" for reader in readers)))
-        self._home, self._is_warm, self._lock = home, is_warm, RLock()
+        self._home, self._lock = home, RLock()
         self._file = index_file(home, root, versions) if home else None
         with self._as_ours():
             self._store = Store(self._file) if self._file else None
         self._readers = FileReaders(references, versions, processes, self._store)
-        self._unsaved = 0
+        self._unsaved = self._asked = 0
         self._connect(create_hot(self.tables))
 
     def refresh(self, paths: Iterable[str], seconds: float = SECONDS) -> Refresh:
@@ -70,6 +67,9 @@ class FactIndex:
     def ask(self, query: str, kept: int = KEPT) -> FactRows:
         """Return the rows of one SELECT. Raise Refusal, in words for a model."""
         with self._lock:
+            self._asked += 1
+            if self._asked == OFTEN:
+                warm(self.connection, self.tables)
             return self._asker.ask(query, kept)
 
     def close(self) -> None:
@@ -96,8 +96,6 @@ class FactIndex:
         self._unsaved = 0
 
     def _connect(self, connection: sqlite3.Connection) -> None:
-        if self._is_warm:
-            warm(connection, self.tables)
         self.connection = connection
         self._asker = FactAsker(connection, self.root, (FILES, *self.tables))
 

@@ -37,7 +37,7 @@ class RowWriter:
     def forget(self, file: int) -> None:
         """Remove all rows and gaps of a file."""
         for name in self._tables:
-            self._connection.execute(f'delete from "_{name}" where file = ?', (file,))  # noqa: S608
+            self._connection.execute(f'delete from "_{name}" where _file = ?', (file,))  # noqa: S608
         self._connection.execute("delete from _gaps where file = ?", (file,))
 
     def write(self, file: int, batches: Iterable[Batch]) -> None:

@@ -55,14 +55,14 @@ def insertion(table: FactTable) -> str:
 
 
 def _stored(table: FactTable) -> str:
-    """Return the table of what a view shows. A row has `more` lines behind its first.
+    """Return the table of what a view shows. A row has `_more` lines behind its first.
 
     Rows of a file lie together, so that they are deleted without an index of files.
     """
     fields = "".join(f", {field}" for field in _fields(table))
     return (
-        f'create table "_{table.name}" (file integer, number integer, first integer, more integer{fields},'
-        " primary key (file, number)) without rowid"
+        f'create table "_{table.name}" (_file integer, _number integer, _first integer, _more integer{fields},'
+        " primary key (_file, _number)) without rowid"
     )
 
 
@@ -80,8 +80,8 @@ def _view(table: FactTable) -> str:
     words = [column.name for column in table.columns if column.type == "word"]
     joins = "".join(f' left join _words as "w_{name}" on "w_{name}".id = stored."{name}"' for name in words)
     columns = "".join(f", {_shown(column)}" for column in table.columns)
-    source = f'"_{table.name}" as stored join _files on _files.id = stored.file{joins}'
-    place = "_files.path, stored.first, stored.first + more as last"
+    source = f'"_{table.name}" as stored join _files on _files.id = _file{joins}'
+    place = "_files.path, _first as first, _first + _more as last"
     return f'create view "{table.name}" as select {place}{columns} from {source}'  # noqa: S608
 
 

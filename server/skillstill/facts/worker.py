@@ -1,8 +1,8 @@
 """The process in which files are read: parsers are native code and files are strangers, so it has limits and may die.
 
 A request is a line of JSON, `{"name": …, "readers": […], "size": N, "seconds": S}`, and then the N bytes of the file;
-of a large file it is `{…, "path": …}` and no bytes. It is answered by lines of JSON: batches of rows and gaps, any
-number of them, as `{"rows": {TABLE: [[first, last, …], …]}, "gaps": [[reason, table, column], …]}`, then `{"end": true}`.
+of a large file it is `{…, "path": …}` and no bytes. It is answered by lines of JSON: any number of batches of rows and
+gaps, `{"rows": {TABLE: [[first, last, …], …]}, "gaps": [[reason, table, column], …]}`, then `{"end": true}`.
 
 The kernel ends the process after S seconds, whatever it is doing then, and though its parent is gone.
 """
@@ -85,9 +85,13 @@ def _open_no_link(file: str, flags: int) -> int:
     return open_regular(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def _message(facts: Facts) -> str:
+def _line(facts: Facts) -> bytes:
     message = {"rows": facts.rows, "gaps": [astuple(gap) for gap in facts.gaps]}
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError):  # a value that is no row's
+        return _line(Facts(gaps=(FAILED,)))
+    return text.encode("utf-8", "replace") + b"\n"
 
 
 def main() -> None:
@@ -102,7 +106,7 @@ def main() -> None:
             loaded[references] = load_readers(references)
         signal.setitimer(signal.ITIMER_REAL, request["seconds"])
         for facts in _answers(request, loaded[references], stdin):
-            stdout.write(_message(facts).encode("utf-8", "replace") + b"\n")
+            stdout.write(_line(facts))
         signal.setitimer(signal.ITIMER_REAL, 0)
         stdout.write(b'{"end":true}\n')
         stdout.flush()

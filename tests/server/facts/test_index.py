@@ -160,6 +160,7 @@ def test_two_processes_at_once_agree(toys: Toys) -> None:
     ("word", "said"),
     [
         ("fail: x", "its reader failed"),
+        ("set: x", "its reader failed"),
         ("crash: x", "reading it broke off"),
         ("unreadable: too blue", "too blue"),
     ],

@@ -1,0 +1,1 @@
+"""The tools that ask the facts of a workspace, whatever it holds."""

@@ -1,0 +1,110 @@
+"""The tool `query`: one SELECT over the facts of a workspace. Its tables are those of the skill's readers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+from anyio import to_thread
+from pydantic import Field
+
+from skillstill.facts.ask import COUNTED, MAX_QUERY, FactRows
+from skillstill.facts.index import FactIndex
+from skillstill.facts.opened import OPENED
+from skillstill.facts.schema import FILES
+from skillstill.facts.table import FactTable
+from skillstill.facts.worker import load_readers
+from skillstill.tools.kit.ripgrep import visible_files
+from skillstill.tools.kit.tool import Line, Result, Tool, tool
+from skillstill.tools.tables.query_grammar import KEYWORDS, query_rules
+from skillstill.types import Context, Copied, Grammar, Rules, Span, Terms
+from skillstill.util.text import one_line
+from skillstill.workspace import Workspace
+
+SHOWN = 12  # rows of a result
+CELL = 120  # characters of a value
+UNSEEN = 3  # reasons why a result may lack something that are told
+
+
+def query_tool(references: tuple[str, ...]) -> Tool:
+    """Return the tool over the tables of these readers."""
+    tables = (FILES, *(table for reader in load_readers(references) for table in reader.tables))
+
+    async def query(
+        workspace: Workspace,
+        sql: Annotated[
+            str,
+            Field(min_length=1, max_length=MAX_QUERY, description="one SELECT in SQLite's dialect"),
+            Copied(but=KEYWORDS),
+            Grammar(partial(_rules, _terms(tables))),
+        ],
+    ) -> Result:
+        index = await refreshed(workspace, references)
+        return await to_thread.run_sync(_asked, index, sql)
+
+    query.__doc__ = _description(tables)
+    return tool(query)
+
+
+async def refreshed(workspace: Workspace, references: tuple[str, ...]) -> FactIndex:
+    """Return the index of a workspace in its present state. Raise SkillstillError and Refusal."""
+    paths = await visible_files(workspace)
+    return await to_thread.run_sync(_refreshed, workspace, references, paths)
+
+
+def _refreshed(workspace: Workspace, references: tuple[str, ...], paths: Sequence[str]) -> FactIndex:
+    index = OPENED.get(workspace.root, references)
+    index.refresh(paths)
+    return index
+
+
+def _asked(index: FactIndex, sql: str) -> Result:
+    found = index.ask(sql, SHOWN)
+    return Result((Line(_head(found)), *_rows(found), *_unseen(found)), missed=_missed(found), empty=not found.rows)
+
+
+def _head(found: FactRows) -> str:
+    count = f"more than {COUNTED:,}" if found.count > COUNTED else f"{found.count:,}"
+    return f"{count} row{'s' * (found.count != 1)}: {' | '.join(found.columns)}"
+
+
+def _rows(found: FactRows) -> Iterator[Line]:
+    for row, place in zip(found.rows, found.places, strict=True):
+        yield _row(" | ".join("" if cell is None else one_line(str(cell), CELL) for cell in row), place)
+    if left := found.count - len(found.rows):
+        yield Line(f"… {left:,} more rows: count them, or ask for fewer", omits=left)
+
+
+def _row(text: str, place: Span | None) -> Line:
+    if place is None:
+        return Line(text, is_row=True)
+    if not place.first:
+        return Line(f"{place.path}: {text}", (place,), is_row=True)
+    line = Line.at(place.path, place.first, text)
+    return replace(line, spans=(place,), is_row=True)
+
+
+def _unseen(found: FactRows) -> Iterator[Line]:
+    for one in found.unseen[:UNSEEN]:
+        yield Line(f"(Not seen: {one.reason}, {one.files:,} file{'s' * (one.files != 1)}.)")
+
+
+def _missed(found: FactRows) -> str:
+    """Return why a row that is not there proves nothing."""
+    return "; ".join(one.reason for one in found.unseen)
+
+
+def _rules(terms: Terms, context: Context) -> Rules:
+    return query_rules(Context(context.text, terms))
+
+
+def _terms(tables: Sequence[FactTable]) -> Terms:
+    return {table.name: (*(column.name for column in table.columns), "path", "first", "last") for table in tables}
+
+
+def _description(tables: Sequence[FactTable]) -> str:
+    named = "; ".join(f"{table.name}({', '.join(column.name for column in table.columns)})" for table in tables)
+    return (
+        f"Ask the facts of the workspace with one SELECT. Shows {SHOWN} rows: count and sort in the query. Each table"
+        f" also has path, first and last, the lines that show a row. Tables: {named}."
+    )

@@ -1,0 +1,16 @@
+"""The toolset of facts. A skill that names its readers gets the same tools over the tables of those alone."""
+
+from functools import cache
+
+from skillstill.facts.readers import BUNDLED
+from skillstill.tools.facts.query import query_tool
+from skillstill.tools.kit.tool import Tool
+
+
+@cache
+def fact_tools(references: tuple[str, ...]) -> tuple[Tool, ...]:
+    """Return the tools over what these readers find."""
+    return (query_tool(references),)
+
+
+TOOLS = fact_tools(tuple(BUNDLED.values()))
