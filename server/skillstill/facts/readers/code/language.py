@@ -7,10 +7,11 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from skillstill.facts.reader import Gap
-from skillstill.facts.readers.code.visibility import Visibility
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query
+
+from skillstill.facts.reader import Gap
+from skillstill.facts.readers.code.visibility import Visibility
 
 QUERIES = Path(__file__).parent / "queries"
 

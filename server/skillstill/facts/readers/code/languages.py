@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from tree_sitter import Node
+
 from skillstill.facts.reader import Gap
 from skillstill.facts.readers.code.language import Language, TestRule
 from skillstill.facts.readers.code.visibility import (
@@ -14,7 +16,6 @@ from skillstill.facts.readers.code.visibility import (
     by_static,
     by_underscore,
 )
-from tree_sitter import Node
 
 _JAVASCRIPT_TESTS = {
     "vitest": "Vitest",
@@ -158,7 +159,8 @@ LANGUAGES: Mapping[str, Language] = {
         visibility=by_static,
         doc=r"/\*|//",
         main=r"main",
-        gaps=(*_MACROS, Gap("tests of C are not recognised", "tests"), Gap("C has no exceptions", "raises")),
+        test=TestRule(name=r"test_"),
+        gaps=(*_MACROS, Gap("tests of C are known by their names only", "tests"), Gap("C has no exceptions", "raises")),
     ),
     "cpp": Language(
         name="C++",

@@ -32,6 +32,7 @@ class Definition:
     decorated_from: int
     decorated_until: int = 0
     returns: str | None = None
+    receiver: str | None = None  # Python's self, which is no parameter
     parameters: int = 0
 
 

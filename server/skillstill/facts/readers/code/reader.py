@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from tree_sitter import Parser
+
 from skillstill.facts.reader import Facts, Gap, Source, Unreadable
 from skillstill.facts.readers.code.entries import entry_rows, test_rows
 from skillstill.facts.readers.code.language import Compiled, compile_language
@@ -14,7 +16,6 @@ from skillstill.facts.readers.code.tables import TABLES
 from skillstill.facts.readers.code.text import one_line
 from skillstill.facts.readers.code.uses import uses
 from skillstill.facts.table import FactTable, Row
-from tree_sitter import Parser
 
 SIZE_LIMIT = 5_000_000  # bytes; larger files are generated or data
 LINE_LIMIT = 20_000  # bytes; a longer line is minified or generated, and its names say little

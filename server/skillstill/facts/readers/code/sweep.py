@@ -7,6 +7,8 @@ What follows inside belongs to it, so a query need not say which function has a 
 import re
 from collections.abc import Callable, Mapping
 
+from tree_sitter import Node, QueryCursor, Tree
+
 from skillstill.facts.readers.code.language import Compiled
 from skillstill.facts.readers.code.parts import (
     Block,
@@ -19,7 +21,6 @@ from skillstill.facts.readers.code.parts import (
     Variable,
 )
 from skillstill.facts.readers.code.text import first_sentence, last_name, one_line
-from tree_sitter import Node, QueryCursor, Tree
 
 TEXT_LIMIT = 300  # characters or bytes of a signature or a doc
 VALUE_LIMIT = 120  # of arguments, values, types and receivers
@@ -89,6 +90,11 @@ class Sweep:
     def _define(self, node: Node, captures: Captures, kind: str) -> None:
         """Add a definition and open its scope."""
         around, decorators = self._scopes[-1], self._decorators_above(node)
+        if kind == "declaration" and around.kind == "function":
+            return  # C++: `Type name(value);` looks like one
+        if around.kind == "object":  # a function that is an argument, such as an option, has no name of its own
+            self._scopes.append(Scope(node.end_byte, "function", around.name, around.prefix, None, around.owner))
+            return
         name, owner, name_start = self._name(captures, kind)
         if not name or node.start_byte in self._named:
             return
@@ -114,6 +120,8 @@ class Sweep:
         """Return the name of a definition, the name of its owner if it says one, and where the name starts."""
         node = captures["name" if "name" in captures else "path"][0]
         text = one_line(self._text(node), VALUE_LIMIT).strip(_QUOTES)
+        if "operator" not in text:
+            text = text.partition("<")[0].rstrip()  # the arguments of a template
         if "path" in captures:
             return *_split_path(text), node.start_byte
         if "::" in text and kind != "namespace":
@@ -127,10 +135,14 @@ class Sweep:
 
     def _scope(self, node: Node, captures: Captures, kind: str) -> None:
         """Open a scope that is no definition: an unnamed function, an object with a name, a block of methods."""
-        if node.start_byte in self._named and "name" not in captures:
-            return
-        around = self._scopes[-1]
-        name = last_name(self._text(captures["name"][0])) if "name" in captures else ""
+        if node.start_byte in self._named and len(captures) == 1:
+            return  # the body of what has a definition already
+        around, name = self._scopes[-1], ""
+        if "name" in captures or "path" in captures:
+            name = last_name(self._name(captures, kind)[0].removeprefix("module.exports"))
+        if "value" in captures:
+            self._named.add(captures["value"][0].start_byte)
+        kind = "object" if around.kind == "object" and kind == "class" else kind
         self._scopes.append(Scope(node.end_byte, kind, name or around.name, around.qualify(name), None, around.owner))
 
     def _access(self, node: Node, captures: Captures, rest: str) -> None:
@@ -212,14 +224,16 @@ class Sweep:
         if part:
             self._add_part(node, part)
             return
-        name, position = self._short(captures, "name"), definition.parameters + 1
-        if position == 1 and name in ("self", "cls") and definition.kind == "method":
+        name, position = (self._short(captures, "name") or "").replace("* ", "*"), definition.parameters + 1
+        is_first = position == 1 and definition.receiver is None
+        if is_first and name in ("self", "cls") and definition.kind == "method":
+            definition.receiver = name
             return
         definition.parameters = position
         kind, value = self._type(captures), self._short(captures, "value")
         lines = _lines(node)
         self.found.parameters.append(
-            Parameter(*lines, node.end_byte, definition.qualified, name, position, kind, value)
+            Parameter(*lines, node.end_byte, definition.qualified, name or None, position, kind, value)
         )
 
     def _add_part(self, node: Node, part: str) -> None:
@@ -308,9 +322,9 @@ class Sweep:
         scope, (_, last) = self._scopes[-1], self._variables
         if not last or node.start_byte >= last[-1].end:
             self._variables = (scope, [])
-        if scope.kind == "function" or node.start_byte in self._named:
-            return
         name = self._text(captures["name"][-1]).lstrip(":")
+        if scope.kind == "function" or node.start_byte in self._named or name in ("", "_"):
+            return
         place = self._place(captures["value"][0]) if "value" in captures else None
         parent, kind = scope.name, self._variable_kind(kind, captures["name"][-1], name)
         variable = Variable(

@@ -1,11 +1,11 @@
 """The table of uses: one row for each name of a file, with the lines that mention it."""
 
-import json
 from collections.abc import Iterator
+
+from tree_sitter import Node, QueryCursor, Tree
 
 from skillstill.facts.readers.code.language import Compiled
 from skillstill.facts.table import Row
-from tree_sitter import Node, QueryCursor, Tree
 
 
 def uses(source: bytes, tree: Tree, compiled: Compiled, known: set[str]) -> Iterator[Row]:
@@ -24,7 +24,7 @@ def uses(source: bytes, tree: Tree, compiled: Compiled, known: set[str]) -> Iter
         text = name.decode("utf-8", "replace")
         if len(text) > 1 and (name in members or text in known):
             found = sorted(lines[name])
-            yield found[0], found[-1], text, json.dumps(found, separators=(",", ":"))
+            yield found[0], found[-1], text, f"[{','.join(map(str, found))}]"
 
 
 def _bytes(source: bytes, node: Node) -> bytes:

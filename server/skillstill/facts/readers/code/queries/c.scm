@@ -7,6 +7,10 @@
   body: (_) @body) @define.function
 (function_definition declarator: (pointer_declarator declarator: (pointer_declarator
   declarator: (function_declarator declarator: (identifier) @name))) body: (_) @body) @define.function
+; TEST_IMPL(name) { ... }: a macro makes the function
+(function_definition type: (type_identifier) declarator: (parenthesized_declarator (identifier) @name)
+  body: (_) @body) @define.function
+(translation_unit (compound_statement) @scope.function)
 (declaration declarator: (function_declarator declarator: (identifier) @name)) @define.declaration
 (declaration declarator: (pointer_declarator
   declarator: (function_declarator declarator: (identifier) @name))) @define.declaration
@@ -46,15 +50,22 @@
 ; Variables
 (preproc_def name: (_) @name value: (_) @value) @constant
 (declaration type: (_) @type declarator: (init_declarator
-  declarator: [(identifier) @name (_ declarator: (identifier) @name)] value: (_) @value) @variable)
+  declarator: [(identifier) @name (_ declarator: (identifier) @name)
+    (_ declarator: (_ declarator: (identifier) @name))] value: (_) @value) @variable)
 (declaration type: (_) @type declarator: (identifier) @name @variable)
 (declaration type: (_) @type declarator: (pointer_declarator declarator: (identifier) @name) @variable)
 (declaration type: (_) @type declarator: (array_declarator declarator: (identifier) @name) @variable)
 (field_declaration type: (_) @type declarator: (field_identifier) @name @field)
 (field_declaration type: (_) @type declarator: (_ declarator: (field_identifier) @name) @field)
 (field_declaration type: (_) @type declarator: (_ declarator: (_ declarator: (field_identifier) @name)) @field)
+(field_declaration type: (_) @type declarator: (function_declarator declarator: (parenthesized_declarator
+  (pointer_declarator declarator: (field_identifier) @name @field))))
 (enumerator name: (_) @name) @member
 (enumerator value: (_) @variable.value)
+
+; Tests
+((function_definition type: (type_identifier) @f declarator: (parenthesized_declarator (identifier) @name)) @test
+  (#match? @f "TEST"))
 
 (ERROR) @error
 (MISSING) @error

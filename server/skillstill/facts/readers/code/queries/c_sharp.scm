@@ -69,6 +69,7 @@
 ; Variables
 (field_declaration (variable_declaration type: (_) @type (variable_declarator name: (_) @name) @field))
 (field_declaration (variable_declaration (variable_declarator "=" (_) @variable.value)))
+(event_field_declaration (variable_declaration type: (_) @type (variable_declarator name: (_) @name) @field))
 (property_declaration type: (_) @type name: (_) @name) @field
 (property_declaration value: (_) @variable.value)
 (record_declaration (parameter_list (parameter type: (_) @type name: (_) @name) @field))

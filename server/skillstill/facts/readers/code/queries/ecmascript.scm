@@ -8,7 +8,6 @@
 (variable_declarator name: (identifier) @name
   value: [(arrow_function) (function_expression) (generator_function)] @value) @define.function
 (variable_declarator name: (identifier) @name value: (class) @value) @define.class
-(variable_declarator name: (identifier) @name value: (object) @value) @scope.class
 (pair key: (property_identifier) @name
   value: [(arrow_function) (function_expression) (generator_function)] @value) @define.method
 (assignment_expression left: (member_expression) @path
@@ -17,7 +16,16 @@
 (export_statement "default" @name value: [(arrow_function) (function_expression) (class)] @value) @define.function
 (export_statement "default" @name
   declaration: (function_declaration !name body: (_) @body)) @define.function
+(function_expression name: (_) @name body: (_) @body) @define.function
 [(arrow_function) (function_expression) (generator_function) (class) (class_static_block)] @scope.function
+
+; Objects: the functions of one that has a name, is exported or returned are methods; those of others are not named
+(variable_declarator name: (identifier) @name value: (object) @value) @scope.class
+(pair key: (property_identifier) @name value: (object) @value) @scope.class
+(assignment_expression left: (member_expression) @path right: (object) @value) @scope.class
+(export_statement value: (object) @value) @scope.class
+(return_statement (object) @value) @scope.class
+(object) @scope.object
 
 (arrow_function body: (_) @body)
 (function_expression body: (_) @body)

@@ -6,8 +6,8 @@
 
 (decorator (_) @decorator)
 (function_definition return_type: (type) @returns)
-(class_definition body: (block . (expression_statement . (string) @doc)))
-(function_definition body: (block . (expression_statement . (string) @doc)))
+((class_definition body: (block . (expression_statement . (string) @doc))) (#not-match? @doc "^[fF]"))
+((function_definition body: (block . (expression_statement . (string) @doc))) (#not-match? @doc "^[fF]"))
 
 ; Parameters
 (parameters [(identifier) (list_splat_pattern) (dictionary_splat_pattern)] @name @parameter)
@@ -29,6 +29,7 @@
 (import_from_statement module_name: (_) @module name: (aliased_import name: (_) @name alias: (_) @alias)) @import
 (import_from_statement module_name: (_) @module (wildcard_import) @name) @import
 (future_import_statement "__future__" @module name: (dotted_name) @name) @import
+(future_import_statement "__future__" @module name: (aliased_import name: (_) @name alias: (_) @alias)) @import
 
 ; Exceptions
 (raise_statement . [(identifier) (attribute)] @raised)

@@ -7,6 +7,7 @@
 (function_item name: (_) @name body: (_) @body) @define.function
 (function_signature_item name: (_) @name) @define.function
 (type_item name: (_) @name) @define.type
+(associated_type name: (_) @name) @define.type
 (macro_definition name: (_) @name "(" @body) @define.macro
 (macro_definition name: (_) @name "{" @body) @define.macro
 (impl_item !trait type: (_) @name) @scope.class
@@ -47,6 +48,7 @@
 (use_wildcard (_) @module) @import.all
 (use_list [(identifier) (scoped_identifier) (self)] @module) @import
 (extern_crate_declaration name: (_) @module) @import
+(mod_item name: (_) @module !body) @import
 
 ; Variables
 (const_item name: (_) @name type: (_) @type value: (_) @value) @constant

@@ -6,10 +6,14 @@
 (internal_module name: (_) @name body: (_) @body) @define.module
 (module name: (identifier) @name body: (_) @body) @define.module
 (function_signature name: (_) @name) @define.function
-(method_signature name: (_) @name) @define.method
+(interface_body (method_signature name: (_) @name) @define.method)
+(class_body (method_signature name: (_) @name) @define.method)
+(type_alias_declaration value: (object_type (method_signature name: (_) @name) @define.method))
 (abstract_method_signature name: (_) @name) @define.method
 (public_field_definition name: (_) @name
   value: [(arrow_function) (function_expression)] @value) @define.method
+
+(variable_declarator name: (identifier) @name value: (_ . (object) @value)) @scope.class
 
 (function_declaration return_type: (type_annotation (_) @returns))
 (generator_function_declaration return_type: (type_annotation (_) @returns))
@@ -31,7 +35,8 @@
 (implements_clause (_) @implements)
 
 (public_field_definition name: (_) @name) @field
-(property_signature name: (_) @name) @field
+(interface_body (property_signature name: (_) @name) @field)
+(type_alias_declaration value: (object_type (property_signature name: (_) @name) @field))
 (public_field_definition type: (type_annotation (_) @variable.type))
 (property_signature type: (type_annotation (_) @variable.type))
 (variable_declarator type: (type_annotation (_) @variable.type))
