@@ -1,4 +1,4 @@
-"""JSON to a tree; also with what tsconfig and JSON5 files have: comments, trailing commas, bare and single-quoted names.
+"""JSON to a tree; also with comments, trailing commas, bare and single-quoted names, as tsconfig and JSON5 have.
 
 Written here as no parser gives both: the ones with places refuse trailing commas, the lenient ones know no places.
 """
@@ -21,6 +21,7 @@ _NAME = re.compile(r"[\w$-]+")
 _OPENED = {"{": "object", "[": "array"}
 _CLOSED = {"}": "object", "]": "array"}
 _INVALID = "not valid JSON from some line on"
+_LINES = "several JSON values in a file: only the first is read"
 
 # What may follow: a value, a name, the colon after it, or a comma; or the end of the container before a value or name
 _VALUE, _NAME_NEXT, _COLON, _COMMA = "value", "name", "colon", "comma"
@@ -40,7 +41,7 @@ def parse_json(text: str) -> Tree:
 def _parse(tokens: Iterator[_Token], builder: TreeBuilder) -> None:
     state, name = _VALUE, ""
     for mark, word, line in tokens:
-        if mark in _CLOSED and mark and state not in (_COLON,):
+        if mark in _CLOSED and state != _COLON:
             _close(builder, _CLOSED[mark], line)
             state = _COMMA
         elif mark in _OPENED and state == _VALUE:
@@ -56,7 +57,7 @@ def _parse(tokens: Iterator[_Token], builder: TreeBuilder) -> None:
         elif mark == "," and state == _COMMA and builder.container is not None:
             state = _NAME_NEXT if builder.container.type == "object" else _VALUE
         else:
-            raise Damage(_INVALID)
+            raise Damage(_INVALID if builder.container is not None or mark == "," else _LINES)
     if builder.container is not None:
         raise Damage(_INVALID)
 

@@ -10,7 +10,7 @@ MAX_DEPTH = 64  # real files have 5 to 15; more would only make paths that nobod
 class Node:
     """A value of a file.
 
-    type      object, array, element, or the sort of scalar: string, integer, float, boolean, null, date, alias, attribute;
+    type      object, array, element, or the sort of scalar: string, integer, float, boolean, null, date, ...;
               a YAML tag of the file's own as it is, such as "!Ref"
     text      a scalar as it is meant, without quotes and escapes; an element's own text
     children  (name, value) in the file's order, also if a name stands twice; the name is empty in an array

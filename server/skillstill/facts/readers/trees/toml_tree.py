@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 
 import tree_sitter
 import tree_sitter_toml
+
 from skillstill.facts.readers.trees.node import MAX_DEPTH, Damage, Node, Tree
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_toml.language())
 _DATES = ("offset_date_time", "local_date_time", "local_date", "local_time")
-_TYPES = {"string": "string", "integer": "integer", "float": "float", "boolean": "boolean"} | dict.fromkeys(_DATES, "date")
-_KEYS = frozenset({"bare_key", "quoted_key", "dotted_key"})
+_TYPES = {"string": "string", "integer": "integer", "float": "float", "boolean": "boolean"} | dict.fromkeys(
+    _DATES, "date"
+)
 
 
 def parse_toml(text: str) -> Tree:
@@ -61,7 +63,7 @@ def _pair(table: Node, pair: tree_sitter.Node) -> None:
         if depth > MAX_DEPTH:
             raise Damage(f"nested more than {MAX_DEPTH} deep")
         if node.type == "pair":
-            key, value = node.named_children[0], node.named_children[-1]
+            key, value = [child for child in node.named_children if child.type != "comment"][:2]
             *path, name = _key(key)
             parent = _walk(parent, path, node)
         else:

@@ -1,4 +1,4 @@
-"""XML to a tree, by expat: it knows places, loads nothing from outside, and here expands no entity of the file's own."""
+"""XML to a tree, by expat: it knows places and loads nothing from outside. No entity of the file's own is expanded."""
 
 import re
 from xml.parsers import expat
@@ -10,9 +10,9 @@ _NAME = re.compile(rb"<[^\s/>]+")
 
 
 def parse_xml(data: bytes) -> Tree:
-    """Return the tree of a document: elements with their own text, and attributes as children called `@name`.
+    """Return the tree of a document: an object with its element in it, under its name.
 
-    Names lose their namespace prefix.
+    An element has its own text, and its attributes are children called `@name`. Names lose their namespace prefix.
     """
     parsing = _Parsing(data)
     try:
@@ -27,6 +27,7 @@ def parse_xml(data: bytes) -> Tree:
 class _Parsing:
     def __init__(self, data: bytes) -> None:
         self.builder = TreeBuilder()
+        self.builder.open("", Node("object", 1, 1))
         self.parser = expat.ParserCreate()
         self._data = data
         self._texts: list[list[str]] = []
