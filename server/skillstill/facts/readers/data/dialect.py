@@ -5,11 +5,16 @@ many cells are something plain: a number, a date, a name, nothing.
 """
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import _csv
 
 SAMPLE_ROWS = 200
 MAX_CELL = 8_000_000  # characters of one line or cell
@@ -36,7 +41,8 @@ PRIORS = {
     " ": 0.4,
 }
 _NUMBER = r"[-+(]?[^\w\s,;|(\"'.-]?\s?[-+]?(?:\d[\d,.' \u00a0\u202f]*|\.\d+)(?:[eE][-+]?\d+)?\s?[%)\w€$£¥°/³²µ]{0,6}"
-_DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]+\d{1,2}:\d{2}.{0,20})?|\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?"
+_DATE = rf"\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}(?:[T ]+\d{{1,2}}:\d{{2}}.{{0,20}})?|{_TIME}"
 _WORDS = r"[^\W\d_](?:[^;\t|,\"]|[,;] )*"
 _OTHER = r"(?:https?|ftp)://\S+|[\w.+-]+@[\w-]+\.[\w.]+|[-–—?.]+|[\w./:+#-]+"
 PLAIN = re.compile(rf"\s*(?:{_NUMBER}|{_DATE}|{_WORDS}|{_OTHER})?\s*")
@@ -51,7 +57,7 @@ class Dialect:
     quote: str = '"'
     escape: str = ""
 
-    def rows(self, lines: Iterator[str]) -> "csv.Reader":
+    def rows(self, lines: Iterator[str]) -> "_csv.Reader":
         """Return a reader of the rows of these lines."""
         csv.field_size_limit(MAX_CELL)  # of the whole process; the default stops at 131,072
         return csv.reader(
@@ -110,12 +116,12 @@ def _without_ends(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _evenness(rows: Sequence[Sequence[str]]) -> float:
-    """Return how alike in width the rows are, and how wide: 0 if there is one column, near 1 for many rows of one width."""
+    """Return how alike in width the rows are, and how wide: 0 for one column, near 1 for many alike."""
     widths = Counter(len(row) for row in rows)
     if len(widths) > WIDTHS:
         return 0.01 / len(widths)
     total = sum(count * (width - 1) / width for width, count in widths.items())
-    return total / len(rows) / len(widths) ** 0.5
+    return total / len(rows) / math.sqrt(len(widths))
 
 
 def _plainness(rows: Sequence[Sequence[str]]) -> float:

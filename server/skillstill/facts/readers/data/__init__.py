@@ -1,0 +1,1 @@
+"""Tables of data files: SQLite, CSV and its relatives, spreadsheets, Parquet and JSON."""
