@@ -38,8 +38,11 @@ class GitFolder:
 
 def find_git_folder(root: Path, within: Path | None = None) -> GitFolder | None:
     """Return the repository of `root`, or None if there is none. Raise Unreadable if it is not one that can be read."""
-    jail = (within or root).resolve()
-    own = _own_folder(root, jail)
+    try:
+        jail = (within or root).resolve()
+        own = _own_folder(root, jail)
+    except OSError as error:
+        raise Unreadable("the .git folder cannot be opened") from error
     if own is None:
         return None
     pointer = read_file(own, "commondir", limit=POINTER)

@@ -75,6 +75,9 @@ def read_history(
 ) -> Iterator[Facts]:
     """Yield the rows of a folder's history: all tags and branches, then commits that are not known, newest first.
 
+    The gaps that come with tags and branches are of the repository as it is now, those that come with commits are of
+    these commits for good.
+
     known     ids of commits whose rows are there already. Each commit comes together with all of its changes, so who
               stops early goes on by naming those that came
     within    the folder that nothing is read outside of, if it is not `root`: a worktree's history lies beside it
