@@ -12,25 +12,37 @@ from skillstill.facts.readers.logs.times import SHAPES, gather_evidence, pattern
 
 SAMPLE = 400  # lines
 _READERS = 4  # formats of one file
-_NEAR = 0.97  # of the lines that the best format fits: a format before it in the table is as good
+_NEAR = 0.5  # of the lines that the best format fits: a format before it in the table is as good, or better
 _FIELDS = re.compile(r"#[Ff]ields:?[ \t](.*)")
 _DATE = re.compile(r"#Date:[ \t](\d{4}-\d\d-\d\d)")
-_W3C = ("date", "time", "x-timestamp")
+_GUESSES = frozenset(("time_level", "time"))
+_TIMES = frozenset(SHAPES) - {"epoch", "clock"}
 
 
-def detect(name: str, lines: Sequence[str], encoding: str = "utf-8") -> list[LineReader]:
-    """Return readers of the formats in a sample of lines, the one that fits most of them first."""
+def detect(name: str, lines: Sequence[str], encoding: str = "utf-8", envelopes: bool = True) -> list[LineReader]:
+    """Return readers of the formats in a sample of lines, the one that fits most of them first.
+
+    envelopes   whether lines may hold lines of other formats
+    """
     end = "\r\n" if 2 * sum(line.endswith("\r") for line in lines) > len(lines) else "\n"
     bare = [line.rstrip("\r") for line in lines if line.strip()]
     chosen: list[LineReader] = []
     left = pick(bare, SAMPLE)
     while left and len(chosen) < _READERS:
-        best, fit = _best(left)
-        if best is None or (chosen and sum(fit) < 2):
+        best, fit = _best(left, envelopes)
+        if best is None:
             break
         chosen.append(_settle(best, name, bare, end, encoding))
         left = [line for line, fits in zip(left, fit, strict=True) if not fits]
-    return chosen
+    return [*chosen, *_fallbacks(chosen)]
+
+
+def _fallbacks(chosen: Sequence[LineReader]) -> Iterator[LineReader]:
+    """Yield guesses with the time of the main format, for rare lines that are not in the sample."""
+    main = chosen[0] if chosen else None
+    if isinstance(main, PatternLines) and main.shape in _TIMES:
+        names = {reader.name for reader in chosen}
+        yield from (replace(main, form=form) for form in all_formats() if form.name in _GUESSES - names)
 
 
 def pick(lines: Sequence[str], most: int) -> list[str]:
@@ -46,10 +58,12 @@ def first_of(reader: LineReader, text: str) -> Head | str | None:
     return next(iter(reader.scan(text)), None)
 
 
-def _best(lines: Sequence[str]) -> tuple[LineReader | None, list[bool]]:
+def _best(lines: Sequence[str], envelopes: bool) -> tuple[LineReader | None, list[bool]]:
     best: LineReader | None = None
     fit: list[bool] = []
     for reader in _candidates(lines):
+        if reader.nested and not envelopes:
+            continue
         now = _fit(reader, lines)
         if sum(now) * _NEAR > sum(fit):
             best, fit = reader, now
@@ -59,27 +73,23 @@ def _best(lines: Sequence[str]) -> tuple[LineReader | None, list[bool]]:
 
 
 def _fit(reader: LineReader, lines: Sequence[str]) -> list[bool]:
-    if isinstance(reader, PatternLines):
-        match, text = reader.head.match, "\n".join(lines)
-        if reader.form.height > 1:
-            starts = {found.start() for found in reader.head.finditer(text)}
-            places = [0]
-            for line in lines:
-                places.append(places[-1] + len(line) + 1)
-            heads = [start in starts for start in places[:-1]]
-            return [one or (index > 0 and heads[index - 1]) for index, one in enumerate(heads)]
-        return [match(line) is not None for line in lines]
-    return [fits(reader, line) for line in lines]
+    if not isinstance(reader, PatternLines):
+        return [fits(reader, line) for line in lines]
+    if reader.form.height == 1:
+        return [reader.head.match(line) is not None for line in lines]
+    fit: list[bool] = []
+    for head in reader.scan("".join(f"{line}\n" for line in lines)):
+        fit += [False] if isinstance(head, str) else [True] * head.height
+    return fit
 
 
 def _candidates(lines: Sequence[str]) -> Iterator[LineReader]:
     if lines[0].startswith(("__CURSOR=", "__REALTIME_TIMESTAMP=")):
         yield ObjectLines("journal", separator=b"\n\n", end="\n\n")
         return
-    yield from (ObjectLines(name) for name in ("json",))
-    for line in lines[:20]:
-        if match := _FIELDS.match(line):
-            yield PatternLines(w3c(match[1]), _w3c_shape(match[1]))
+    yield ObjectLines("json")
+    for match in filter(None, map(_FIELDS.match, lines)):
+        yield PatternLines(w3c(match[1]), _w3c_shape(match[1]))
     shapes = {shape for shape in SHAPES if any(_finder(shape).search(line, 0, 200) for line in pick(lines, 100))}
     for form in all_formats():
         for shape in form.shapes or ("",):
@@ -87,6 +97,7 @@ def _candidates(lines: Sequence[str]) -> Iterator[LineReader]:
                 yield compiled(form.name, shape)
         if form.name == "auditd":
             yield ObjectLines("logfmt")
+    yield ObjectLines("json", strict=False)
 
 
 @cache
@@ -120,7 +131,7 @@ def w3c(fields: str) -> Format:
     names = fields.strip().split("\t" if "\t" in fields else None)
     return Format(
         "w3c",
-        r"(?!#)(?P<message>" + gap.join(_w3c_columns(names, gap)) + r"[^\n]*)",
+        r"(?!#)(?P<message>\"?" + gap.join(_w3c_columns(names, gap)) + r"[^\n]*)",
         continues=False,
         fields=tuple(names),
     )
@@ -131,7 +142,7 @@ def _w3c_columns(names: Sequence[str], gap: str) -> Iterator[str]:
     index = 0
     while index < len(names):
         if names[index] == "date" and names[index + 1 : index + 2] == ["time"]:
-            yield "{time}"
+            yield r"{time}\"?"
             index += 1
         elif names[index] in ("time", "ts") and "date" not in names:
             yield "{time}"

@@ -1,20 +1,32 @@
 """Entries of a log: a first line, the lines that continue it, and the rows that they become."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from skillstill.facts.readers.logs.heads import Head, LineReader, level_of
-from skillstill.facts.readers.logs.kinds import THROWN, kind_of, milliseconds, number_of
-from skillstill.facts.readers.logs.messages import Messages
+from skillstill.facts.readers.logs.kinds import THROWN, kind_of
+from skillstill.facts.readers.logs.messages import Found, Messages, number_as, summarise
 from skillstill.facts.table import Row
 
-MOST = 1_000  # lines that continue one entry
+MOST = 10_000  # lines that continue one entry
 _TEXT = 300  # characters of a value
+_PAIRS = 20_000
 _SPOKEN = re.compile(r"\W{0,2}(?P<upper>[A-Z]{4,9})\b[\])>]?[ :]|\W{0,2}(?P<lower>[A-Za-z]{4,9})[\])>]?:", re.ASCII)
 _ASIDE = re.compile(r"\s*$|#|-{3,}|={3,}")  # blank lines, headers, rules
 _JUNK = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+class Told(dict[tuple[str, str], Found]):
+    """Remembers what the pairs of a name and a value tell."""
+
+    def __missing__(self, pair: tuple[str, str]) -> Found:
+        if len(self) >= _PAIRS:
+            self.clear()
+        name, value = pair
+        kind = kind_of(name, value)
+        made = self[pair] = (kind, None if kind == name else name, value[:_TEXT], number_as(kind, value))
+        return made
 
 
 @dataclass
@@ -26,8 +38,6 @@ class Tally:
     first: str | None = None
     last: str | None = None
     levels: int = 0
-    cut: bool = False
-    formats: Counter[str] = field(default_factory=Counter)
     zones: set[str | None] = field(default_factory=set)
     continued: int = 0
 
@@ -49,6 +59,7 @@ class Entries:
     _end: int = 0
     _last: int = 0
     _more: list[str] = field(default_factory=list)
+    _told: Told = field(default_factory=Told)
 
     def add(self, place: int, text: str) -> None:
         """Read a chunk of whole lines that stands at that place of the file."""
@@ -97,14 +108,16 @@ class Entries:
 
     def close(self) -> None:
         """Write the rows of the entry that is open."""
-        if self._open is None:
+        head = self._open
+        if head is None:
             return
-        head, lines = self._open, (self._first, self._last)
-        template, found = self.messages.read(head.message)
+        lines, fields = (self._first, self._last), self.fields
+        told = [self._told[pair] for pair in head.fields]
+        fields += [lines + one for one in told]
+        template = summarise(told) if head.told else self.messages.read(head.message, lines, fields)
         level = head.level or spoken_level(head.message)
-        here = self.raw and head.start >= 0
-        body = None if here else "\n".join((head.message, *map(str.rstrip, self._more)))[:_TEXT]
-        message = (self._start, self._end - self._start) if here else None
+        here = (self._start, self._end - self._start) if self.raw and head.start >= 0 else None
+        body = None if here else self._body(head)
         self.entries.append(
             (
                 *lines,
@@ -112,7 +125,7 @@ class Entries:
                 head.zone,
                 level,
                 head.component,
-                message,
+                here,
                 template,
                 head.host,
                 head.pid,
@@ -120,22 +133,28 @@ class Entries:
                 body,
             )
         )
-        self.fields += [(*lines, kind, name, value[:_TEXT], number) for kind, name, value, number in found]
-        if head.fields:
-            self.fields += [(*lines, *told) for told in _told(head)]
+        self._close_lines(lines)
+        self._open = None
+        self._count(head, level)
+
+    def _body(self, head: Head) -> str:
+        return "\n".join((head.message, *map(str.rstrip, self._more)))[:_TEXT]
+
+    def _close_lines(self, lines: tuple[int, int]) -> None:
+        """Write what the lines that continue an entry hold."""
         if self._more:
             self.fields += [(*lines, "exception", None, name, None) for name in thrown(self._more)]
             self._more = []
-        self._open = None
-        self._count(head, level)
 
     def _count(self, head: Head, level: str | None) -> None:
         tally = self.tally
         tally.entries += 1
         tally.levels += level is not None
         if head.time:
-            tally.first = head.time if tally.first is None or head.time < tally.first else tally.first
-            tally.last = head.time if tally.last is None or head.time > tally.last else tally.last
+            if tally.first is None or head.time < tally.first:
+                tally.first = head.time
+            if tally.last is None or head.time > tally.last:
+                tally.last = head.time
             tally.zones.add(head.zone)
 
     def take(self) -> tuple[list[Row], list[Row]]:
@@ -143,14 +162,6 @@ class Entries:
         rows = self.entries, self.fields
         self.entries, self.fields = [], []
         return rows
-
-
-def _told(head: Head) -> Iterator[tuple[str, str | None, str, float | None]]:
-    for name, value in head.fields:
-        if value != "-":
-            kind = kind_of(name, value)
-            number = milliseconds(value) if kind == "duration_ms" else number_of(value)
-            yield kind, None if kind == name else name, value[:_TEXT], number
 
 
 def spoken_level(message: str) -> str | None:

@@ -32,13 +32,16 @@ _WORDS = "|".join(sorted((name for name in LEVELS if name not in ("SYSTEM", "CON
 _MACROS = {
     "level": rf"(?P<level>(?i:{_WORDS}|SYSTEM|CONFIG|AUDIT))(?![\w-])",
     "upper": rf"(?P<level>{_WORDS})(?![\w-])",
+    "anycase": rf"(?P<level2>(?i:{_WORDS}))(?=[ \t:|,;\]-]|$)",
+    "UPPER": rf"(?P<level3>{_WORDS})(?![\w-])",
     "letter": r"(?P<level>[VDIWEFA])",
     "pid": r"(?P<pid>\d{1,10})",
-    "host": r"(?P<host>[\w.:@/-]{1,255})",
+    "host": r"(?P<host>\S{1,255})",
     "component": r"(?P<component>[^\s:\[\]]{1,200})",
     "dotted": r"(?P<component>[A-Za-z_][\w.$/-]{0,200})",
     "thread": r"(?P<thread>[^\]\n]{0,200})",
     "message": r"(?P<message>[^\n]*)",
+    "eol": r"\r?\n",
     "pri": r"(?:<(?P<priority>\d{1,3})>)?",
     # What may stand between a time and a level, in any order: a thread in brackets, a process, a name.
     "leads": (
@@ -63,9 +66,10 @@ class Format:
     pattern      a regular expression; `{time}` and the other names in braces are written out from tables
     shapes       shapes that its time may have; none if it has no time
     continues    lines that do not fit belong to the entry before them; else only indented ones do
-    height       lines of one entry
+    height       lines of one entry; 0 if it has as many as the pattern takes
     loose        groups are guesses: the name in brackets is a component if there is no other
     nested       the message is an entry of another format
+    told         the groups tell all that the message holds
     fields       names of the fields `f_0`, `f_1`, ..., if they cannot be names of groups
     """
 
@@ -76,6 +80,7 @@ class Format:
     height: int = 1
     loose: bool = False
     nested: bool = False
+    told: bool = False
     fields: tuple[str, ...] = ()
 
     def field(self, group: str) -> str:
@@ -85,13 +90,9 @@ class Format:
         """Return the regular expression of a line, for one shape of time."""
         return _write_out(self.pattern.replace("{time}", pattern(shape) if shape else ""))
 
-    @property
-    def has_level(self) -> bool:
-        return any(group in self.pattern for group in ("level", "upper", "letter", "priority", "pri"))
-
 
 def _write_out(text: str) -> str:
-    return re.sub(r"\{([a-z]+)\}", lambda match: _MACROS[match[1]], text)
+    return re.sub(r"\{([A-Za-z]+)\}", lambda match: _MACROS[match[1]], text)
 
 
 @cache

@@ -33,12 +33,8 @@ class NestedLines:
         return self.outer.continues
 
     @property
-    def has_level(self) -> bool:
-        return self.outer.has_level or self.inner[0].has_level
-
-    @property
     def has_time(self) -> bool:
-        return True
+        return self.outer.has_time or self.inner[0].has_time
 
     @property
     def nested(self) -> bool:
@@ -60,9 +56,11 @@ class NestedLines:
 
 
 def join(outer: Head, inner: Head) -> Head:
-    """Return the envelope with what the message tells. The time stays that of the envelope."""
+    """Return the envelope with what the message tells. The time stays that of the envelope, if it has one."""
     here = outer.start >= 0 and inner.start >= 0 and outer.length >= inner.size - 1
     return outer._replace(
+        time=outer.time or inner.time,
+        zone=outer.zone if outer.time else inner.zone,
         level=inner.level or outer.level,
         component=inner.component or outer.component,
         host=inner.host or outer.host,
@@ -76,11 +74,16 @@ def join(outer: Head, inner: Head) -> Head:
 
 
 def unnest(readers: Sequence[LineReader], lines: Sequence[str]) -> list[LineReader]:
-    """Return the readers; those of envelopes look into the messages, by the formats that a sample of them shows."""
-    return [_look_inside(reader, lines) if reader.nested else reader for reader in readers]
+    """Return the readers; those of envelopes look into the messages, by the formats that a sample of them shows.
+
+    An envelope without a time that holds no log is none.
+    """
+    opened = [_look_inside(reader, lines) if reader.nested else reader for reader in readers]
+    return [reader for reader in opened if reader.has_time or not reader.nested]
 
 
 def _look_inside(reader: LineReader, lines: Sequence[str]) -> LineReader:
     heads = (first_of(reader, line + "\n") for line in pick(lines, _LINES))
-    inner = detect("", [head.message.rstrip("\n") for head in heads if isinstance(head, Head)])
+    messages = [head.message.rstrip("\n") for head in heads if isinstance(head, Head)]
+    inner = detect("", messages, envelopes=False)
     return NestedLines(reader, inner) if inner else reader

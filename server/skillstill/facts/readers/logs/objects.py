@@ -31,6 +31,7 @@ _KEYS = {  # in the order of preference; a dot leads into an inner object
 _ORDER = {column: tuple(keys.split()) for column, keys in _KEYS.items()}
 _DEEP = 6  # inner objects below are told as text
 _MOST = 200  # keys of an object
+_IS_TIME = re.compile(r"(?i:.*(?:time|timestamp|date|_at|unixnano|\.\$date)$)").match  # the last resort
 _PAIR = re.compile(r'([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*+"|[^\s"]*)', re.ASCII)
 _TEN = ("TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")  # of bunyan and pino: 10 to 60
 Flat = dict[str, Any]
@@ -78,10 +79,10 @@ class ObjectLines:
     separator: bytes = b"\n"
     end: str = "\n"
     continues: bool = False
-    has_level: bool = True
     has_time: bool = True
     nested: bool = False
     lacks: str = ""
+    strict: bool = True
 
     def scan(self, text: str) -> Iterator[Head | str]:
         separator = self.separator.decode()
@@ -90,9 +91,11 @@ class ObjectLines:
 
     def _read(self, line: str, separator: str) -> Head | None:
         flat = _PARSERS[self.name](line)
-        if not flat:
-            return None
-        return head_of(flat, line, len(line) + len(separator), line.count("\n") + len(separator))
+        return (
+            head_of(flat, line, len(line) + len(separator), line.count("\n") + len(separator), self.strict)
+            if flat
+            else None
+        )
 
 
 def parse_json(line: str) -> Flat | None:
@@ -130,12 +133,13 @@ def parse_journal(block: str) -> Flat | None:
 _PARSERS = {"json": parse_json, "logfmt": parse_logfmt, "journal": parse_journal}
 
 
-def head_of(flat: Flat, line: str, size: int, height: int) -> Head | None:
-    """Return an entry from its keys, or None if they tell neither a time nor a level."""
+def head_of(flat: Flat, line: str, size: int, height: int, strict: bool) -> Head | None:
+    """Return an entry from its keys, or None if they tell neither a time nor a level, and they should."""
     found = {column: next((key for key in keys if key in flat), "") for column, keys in _ORDER.items()}
+    found["time"] = found["time"] or next(filter(_IS_TIME, flat), "")
     time, zone = from_value(flat[found["time"]]) if found["time"] else (None, None)
     level = level_of_value(flat[found["level"]], found["level"]) if found["level"] else _unsaid_level(flat)
-    if time is None and level is None:
+    if strict and time is None and level is None:
         return None
     used = {key for column, key in found.items() if column in ("time", "message") or (column == "level" and level)}
     message = text_of(flat[found["message"]]) if found["message"] else line
@@ -157,6 +161,7 @@ def head_of(flat: Flat, line: str, size: int, height: int) -> Head | None:
         message,
         *_place(line, message),
         tuple((key, text_of(value)) for key, value in flat.items() if key not in used),
+        not found["message"],
     )
 
 

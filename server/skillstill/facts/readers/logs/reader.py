@@ -10,7 +10,7 @@ from skillstill.facts.readers.logs.entries import Entries
 from skillstill.facts.readers.logs.heads import Head, LineReader
 from skillstill.facts.readers.logs.messages import Messages
 from skillstill.facts.readers.logs.nested import unnest
-from skillstill.facts.readers.logs.stream import Bytes, chunks, open_bytes, unpack_head
+from skillstill.facts.readers.logs.stream import COLOUR, Bytes, chunks, open_bytes, unpack_head
 from skillstill.facts.table import FactColumn, FactTable
 
 ENTRIES = FactTable(
@@ -72,7 +72,7 @@ _NEVER = re.compile(
     r"|py|pyi|js|jsx|mjs|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|pl|sh|ps1|lua|swift|scala|r|jl|tar|zip|tgz)",
     re.IGNORECASE,
 )
-_LOOSE = frozenset(("time", "name_time", "level", "syslog_untagged", "uvicorn", "python_plain"))
+_LOOSE = frozenset(("time", "name_time", "level", "syslog_untagged", "uvicorn", "python_plain", "compose"))
 _HEAD_LINES = 40
 _LEAST_LINES = 3
 _SURE, _LIKELY = 0.7, 0.4  # of the first lines begin an entry
@@ -118,7 +118,11 @@ def _sample(data: Bytes, size: int) -> list[str]:
     parts = data.windows(_WINDOW, _WINDOWS, size)
     if data.encoding == "utf-8" and data.raw and not all(map(_is_utf8, parts)):
         data.encoding = "cp1252"
-    return [line for part in parts for line in part.decode("latin-1").split("\n")]
+    texts = [part.decode("latin-1") for part in parts]
+    if any("\x1b[" in text for text in texts):
+        data.coloured, data.raw = True, False
+        texts = [COLOUR.sub("", text) for text in texts]
+    return [line for text in texts for line in text.split("\n")]
 
 
 def _is_utf8(part: bytes) -> bool:
@@ -147,7 +151,7 @@ def _learn(readers: Sequence[LineReader], lines: Sequence[str]) -> Messages:
     """Return templates that the sample shows."""
     messages = Messages()
     for head in readers[0].scan("\n".join(lines) + readers[0].end):
-        if isinstance(head, Head):
+        if isinstance(head, Head) and not head.told:
             messages.learn(head.message)
     messages.forget()
     return messages
@@ -175,9 +179,8 @@ def _gaps(entries: Entries, data: Bytes, cut: bool) -> Iterator[Gap]:
     tally, main = entries.tally, entries.readers[0]
     if tally.unread:
         yield Gap("lines that no format fits", "entries")
-    if not main.has_level:
-        reason = "level only where the message begins with one" if tally.levels else "no level in this format"
-        yield Gap(reason, "entries", "level")
+    if tally.levels < tally.entries:
+        yield Gap("level in some entries only" if tally.levels else "no level in this format", "entries", "level")
     if not main.has_time:
         yield Gap("no time in this format", "entries", "time")
     if main.lacks:

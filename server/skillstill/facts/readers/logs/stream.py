@@ -4,6 +4,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,17 +21,37 @@ from skillstill.facts.reader import Source, Unreadable
 CHUNK = 256 * 1024  # some 2,500 lines: their rows are one batch
 LONGEST = 1024 * 1024  # bytes of a line; of a longer one the beginning is read
 KEPT = 64 * 1024  # bytes of a line that is too long
+_DICTIONARY = 128 * 1024 * 1024  # bytes that xz may take; the strongest setting takes 65 MB
 _RATIO = 300  # logs shrink to a tenth, at most to a hundredth
 _LEAST = 64 * 1024 * 1024
 _MOST = 16 * 1024**3
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+COLOUR = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|\x1b\([A-B]")
+_BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstd.ZstdError)
+
+
+class Xz:
+    """Unpacks xz with a bound to its memory, which the standard reader of files cannot set."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._unpacker = stream, lzma.LZMADecompressor(memlimit=_DICTIONARY)
+
+    def read(self, size: int) -> bytes:
+        data = b""
+        while not data and not self._unpacker.eof:
+            packed = self._stream.read(CHUNK) if self._unpacker.needs_input else b""
+            if self._unpacker.needs_input and not packed:
+                raise EOFError
+            data = self._unpacker.decompress(packed, size)
+        return data
+
+
 _MAGIC: tuple[tuple[bytes, Callable[[BinaryIO], BinaryIO]], ...] = (
     (b"\x1f\x8b", lambda stream: cast("BinaryIO", gzip.GzipFile(fileobj=stream))),
     (b"BZh", lambda stream: cast("BinaryIO", bz2.BZ2File(stream))),
-    (b"\xfd7zXZ\0", lambda stream: cast("BinaryIO", lzma.LZMAFile(stream, memlimit=128 * 1024 * 1024))),
+    (b"\xfd7zXZ\0", lambda stream: cast("BinaryIO", Xz(stream))),
     (b"\x28\xb5\x2f\xfd", lambda stream: cast("BinaryIO", zstd.ZstdFile(stream))),
 )
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 
 
 @dataclass
@@ -40,6 +61,7 @@ class Bytes:
     raw         a place in them is a place in the file
     encoding    of the file; what `read` returns is UTF-8 if the file is UTF-16
     skipped     bytes of the mark of the encoding, at the beginning
+    coloured    there are codes for terminals, which `chunks` takes out
     """
 
     stream: BinaryIO
@@ -48,6 +70,7 @@ class Bytes:
     skipped: int = 0
     left: int = _MOST
     broken: str = ""
+    coloured: bool = False
     _pending: bytes = b""
     _decoder: codecs.IncrementalDecoder | None = None
 
@@ -140,14 +163,19 @@ def chunks(data: Bytes, separator: bytes, end: str) -> Iterator[tuple[int, str, 
         rest += block
         cut = rest.rfind(separator) + len(separator)
         if cut >= len(separator):
-            yield place, rest[:cut].decode("latin-1"), False
+            yield place, _text(rest[:cut], data.coloured), False
             place, rest = place + cut, rest[cut:]
         elif len(rest) > LONGEST:
-            yield place, rest[:KEPT].decode("latin-1") + end, True
+            yield place, _text(rest[:KEPT], data.coloured) + end, True
             size, rest = _skip(data, len(rest))
             place += size
     if rest:
-        yield place, rest.decode("latin-1").removesuffix("\r") + end, False
+        yield place, _text(rest, data.coloured).removesuffix("\r") + end, False
+
+
+def _text(data: bytes, coloured: bool) -> str:
+    text = data.decode("latin-1")
+    return COLOUR.sub("", text) if coloured else text
 
 
 def _skip(data: Bytes, size: int) -> tuple[int, bytes]:

@@ -29,7 +29,7 @@ _DIRECTIVES = {  # of strptime, and: %n %e month and day of two digits, %f a fra
     "s": r"(?P<s>1\d{9}(?:\d{3}|\d{6}|\d{9})?(?:\.\d{1,9})?(?!\d))",
 }
 SHAPES = {
-    "iso": r"%Y-%m-%d[T_ \t]%H:%M:%S",
+    "iso": r"%Y-%m-%d(?:[T_ \t]|\" \")%H:%M:%S",
     "slashes": r"%Y/%m/%d[ T-]%H:%M:%S",
     "dots": r"%Y\.%m\.%d[ T-]%H:%M:%S",
     "dashes": r"%Y-%m-%d-%H\.%M\.%S",
