@@ -22,10 +22,12 @@ from skillstill.console.options import (
     Base,
     Endpoint,
     GpuLayers,
+    Indexes,
     Json,
     Offline,
     Project,
     RegistryFile,
+    Remembers,
     SubagentName,
     Threads,
     Traces,
@@ -102,6 +104,8 @@ def run(
     gpu_layers: GpuLayers = "auto",
     threads: Threads = None,
     trace: Traces = True,
+    remember: Remembers = True,
+    index: Indexes = True,
 ) -> int:
     """Let a subagent answer one question about a folder.
 
@@ -113,7 +117,8 @@ def run(
 
     project = workspace.expanduser()
     models = _models(endpoint, offline, gpu_layers, threads, slots=1)
-    runtime = _runtime(registry, project, models, base, trace)
+    _keep_indexes(index)
+    runtime = _runtime(registry, project, models, base, trace, remember)
     show.warn_untrusted(runtime.registry)
     text = _read_all() if prompt == "-" else prompt
     with show.steps_on_terminal() as on_step:
@@ -148,6 +153,8 @@ def serve(
     ] = None,
     log_json: Annotated[bool, typer.Option("--log-json", help="Log one JSON object a line.")] = False,
     trace: Traces = True,
+    remember: Remembers = True,
+    index: Indexes = True,
 ) -> int:
     """Serve every subagent as an MCP tool over standard input and output, or over HTTP.
 
@@ -163,7 +170,8 @@ def serve(
         logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
         folder = Folder(workspace).root
         models = _models(endpoint, offline, gpu_layers, threads, slots)
-        server = build(_runtime(registry, folder, models, base, trace), folder, slots)
+        _keep_indexes(index)
+        server = build(_runtime(registry, folder, models, base, trace, remember), folder, slots)
     if http is None:
         serve_stdio(server)
     else:
@@ -262,6 +270,21 @@ def trust(
 
 
 @app.command(rich_help_panel=USE)
+def forget(
+    workspace: Annotated[Path, typer.Option("--workspace", "-w", help="The folder to forget.")] = Path(),
+    everything: Annotated[bool, typer.Option("--all", help="Forget all folders.")] = False,
+) -> int:
+    """Forget what was read of a folder, and all remembered answers. The next question reads it anew."""
+    from skillstill.facts.home import forget, forget_all, index_folder
+    from skillstill.run.memory import forget_answers
+
+    home = index_folder()
+    indexes = forget_all(home) if everything else forget(home, workspace.expanduser().resolve())
+    typer.echo(f"forgot {indexes} indexes and {forget_answers()} answers")
+    return 0
+
+
+@app.command(rich_help_panel=USE)
 def purge(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> int:
     """Remove all that skillstill keeps for you: subagents, library, traces, caches, settings, models that it fetched.
 
@@ -346,12 +369,21 @@ def _no_garbage_yet() -> Iterator[None]:
         gc.enable()
 
 
-def _runtime(registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool) -> "Runtime":
+def _keep_indexes(wanted: bool) -> None:
+    if not wanted:
+        from skillstill.facts.opened import OPENED
+
+        OPENED.home = lambda: None
+
+
+def _runtime(
+    registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool, remember: bool
+) -> "Runtime":
     from skillstill.models.sources import model_file
     from skillstill.runtime import Runtime
     from skillstill.skills.registry import Registry
 
-    return Runtime(Registry(registry, project), models, model_file(base) if base else None, trace)
+    return Runtime(Registry(registry, project), models, model_file(base) if base else None, trace, remember and trace)
 
 
 def _models(endpoint: str | None, offline: bool, gpu_layers: str, threads: int | None, slots: int) -> "Models":

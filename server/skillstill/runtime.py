@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from skillstill.contract import provenance_hash, serving_hash
-from skillstill.errors import ModelError, TraceError, UsageError
-from skillstill.run import loop, store
+from skillstill.errors import ModelError, Refusal, SkillstillError, TraceError, UsageError
+from skillstill.run import loop, memory, store
 from skillstill.run.finish import finish
 from skillstill.run.prompt import check_prompt
 from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.skills.skill import Skill
-from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, Trace
+from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, Tally, Trace
 from skillstill.workspace import Workspace
 
 EVALUATE = ("skillstill", "evaluate")
@@ -21,12 +21,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Runs subagents. `base` replaces the base model of untrained entries; a release keeps its own."""
+    """Runs subagents. `base` replaces the base model of untrained entries; a release keeps its own.
+
+    remembers   whether the same question about unchanged files is answered at once, as it was before
+    """
 
     registry: Registry
     models: Models
     base: ModelFile | None = None
     keep_traces: bool = True
+    remembers: bool = True
 
     async def run(
         self, name: str, prompt: str, workspace: Path, on_step: OnStep | None = None, *, within: str = ""
@@ -45,7 +49,35 @@ class Runtime:
         check_fresh(listed, skill)
         spec = self._spec(listed, skill)
         brief = _brief(listed, skill, question, self.models.label(spec), spec.dialect)
-        trace = await loop.run(brief, self.models.lease(spec), Workspace(workspace), on_step)
+        folder = Workspace(workspace)
+        if listed.entry.state != "released" or not self.remembers:
+            return await self._answer(brief, listed, spec, folder, on_step)
+        return await self._remembered(brief, listed, spec, folder, on_step)
+
+    async def _remembered(
+        self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
+    ) -> Trace:
+        """Return the trace of the same question, if its answer is still true, else that of a new run."""
+        asked = memory.Asked(brief.release, brief.model, brief.prompt, folder.root)
+        state = b""
+        try:
+            state = await memory.folder_state(folder)
+            if known := await memory.recall(asked, state, folder, {tool.name: tool for tool in brief.skill.tools}):
+                return _recalled(known)
+        except (SkillstillError, Refusal) as error:  # what cannot be remembered is answered
+            log.info("%s", error)
+        trace = await self._answer(brief, listed, spec, folder, on_step)
+        try:
+            if state and state == await memory.folder_state(folder):  # it changed meanwhile: nobody knows what was seen
+                memory.remember(asked, state, trace)
+        except (SkillstillError, Refusal) as error:
+            log.info("%s", error)
+        return trace
+
+    async def _answer(
+        self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
+    ) -> Trace:
+        trace = await loop.run(brief, self.models.lease(spec), folder, on_step)
         trace = finish(trace, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})
@@ -99,6 +131,13 @@ def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: 
         model=model,
         dialect=dialect,
     )
+
+
+def _recalled(trace: Trace) -> Trace:
+    """Return the trace with a note that it is not of now. Nothing was read or written for it."""
+    note = f"(Answered at {trace.created.astimezone():%Y-%m-%d %H:%M}; what it rests on has not changed.)"
+    report = trace.report.model_copy(update={"notes": (*trace.report.notes, note)})
+    return trace.model_copy(update={"report": report, "tally": Tally()})
 
 
 def _store(trace: Trace) -> None:

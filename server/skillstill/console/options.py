@@ -67,3 +67,10 @@ Endpoint = Annotated[
     ),
 ]
 Traces = Annotated[bool, typer.Option("--trace/--no-trace", help="Keep a trace of the run for `show`, for 30 days.")]
+Remembers = Annotated[
+    bool,
+    typer.Option("--remember/--no-remember", help="Answer the same question about unchanged files as before, at once."),
+]
+Indexes = Annotated[
+    bool, typer.Option("--index/--no-index", help="Keep what was read of a folder for the next question, in the cache.")
+]

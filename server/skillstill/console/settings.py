@@ -46,6 +46,8 @@ def _read(file: Path) -> dict[str, Any]:
         base: str | None = None
         offline: bool | None = None
         no_trace: bool | None = None
+        no_remember: bool | None = None
+        no_index: bool | None = None
 
     try:
         said = Settings.model_validate(tomllib.loads(file.read_text(encoding="utf-8"))).model_dump(exclude_none=True)
@@ -59,8 +61,8 @@ def _read(file: Path) -> dict[str, Any]:
 def _as_parameters(said: dict[str, Any], folder: Path) -> dict[str, Any]:
     for name in {"registry", "base"} & said.keys():
         said[name] = str(folder / Path(said[name]).expanduser())  # from the file's folder, wherever one stands
-    if "no_trace" in said:
-        said["trace"] = not said.pop("no_trace")
+    for name in {"no_trace", "no_remember", "no_index"} & said.keys():
+        said[name.removeprefix("no_")] = not said.pop(name)
     if "gpu_layers" in said:
         said["gpu_layers"] = str(said["gpu_layers"])
     if os.environ.get(REGISTRY):  # it is merged behind the flag, and must come before the file
