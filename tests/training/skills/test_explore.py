@@ -19,6 +19,7 @@ from skillstill_training.sampling.goal_builder import GoalBuilder, UnfitGoal
 from skillstill_training.workspaces import BuiltWorkspace, load_sources
 
 from tests.scenes import ROOT, write
+from tests.training.skills.proofs import once
 
 SKILL = ROOT / "skills" / "explore"
 FAMILIES = {family.name: family for family in load_families(SKILL)}
@@ -157,11 +158,12 @@ NOTES: dict[str, JsonValue] = {
 }
 
 
-@pytest.fixture
-def built(tmp_path: Path) -> BuiltWorkspace:
-    return BuiltWorkspace("shop", "train", write(tmp_path, FILES), NOTES)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuiltWorkspace:
+    return BuiltWorkspace("shop", "train", write(tmp_path_factory.mktemp("shop"), FILES), NOTES)
 
 
+@once
 async def goals(family: Family, built: BuiltWorkspace) -> list[Goal]:
     """Return proven goals of the family, each in a wording that consists of its slots."""
     builder = GoalBuilder(load_skill(SKILL), SpeechConfig(loose=0, typo=0, scoped=0), seed=1)

@@ -17,7 +17,7 @@ from skillstill_training.workspaces import BuiltWorkspace, Source, load_sources
 from skillstill_training.workspaces.steps import run_steps
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 
-from tests.training.skills.proofs import prove_drafts
+from tests.training.skills.proofs import once, prove_drafts
 
 FOLDER = Path(__file__).parents[3] / "skills" / "logs"
 FAMILIES = load_families(FOLDER)
@@ -62,6 +62,7 @@ def drafts(family: Family, built: BuiltWorkspace, count: int = DRAFTS) -> list[D
     return list(itertools.islice(family.drafts(built, Random(1)), count))
 
 
+@once
 async def goals(family: Family, built: BuiltWorkspace, builder: GoalBuilder = PLAIN) -> list[Goal]:
     return await prove_drafts(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
 
@@ -117,8 +118,11 @@ async def test_a_description_is_handed_on_as_it_was_given_and_what_it_means_come
 @families
 async def test_an_empty_answer_and_a_list_of_everything_fail(family: Family, services: BuiltWorkspace) -> None:
     paths = [*services.root.rglob("*.log")]
-    everything = "\n".join(f"{file.relative_to(services.root)}:{at}" for file in paths for at in range(1, 2_000))
-    listed = "\n".join(line for file in paths for line in file.read_text(encoding="utf-8").split("\n"))
+    lines = {file: file.read_text(encoding="utf-8").splitlines() for file in paths}
+    everything = "\n".join(
+        f"{file.relative_to(services.root)}:{at}" for file in paths for at in range(1, len(lines[file]) + 1)
+    )
+    listed = "\n".join(line for file in paths for line in lines[file])
     for goal in await goals(family, services):
         for answer in ("", everything, listed):
             assert not judge(goal.check, Attempt.of_text(goal.prompt, answer)).passed, goal.prompt

@@ -22,7 +22,7 @@ from skillstill_training.workspaces import BuiltWorkspace, load_sources
 from skillstill_training.workspaces.steps import run_steps
 from skillstill_training.workspaces.steps.notes import write_notes
 
-from tests.training.skills.proofs import prove_drafts
+from tests.training.skills.proofs import once, prove_drafts
 
 FOLDER = Path(__file__).parents[3] / "skills" / "tables"
 FAMILIES = load_families(FOLDER)
@@ -52,11 +52,10 @@ def column(kind: str, said: str, **more: Any) -> dict[str, Any]:
     return {"kind": kind, "said": said, **more}
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> BuiltWorkspace:
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> BuiltWorkspace:
     """Customers and their orders in a database, the staff in a CSV file."""
-    root = tmp_path / "desk"
-    root.mkdir()
+    root = tmp_path_factory.mktemp("desk")
     customers = [(at, name, CITIES[at % 3], f"555-{at:04}") for at, name in enumerate(PEOPLE, 1)]
     orders = [(100 + at, 1 + (at * at + at // 4) % 18, state(at), 10 + at * 13 % 97, day(at)) for at in range(60)]
     with sqlite3.connect(root / "desk.db") as connection:
@@ -122,6 +121,7 @@ def drafts(family: Family, built: BuiltWorkspace, seed: int = 1) -> list[Draft]:
     return list(itertools.islice(family.drafts(built, Random(seed)), DRAFTS))
 
 
+@once
 async def goals(family: Family, built: BuiltWorkspace, builder: GoalBuilder = PLAIN) -> list[Goal]:
     return await prove_drafts(drafts(family, built), family, built, builder, WORDINGS.get(family.name, (HELD_OUT,)))
 
