@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from tree_sitter import Parser
+from tree_sitter import Parser, Tree
 
 from skillstill.facts.reader import Facts, Gap, Source, Unreadable
 from skillstill.facts.readers.code.entries import entry_rows, test_rows
@@ -19,6 +19,7 @@ from skillstill.facts.table import FactTable, Row
 
 SIZE_LIMIT = 5_000_000  # bytes; larger files are generated or data
 LINE_LIMIT = 20_000  # bytes; a longer line is minified or generated, and its names say little
+DEPTH_LIMIT = 1000  # levels of the tree: a query takes time by their square, and no human writes so many
 
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 _ASYNC = re.compile(r"\basync\b")
@@ -62,7 +63,7 @@ def language_of(name: str, head: bytes) -> str | None:
 
 def read_code(source: bytes, compiled: Compiled) -> Facts:
     """Return the rows of all tables."""
-    tree = Parser(compiled.grammar).parse(source)
+    tree = parse(source, compiled)
     found = Sweep(source, compiled).run(tree)
     rows: dict[str, Sequence[Row]] = {
         "definitions": [definition_row(source, item, compiled) for item in found.definitions],
@@ -77,6 +78,17 @@ def read_code(source: bytes, compiled: Compiled) -> Facts:
         "entry_points": list(entry_rows(source, found, compiled)),
     }
     return Facts({table: rows_of for table, rows_of in rows.items() if rows_of}, gaps_of(found, compiled))
+
+
+def parse(source: bytes, compiled: Compiled) -> Tree:
+    """Return the tree. Raise Unreadable for a tree that would take a query too long."""
+    tree = Parser(compiled.grammar).parse(source)
+    cursor = tree.walk()
+    for node in range(0, tree.root_node.descendant_count, DEPTH_LIMIT):
+        cursor.goto_descendant(node)  # between the levels n and 2 n of a branch there are n nodes: one is met
+        if cursor.depth > DEPTH_LIMIT:
+            raise Unreadable("nested too deep")
+    return tree
 
 
 def definition_row(source: bytes, item: Definition, compiled: Compiled) -> Row:
