@@ -275,11 +275,9 @@ def forget(
     everything: Annotated[bool, typer.Option("--all", help="Forget all folders.")] = False,
 ) -> int:
     """Forget what was read of a folder, and all remembered answers. The next question reads it anew."""
-    from skillstill.facts.home import forget, forget_all, index_folder
-    from skillstill.run.memory import forget_answers
+    from skillstill.run.memory import forget_answers, forget_folder
 
-    home = index_folder()
-    indexes = forget_all(home) if everything else forget(home, workspace.expanduser().resolve())
+    indexes = forget_folder(None if everything else workspace.expanduser().resolve())
     typer.echo(f"forgot {indexes} indexes and {forget_answers()} answers")
     return 0
 
@@ -371,9 +369,9 @@ def _no_garbage_yet() -> Iterator[None]:
 
 def _keep_indexes(wanted: bool) -> None:
     if not wanted:
-        from skillstill.facts.opened import OPENED
+        from skillstill.run.memory import keep_no_index
 
-        OPENED.home = lambda: None
+        keep_no_index()
 
 
 def _runtime(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from skillstill.contract import provenance_hash, serving_hash
-from skillstill.errors import ModelError, Refusal, SkillstillError, TraceError, UsageError
+from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.run import loop, memory, store
 from skillstill.run.finish import finish
 from skillstill.run.prompt import check_prompt
@@ -59,20 +59,10 @@ class Runtime:
     ) -> Trace:
         """Return the trace of the same question, if its answer is still true, else that of a new run."""
         asked = memory.Asked(brief.release, brief.model, brief.prompt, folder.root)
-        state = b""
-        try:
-            state = await memory.folder_state(folder)
-            if known := await memory.recall(asked, state, folder, {tool.name: tool for tool in brief.skill.tools}):
-                return _recalled(known)
-        except (SkillstillError, Refusal) as error:  # what cannot be remembered is answered
-            log.info("%s", error)
-        trace = await self._answer(brief, listed, spec, folder, on_step)
-        try:
-            if state and state == await memory.folder_state(folder):  # it changed meanwhile: nobody knows what was seen
-                memory.remember(asked, state, trace)
-        except (SkillstillError, Refusal) as error:
-            log.info("%s", error)
-        return trace
+        trace, is_old = await memory.remembered(
+            asked, folder, brief.skill.tools, lambda: self._answer(brief, listed, spec, folder, on_step)
+        )
+        return _recalled(trace) if is_old else trace
 
     async def _answer(
         self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None

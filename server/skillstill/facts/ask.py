@@ -15,7 +15,6 @@ from skillstill.facts.excerpts import Excerpts
 from skillstill.facts.places import with_places
 from skillstill.facts.refreshing import root_hash
 from skillstill.facts.table import FactTable
-from skillstill.types import Span
 from skillstill.util.text import one_line
 
 SECONDS = 5.0
@@ -52,6 +51,15 @@ Found = tuple[tuple[str, ...], Sequence[tuple[Any, ...]], int]  # columns, first
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Lines of a file: 1-based, both ends included. (0, 0) is the file as a whole."""
+
+    path: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unseen:
     """So many files of which a query could not see everything, and why."""
 
@@ -71,7 +79,7 @@ class FactRows:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    places: tuple[Span | None, ...]
+    places: tuple[Place | None, ...]
     count: int
     unseen: tuple[Unseen, ...]
     reads: frozenset[str]
@@ -104,7 +112,7 @@ class FactAsker:
         return FactRows(
             columns=columns[:own],
             rows=tuple(row[:own] for row in rows),
-            places=tuple(_span(*row[own:]) if row[own:] else None for row in rows),
+            places=tuple(_place(*row[own:]) if row[own:] else None for row in rows),
             count=count,
             unseen=tuple(self._unseen(query)),
             reads=frozenset(self._reads),
@@ -188,10 +196,10 @@ class FactAsker:
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
-def _span(path: object, first: object, last: object) -> Span | None:
+def _place(path: object, first: object, last: object) -> Place | None:
     """Return the place of a row; None if it is that of no row, as behind a left join."""
     if isinstance(path, str) and isinstance(first, int) and isinstance(last, int):
-        return Span(path=path, first=first, last=last)
+        return Place(path, first, last)
     return None
 
 

@@ -6,30 +6,30 @@ So a change forgets the answers that it touches and no others, absences and coun
 """
 
 import hashlib
+import logging
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from anyio import to_thread
-
 from skillstill.errors import Refusal, SkillstillError
-from skillstill.facts.opened import OPENED
 from skillstill.tools import Tool
-from skillstill.tools.kit.ripgrep import visible_files
+from skillstill.tools.kit.indexing import folder_state, forget_folder, keep_no_index
 from skillstill.types import ReasonKind, Receipt, Trace
 from skillstill.util.storage import state_folder
 from skillstill.workspace import Workspace
 
 FILE = "answers.sqlite"
-KEEP_SECONDS = 30 * 86_400  # as long as traces are kept
+KEEP = 30 * 86_400  # as long as traces are kept
 MOST = 10_000  # answers
 PASSING = {ReasonKind.TIME, ReasonKind.MODEL, ReasonKind.UNEXPECTED}  # reasons that may be gone the next time
 LAYOUT = """
     create table if not exists answers (key blob primary key, state blob, created real, trace text) without rowid;
 """
+log = logging.getLogger(__name__)
+__all__ = ["Asked", "forget_answers", "forget_folder", "keep_no_index", "remembered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,50 +47,70 @@ class Asked:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
 
 
-async def folder_state(workspace: Workspace) -> bytes:
-    """Return the hash of the folder's root: of the names and contents of all files that tools may see.
+async def remembered(
+    asked: Asked, workspace: Workspace, tools: Sequence[Tool], answer: Callable[[], Awaitable[Trace]]
+) -> tuple[Trace, bool]:
+    """Return the trace of an answer that is still true, and True; else that of a new answer, and False.
 
-    Raise SkillstillError and Refusal if it cannot be told.
+    What cannot be remembered is answered all the same.
     """
-    paths = await visible_files(workspace)
-    index = OPENED.get(workspace.root, ())
-    return (await to_thread.run_sync(index.refresh, paths)).root
-
-
-async def recall(asked: Asked, state: bytes, workspace: Workspace, tools: Mapping[str, Tool]) -> Trace | None:
-    """Return the trace of the answer, if it is still true; forget it, if it is not."""
-    with _answers() as answers:
-        row = answers.execute("select state, trace from answers where key = ?", (asked.key,)).fetchone()
-    if row is None:
-        return None
-    trace = Trace.model_validate_json(row[1])
-    if row[0] == state:
-        return trace
-    is_same = await _is_same_again(trace, workspace, tools)
-    with _answers() as answers:
-        if is_same:
-            answers.execute("update answers set state = ? where key = ?", (state, asked.key))
-        else:
-            answers.execute("delete from answers where key = ?", (asked.key,))
-    return trace if is_same else None
-
-
-def remember(asked: Asked, state: bytes, trace: Trace) -> None:
-    """Keep an answer for that state of the files. One that ended for a passing reason is not kept."""
-    if trace.report.reason and trace.report.reason.kind in PASSING:
-        return
-    with _answers() as answers:
-        row = (asked.key, state, time.time(), trace.model_dump_json())
-        answers.execute("insert or replace into answers values (?, ?, ?, ?)", row)
-        answers.execute("delete from answers where created < ?", (time.time() - KEEP_SECONDS,))
-        newest = "select key from answers order by created desc limit ?"
-        answers.execute(f"delete from answers where key not in ({newest})", (MOST,))  # noqa: S608
+    state = await _state(workspace)
+    if state and (trace := await _recall(asked, state, workspace, {tool.name: tool for tool in tools})):
+        return trace, True
+    trace = await answer()
+    if state and state == await _state(workspace):  # otherwise a file changed meanwhile: nobody knows what was seen
+        _remember(asked, state, trace)
+    return trace, False
 
 
 def forget_answers() -> int:
-    """Forget all answers. Return how many there were."""
+    """Forget all answers. Return how many there were. Raise SkillstillError."""
     with _answers() as answers:
         return answers.execute("delete from answers").rowcount
+
+
+async def _state(workspace: Workspace) -> bytes:
+    """Return the hash of the folder's state; empty if it cannot be told."""
+    try:
+        return await folder_state(workspace)
+    except (SkillstillError, Refusal) as error:
+        log.info("%s", error)
+        return b""
+
+
+async def _recall(asked: Asked, state: bytes, workspace: Workspace, tools: Mapping[str, Tool]) -> Trace | None:
+    """Return the trace of the answer if it is still true. Forget it if it is not."""
+    try:
+        with _answers() as answers:
+            row = answers.execute("select state, trace from answers where key = ?", (asked.key,)).fetchone()
+        if row is None:
+            return None
+        trace = Trace.model_validate_json(row[1])
+        if row[0] == state:
+            return trace
+        is_same = await _is_same_again(trace, workspace, tools)
+        change = "update answers set state = :state" if is_same else "delete from answers"
+        with _answers() as answers:
+            answers.execute(f"{change} where key = :key", {"state": state, "key": asked.key})
+    except (SkillstillError, ValueError) as error:
+        log.info("%s", error)
+        return None
+    return trace if is_same else None
+
+
+def _remember(asked: Asked, state: bytes, trace: Trace) -> None:
+    """Keep an answer for that state of the files. One that ended for a passing reason is not kept."""
+    if trace.report.reason and trace.report.reason.kind in PASSING:
+        return
+    newest = "select key from answers order by created desc limit ?"
+    try:
+        with _answers() as answers:
+            row = (asked.key, state, time.time(), trace.model_dump_json())
+            answers.execute("insert or replace into answers values (?, ?, ?, ?)", row)
+            answers.execute("delete from answers where created < ?", (time.time() - KEEP,))
+            answers.execute(f"delete from answers where key not in ({newest})", (MOST,))  # noqa: S608
+    except (SkillstillError, ValueError) as error:
+        log.info("%s", error)
 
 
 async def _is_same_again(trace: Trace, workspace: Workspace, tools: Mapping[str, Tool]) -> bool:

@@ -8,13 +8,12 @@ from typing import Annotated
 from anyio import to_thread
 from pydantic import Field
 
-from skillstill.facts.ask import COUNTED, MAX_QUERY, FactRows
+from skillstill.facts.ask import COUNTED, MAX_QUERY, FactRows, Place
 from skillstill.facts.index import FactIndex
-from skillstill.facts.opened import OPENED
 from skillstill.facts.schema import FILES
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
-from skillstill.tools.kit.ripgrep import visible_files
+from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
 from skillstill.tools.tables.query_grammar import KEYWORDS, query_rules
 from skillstill.types import Context, Copied, Grammar, Rules, Span, Terms
@@ -39,23 +38,11 @@ def query_tool(references: tuple[str, ...]) -> Tool:
             Grammar(partial(_rules, _terms(tables))),
         ],
     ) -> Result:
-        index = await refreshed(workspace, references)
+        index = await fresh_index(workspace, references)
         return await to_thread.run_sync(_asked, index, sql)
 
     query.__doc__ = _description(tables)
     return tool(query)
-
-
-async def refreshed(workspace: Workspace, references: tuple[str, ...]) -> FactIndex:
-    """Return the index of a workspace in its present state. Raise SkillstillError and Refusal."""
-    paths = await visible_files(workspace)
-    return await to_thread.run_sync(_refreshed, workspace, references, paths)
-
-
-def _refreshed(workspace: Workspace, references: tuple[str, ...], paths: Sequence[str]) -> FactIndex:
-    index = OPENED.get(workspace.root, references)
-    index.refresh(paths)
-    return index
 
 
 def _asked(index: FactIndex, sql: str) -> Result:
@@ -75,13 +62,13 @@ def _rows(found: FactRows) -> Iterator[Line]:
         yield Line(f"… {left:,} more rows: count them, or ask for fewer", omits=left)
 
 
-def _row(text: str, place: Span | None) -> Line:
+def _row(text: str, place: Place | None) -> Line:
     if place is None:
         return Line(text, is_row=True)
+    span = Span(path=place.path, first=place.first, last=place.last)
     if not place.first:
-        return Line(f"{place.path}: {text}", (place,), is_row=True)
-    line = Line.at(place.path, place.first, text)
-    return replace(line, spans=(place,), is_row=True)
+        return Line(f"{place.path}: {text}", (span,), is_row=True)
+    return replace(Line.at(place.path, place.first, text), spans=(span,), is_row=True)
 
 
 def _unseen(found: FactRows) -> Iterator[Line]:
