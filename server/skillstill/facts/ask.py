@@ -105,7 +105,7 @@ class FactAsker:
                 placed = self._placed(query, kept)
                 columns, rows, count = placed or self._rows(query, kept)
         except sqlite3.Error as error:
-            raise Refusal(_told(error)) from error
+            raise Refusal(self._told(error, query)) from error
         except MemoryError:
             raise Refusal("that needs too much memory: ask for fewer or shorter rows") from None
         own = len(columns) - PLACE if placed else len(columns)
@@ -163,6 +163,20 @@ class FactAsker:
         if changed := self._excerpts.changed:
             yield Unseen("changed since they were read", len(changed))
 
+    def _told(self, error: sqlite3.Error, query: str) -> str:
+        """Return what is wrong with a query, with the names that it might have meant."""
+        text = str(error)
+        if text == "interrupted":
+            return f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows"
+        named = [table for name, table in self._tables.items() if name in {*re.findall(r"\w+", query.lower())}]
+        if text.startswith("no such table"):
+            text += f"; the tables are {', '.join(self._tables)}"
+        elif text.startswith("no such column") and named:
+            text += "".join(
+                f"; {table.name} has {', '.join(column.name for column in table.columns)}" for table in named
+            )
+        return one_line(f"the query cannot be run: {text}", 600)
+
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         """Allow nothing but SELECT over the fact tables, within the limits."""
@@ -201,12 +215,6 @@ def _place(path: object, first: object, last: object) -> Place | None:
     if isinstance(path, str) and isinstance(first, int) and isinstance(last, int):
         return Place(path, first, last)
     return None
-
-
-def _told(error: sqlite3.Error) -> str:
-    if str(error) == "interrupted":
-        return f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows"
-    return one_line(f"the query cannot be run: {error}", 300)
 
 
 def _interrupt(connection: sqlite3.Connection) -> None:

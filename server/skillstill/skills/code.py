@@ -3,17 +3,19 @@
 import hashlib
 import importlib
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
 from skillstill.errors import SkillError, UntrustedError
 from skillstill.skills.trust import OWN, check_code, pack_around
-from skillstill.tools import Toolset, toolset
+from skillstill.tools import READERS, Toolset, toolset
 from skillstill.tools.kit.toolset import PYTHON
 
 SUFFIXES = {".py", ".toml", ".json", ".txt"}  # of what a skill's tools may be made of
 KEPT = 32  # toolsets
+READER = r"^[a-z_]+(:[A-Z_]+)?$"  # a bundled reader, or a file and a constant of the skill's folder
 
 
 def import_from(skill: Path, name: str) -> ModuleType:
@@ -63,6 +65,27 @@ def load_toolset(skill: Path) -> Toolset | None:
         return None
     allow(skill)
     return _import_module(skill.absolute(), _version(skill))
+
+
+def reader_references(skill: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """Return what the readers are found by that a skill names.
+
+    Raise UntrustedError if one is its own and its code may not run, SkillError if there is no such reader.
+    """
+    return tuple(_reader_reference(skill, name) for name in names)
+
+
+def _reader_reference(skill: Path, name: str) -> str:
+    file, is_own, constant = name.partition(":")
+    if not is_own:
+        if name not in READERS:
+            raise SkillError(skill / "subagent.toml", "readers", f"expected some of {', '.join(READERS)}, got {name!r}")
+        return READERS[name]
+    allow(skill)
+    path = skill.absolute() / f"{file}.py"
+    if not path.is_file():
+        raise SkillError(skill / "subagent.toml", "readers", f"{name!r}: there is no {path.name} in the folder")
+    return f"{path}:{constant}"
 
 
 @lru_cache(KEPT)

@@ -4,14 +4,14 @@ import re
 import reprlib
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError, ValidationInfo, field_validator
 
 from skillstill.errors import SkillError
-from skillstill.skills.code import load_toolset
-from skillstill.tools import TOOLS, Tool, Toolset
+from skillstill.skills.code import READER, load_toolset, reader_references
+from skillstill.tools import TOOLS, Tool, Toolset, fact_tools
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.storage import open_regular
 from skillstill.util.text import one_line
@@ -51,10 +51,15 @@ class Opening(Frozen):
 
 
 class Subagent(Frozen):
-    """`subagent.toml`. `system` is the one line that a tuned model sees in place of the skill's text."""
+    """`subagent.toml`. `system` is the one line that a tuned model sees in place of the skill's text.
+
+    readers   whose facts the tools ask: bundled readers by name, the folder's own as `FILE:NAME`, a reader in FILE.py.
+              Without any: all bundled ones
+    """
 
     system: str = Field(min_length=1, max_length=120)
     tools: tuple[str, ...] = Field(min_length=1)
+    readers: tuple[Annotated[str, Field(pattern=READER)], ...] = ()
     base: ModelFile
     workspace: WorkspaceUse = WorkspaceUse()
     limits: Limits = Limits()
@@ -91,6 +96,7 @@ class Skill(Frozen):
     """`instructions` is the body of SKILL.md: what an untrained model is told. `licence` may be empty.
 
     toolset   of the tools that the skill's folder brings, if it brings any
+    readers   references to the readers that it names (facts/worker.py)
     """
 
     name: str
@@ -99,11 +105,13 @@ class Skill(Frozen):
     instructions: str
     subagent: Subagent
     toolset: InstanceOf[Toolset] | None = None
+    readers: tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools that it names. Those of its own folder take the place of bundled ones of their name."""
-        own = self.toolset.by_name if self.toolset else {}
+        own = {tool.name: tool for tool in fact_tools(self.readers)} if self.readers else {}
+        own |= self.toolset.by_name if self.toolset else {}
         return tuple(own[name] if name in own else TOOLS[name] for name in self.subagent.tools)
 
 
@@ -112,7 +120,9 @@ def load_skill(folder: Path) -> Skill:
 
     Raise SkillError, which says which file, which field and what was expected; UntrustedError if its code may not run.
     """
-    skill = read_skill(folder).model_copy(update={"toolset": load_toolset(folder)})
+    skill = read_skill(folder)
+    readers = reader_references(folder, skill.subagent.readers)
+    skill = skill.model_copy(update={"toolset": load_toolset(folder), "readers": readers})
     if problem := _problem(skill):
         raise SkillError(folder / "subagent.toml", *problem)
     return skill

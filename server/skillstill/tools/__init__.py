@@ -5,10 +5,12 @@ from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 
+from skillstill.facts.readers import BUNDLED as READERS
 from skillstill.tools.kit.tool import Line, PendingRanking, Result, Tool, tool
 from skillstill.tools.kit.toolset import GoldenCall, Toolset, toolset
 
 __all__ = [
+    "READERS",
     "TOOLS",
     "GoldenCall",
     "Line",
@@ -17,10 +19,11 @@ __all__ = [
     "Tool",
     "Toolset",
     "bundled_toolsets",
+    "fact_tools",
     "tool",
     "toolset",
 ]
-BUNDLED = ("code", "logs", "tables")
+BUNDLED = ("code", "logs", "tables", "facts")
 
 
 @cache
@@ -28,6 +31,14 @@ def bundled_toolsets() -> tuple[Toolset, ...]:
     """Import the bundled toolsets, and with them their parsers."""
     here = Path(__file__).parent
     return tuple(toolset(here / name, import_module(f"{__name__}.{name}.tools")) for name in BUNDLED)
+
+
+@cache
+def fact_tools(references: tuple[str, ...]) -> tuple[Tool, ...]:
+    """Return the tools that ask the facts of these readers."""
+    from skillstill.tools.facts.tools import fact_tools  # its readers bring their parsers
+
+    return fact_tools(references)
 
 
 class _Bundled(Mapping[str, Tool]):

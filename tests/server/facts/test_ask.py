@@ -111,6 +111,13 @@ def test_nothing_but_one_select_over_the_facts_is_run(index: FactIndex, query: s
     assert index.ask("select count(*) from lines").rows == ((4,),)
 
 
+def test_a_wrong_name_is_refused_with_those_there_are(index: FactIndex) -> None:
+    with pytest.raises(Refusal, match="no such column: nope; lines has word, text, whole, color"):
+        index.ask("select nope from lines")
+    with pytest.raises(Refusal, match="no such table: nowhere; the tables are files, lines"):
+        index.ask("select * from nowhere")
+
+
 @pytest.mark.parametrize(
     "query",
     [
