@@ -2,21 +2,25 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import BinaryIO
 
 from skillstill.facts.reader import Gap, Source, Unreadable
 from skillstill.facts.readers.data.dialect import MAX_CELL, Dialect, infer_dialect
-from skillstill.facts.readers.data.encoding import find_encoding
+from skillstill.facts.readers.data.encoding import TextScan, scan_text
 from skillstill.facts.readers.data.formats import POINTER
-from skillstill.facts.readers.data.grid import Grid, Row, sheet_of
+from skillstill.facts.readers.data.grid import Chunk, Grid, Row, sheet_of
 from skillstill.facts.readers.data.sheet import Sheet
 
 SNIFFED = 400  # lines by which the dialect is found
 SNIFFED_SIZE = 100_000  # characters of them
+FIRST_ROWS = 300  # of the first chunk, which shows the layout
+CHUNK_CELLS = 50_000  # of the others
+MOST_ROWS, FEWEST_ROWS = 5_000, 20
+DAMAGED = Gap("some letters are damaged")
 DELIMITERS = {"\t": "tab", "|": "pipe", ";": "semicolon", " ": "blank", ":": "colon"}
 
 
@@ -25,41 +29,52 @@ class DelimitedFile:
     """A delimited text and how it is written."""
 
     stream: BinaryIO
-    encoding: str
-    ending: str
+    scan: TextScan
     dialect: Dialect
     skipped: int = 0  # lines before all others that only name the delimiter
 
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Yield the line at which each row begins, and its cells. Raise Unreadable if a row has no end."""
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield some rows at a time, with the lines where they begin. Raise Unreadable if a row has no end."""
         with self._lines() as lines:
             reader = self.dialect.rows(lines)
-            begin = 1 + self.skipped
+            begin, size = 1 + self.skipped, FIRST_ROWS
             try:
-                for row in reader:
-                    yield begin, row
-                    begin = reader.line_num + 1 + self.skipped
+                while rows := list(islice(reader, size)):
+                    end = reader.line_num + 1 + self.skipped
+                    yield _begins(begin, end, rows), rows
+                    begin, size = end, max(min(CHUNK_CELLS // max(len(rows[0]), 1), MOST_ROWS), FEWEST_ROWS)
             except csv.Error as error:
                 raise Unreadable(f"no readable CSV: {error}") from error
 
     @contextmanager
     def _lines(self) -> Iterator[Iterator[str]]:
-        self.stream.seek(0)
-        text = io.TextIOWrapper(self.stream, self.encoding, "replace", newline=self.ending)
-        try:
-            yield islice(read_lines(text), self.skipped, None)
-        finally:
-            text.detach()
+        with open_lines(self.stream, self.scan) as lines:
+            yield islice(lines, self.skipped, None)
 
 
-def read_lines(text: io.TextIOWrapper) -> Iterator[str]:
-    """Yield the lines, each ended by one line feed, without NUL. Raise Unreadable if one is too long."""
-    while line := text.readline(MAX_CELL):
-        if len(line) >= MAX_CELL:
-            raise Unreadable(f"a line is longer than {MAX_CELL // 1_000_000} MB")
-        if "\r" in line:
-            line = line.rstrip("\r\n").replace("\r", " ") + "\n"
-        yield line.replace("\0", "") if "\0" in line else line
+@contextmanager
+def open_lines(stream: BinaryIO, scan: TextScan) -> Iterator[Iterator[str]]:
+    """Open the lines of a text, each ended by one line feed, without NUL. Raise Unreadable if one is too long."""
+    if scan.longest > MAX_CELL:
+        raise Unreadable(f"a line is longer than {MAX_CELL // 1_000_000} MB")
+    stream.seek(0)
+    text = io.TextIOWrapper(stream, scan.encoding, "replace", newline=None if scan.is_plain else "\n")
+    try:
+        yield text if scan.is_plain else map(_cleaned, text)
+    finally:
+        text.detach()
+
+
+def _cleaned(line: str) -> str:
+    return line.rstrip("\r\n").replace("\r", " ").replace("\0", "") + "\n"
+
+
+def _begins(begin: int, end: int, rows: Sequence[Row]) -> Sequence[int]:
+    """Return the lines where the rows begin. A line feed in a cell is a line of its row."""
+    if end - begin == len(rows):
+        return range(begin, end)
+    spans = (1 + sum(cell.count("\n") for cell in row) for row in rows[:-1])
+    return [*accumulate(spans, initial=begin)]
 
 
 def read_delimited(source: Source, name: str) -> Sheet:
@@ -67,27 +82,30 @@ def read_delimited(source: Source, name: str) -> Sheet:
     if source.stream.read(len(POINTER)) == POINTER:
         raise Unreadable("a pointer of Git LFS: the file itself is not here")
     source.stream.seek(0)
-    encoding, damage = find_encoding(source.stream)
-    file = _open(source.stream, encoding)
-    gaps = (Gap("some letters are damaged"),) if damage else ()
-    return sheet_of(Grid(name, file.rows, "_line", file.dialect.delimiter, findings=(*_of_dialect(file),), gaps=gaps))
+    scan = scan_text(source.stream)
+    file = _open(source.stream, scan)
+    gaps = (DAMAGED,) if scan.is_damaged else ()
+    return sheet_of(Grid(name, file.chunks, "_line", file.dialect.delimiter, findings=(*_of_dialect(file),), gaps=gaps))
 
 
-def _open(stream: BinaryIO, encoding: str) -> DelimitedFile:
+def _open(stream: BinaryIO, scan: TextScan) -> DelimitedFile:
     """Return the file with the dialect that its first lines show."""
-    stream.seek(0)
-    head = io.TextIOWrapper(stream, encoding, "replace", newline="")
-    sample = head.read(SNIFFED_SIZE)
-    head.detach()
-    ending = "\n" if "\n" in sample or "\r" not in sample else "\r"
-    lines = [f"{line.rstrip(chr(13))}\n" for line in sample.split(ending)[:SNIFFED]]
-    if len(sample) == SNIFFED_SIZE and len(lines) > 1 and len(lines) < SNIFFED:
-        lines.pop()  # the end of a sample is no end of a line
+    with open_lines(stream, scan) as text:
+        lines = list(_first_lines(text))
     first = lines[0].strip().lower() if lines else ""
     if first.startswith("sep=") and len(first) == len("sep=;"):  # as Excel writes it
         dialect = replace(infer_dialect(lines[1:]), delimiter=first[-1])
-        return DelimitedFile(stream, encoding, ending, dialect, skipped=1)
-    return DelimitedFile(stream, encoding, ending, infer_dialect(lines))
+        return DelimitedFile(stream, scan, dialect, skipped=1)
+    return DelimitedFile(stream, scan, infer_dialect(lines))
+
+
+def _first_lines(text: Iterator[str]) -> Iterator[str]:
+    size = 0
+    for line in islice(text, SNIFFED):
+        yield line
+        size += len(line)
+        if size > SNIFFED_SIZE:
+            return
 
 
 def _of_dialect(file: DelimitedFile) -> Iterator[str]:
@@ -96,5 +114,5 @@ def _of_dialect(file: DelimitedFile) -> Iterator[str]:
         yield f"delimiter {DELIMITERS.get(delimiter, delimiter)}"
     if quote == "'":
         yield "single quotes"
-    if file.encoding not in ("utf-8", "utf-8-sig"):
-        yield f"encoding {file.encoding}"
+    if file.scan.encoding not in ("utf-8", "utf-8-sig"):
+        yield f"encoding {file.scan.encoding}"

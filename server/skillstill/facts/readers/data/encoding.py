@@ -7,10 +7,15 @@ Only ten letters may be there to tell, such as the names in a list: frequencies 
 
 import codecs
 import re
+from dataclasses import dataclass
 from typing import BinaryIO
 
+LINES = 500  # of one chunk
 SAMPLE = 30_000  # bytes with letters beyond ASCII, and what stands around them
 CHUNK = 1 << 20
+MOST_DAMAGE = 0.2  # of the bytes beyond ASCII mean nothing in a text that is UTF-8 all the same
+LEAST_SCORE = 0.3  # of an encoding, or the text is like none of them
+LAST_ASCII = 127
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",  # before the one of UTF-16, with which it begins
@@ -52,15 +57,48 @@ _LINE = re.compile(rb"[^\n]{0,200}[\x80-\xff][^\n]{0,400}")
 _INSIDE = "’'´"  # signs that stand between letters
 
 
-def find_encoding(stream: BinaryIO) -> tuple[str, float]:
-    """Read the stream to its end. Return its encoding, and the share of its bytes that are damaged in it."""
+@dataclass(slots=True)
+class TextScan:
+    """What a pass over all bytes of a text tells.
+
+    is_damaged   some bytes mean nothing in its encoding
+    longest      bytes of the longest line, at least
+    is_plain     no NUL, and no carriage return but before a line feed, or instead of all of them
+    """
+
+    encoding: str = "utf-8"
+    is_damaged: bool = False
+    longest: int = 0
+    is_plain: bool = True
+
+
+def scan_text(stream: BinaryIO) -> TextScan:
+    """Read the stream to its end."""
     head = stream.read(CHUNK)
-    for mark, name in MARKS.items():
-        if head.startswith(mark):
-            return name, 0.0
-    if wide := _wide(head[:4_096]):
-        return wide, 0.0
-    return _find_narrow(head, stream)
+    scan = TextScan(next((name for mark, name in MARKS.items() if head.startswith(mark)), "") or _wide(head[:4_096]))
+    narrow = _NarrowScan()
+    feeds = returns = nuls = line = 0
+    chunk = head
+    while chunk:
+        if not scan.encoding:
+            narrow.add(chunk)
+        feeds += chunk.count(b"\n")
+        returns += chunk.count(b"\r") - chunk.count(b"\r\n")
+        nuls += chunk.count(0)
+        line = _line_at_end(chunk, line, scan)
+        chunk = stream.read(CHUNK)
+    scan.is_plain = not (returns and feeds) and (bool(scan.encoding.startswith("utf-16")) or not nuls)
+    if not scan.encoding:
+        scan.encoding, scan.is_damaged = narrow.encoding()
+    return scan
+
+
+def _line_at_end(chunk: bytes, line: int, scan: TextScan) -> int:
+    """Return the length of the line that the chunk leaves open, which began `line` bytes before it."""
+    sign = b"\n" if b"\n" in chunk else b"\r"
+    first = chunk.find(sign)
+    scan.longest = max(scan.longest, line + (len(chunk) if first < 0 else first))
+    return line + len(chunk) if first < 0 else len(chunk) - chunk.rfind(sign) - 1
 
 
 def _wide(head: bytes) -> str:
@@ -71,33 +109,33 @@ def _wide(head: bytes) -> str:
     return {True: "utf-16-le", False: "utf-16-be"}[head[1::2].count(0) > head[::2].count(0)]
 
 
-def _find_narrow(head: bytes, stream: BinaryIO) -> tuple[str, float]:
-    damaged, size, lines = 0, 0, bytearray()
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    chunk = head
-    while chunk:
-        size += len(chunk)
-        if not chunk.isascii():
-            text = decoder.decode(chunk)
-            if lost := text.count("\ufffd"):
-                damaged += lost
-                if len(lines) < SAMPLE:
-                    lines += b"\n".join(_LINE.findall(chunk[:SAMPLE])) + b"\n"
-        chunk = stream.read(CHUNK)
-    if not damaged:
-        return "utf-8", 0.0
-    return _choose(bytes(lines), damaged, size) if lines else ("utf-8", damaged / size)
+class _NarrowScan:
+    """Whether a text is UTF-8, and lines of it that are not."""
 
+    def __init__(self) -> None:
+        self.damaged = 0
+        self.lines = bytearray()
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
-def _choose(lines: bytes, damaged: int, size: int) -> tuple[str, float]:
-    """Return UTF-8 with some damage, or the encoding in which the lines read best."""
-    high = sum(byte > 127 for byte in lines)
-    if damaged < 0.2 * high:
-        return "utf-8", damaged / size
-    scores = {name: prior * _letters(lines, name, set(common)) for name, common, prior in CANDIDATES}
-    scores |= {name: prior * _signs(lines, name, standard, firsts) for name, standard, firsts, prior in DOUBLE}
-    best = max(scores, key=lambda name: scores[name])
-    return (best if scores[best] > 0.3 else "cp1252"), 0.0
+    def add(self, chunk: bytes) -> None:
+        """Look at more bytes."""
+        if chunk.isascii():
+            return
+        if lost := self.decoder.decode(chunk).count("\ufffd"):
+            self.damaged += lost
+            if len(self.lines) < SAMPLE:
+                self.lines += b"\n".join(_LINE.findall(chunk)[:LINES]) + b"\n"
+
+    def encoding(self) -> tuple[str, bool]:
+        """Return the encoding, and whether the text is damaged in it."""
+        lines = bytes(self.lines[:SAMPLE])
+        high = sum(byte > LAST_ASCII for byte in lines)
+        if self.damaged < MOST_DAMAGE * high or not high:
+            return "utf-8", self.damaged > 0
+        scores = {name: prior * _letters(lines, name, set(common)) for name, common, prior in CANDIDATES}
+        scores |= {name: prior * _signs(lines, name, standard, firsts) for name, standard, firsts, prior in DOUBLE}
+        best = max(scores, key=lambda name: scores[name])
+        return (best if scores[best] > LEAST_SCORE else "cp1252"), False
 
 
 def _letters(lines: bytes, encoding: str, common: set[str]) -> float:

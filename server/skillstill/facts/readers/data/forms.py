@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from skillstill.facts.readers.data.dates import infer_date, is_open
@@ -38,6 +39,7 @@ NO_VALUE = NO_TEXT | frozenset(
     | {"NAN", "N/a", "/", "x", "X", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "-nan", "NaT", "/  /"}
 )
 TRUTH = {"true": 1, "false": 0}
+LOOKED_AT = 500  # different values by which a form is inferred
 CODES = 0.5  # of the texts have two capitals: then `NA` is one of them, such as Namibia
 
 
@@ -110,7 +112,7 @@ class FileHabits:
 
 def infer_form(bag: Mapping[str, float], habits: FileHabits | None = None) -> Form:
     """Return the form of most values in the bag of texts and their counts. Texts have no form that others fit into."""
-    values = {text: count for text, count in bag.items() if text not in NO_VALUE}
+    values = _some({text: count for text, count in bag.items() if text not in NO_VALUE})
     total = sum(values.values())
     if not total:
         return TextForm()
@@ -128,21 +130,37 @@ def infer_form(bag: Mapping[str, float], habits: FileHabits | None = None) -> Fo
     return _text(values, total)
 
 
+def _some(values: dict[str, float]) -> dict[str, float]:
+    """Return the values, or some of them from all over if they are many."""
+    if len(values) <= LOOKED_AT:
+        return values
+    step = len(values) // LOOKED_AT
+    return dict(islice(values.items(), 0, None, step))
+
+
 def convert(form: Form, texts: Sequence[str], memory: dict[str, Cell]) -> tuple[list[Cell], list[str]]:
     """Return the values of the texts, and the texts that do not fit. They are among the values, too.
 
     `memory` holds what was converted before.
     """
     if form.is_plain and form.batch.fullmatch("\0".join(texts) + "\0"):
-        if form.kind == "INTEGER":
-            return [int(text) if text else None for text in texts], []
-        if form.kind == "REAL":
-            return [float(text) if text else None for text in texts], []
-        return [text or None for text in texts], []
+        try:
+            return _convert_plain(form.kind, texts), []
+        except ValueError:  # a text with a NUL in it is no number
+            return _convert_each(form, texts, memory)
     if isinstance(form, TextForm):
         nothing = NO_TEXT - {"NA"} if form.has_codes else NO_TEXT
         return [None if text in nothing else text for text in map(str.strip, texts)], []
     return _convert_each(form, texts, memory)
+
+
+def _convert_plain(kind: str, texts: Sequence[str]) -> list[Cell]:
+    """Return the values of texts that are all written as Python or ISO would, or nothing."""
+    if kind == "INTEGER":
+        return [int(text) if text else None for text in texts]
+    if kind == "REAL":
+        return [float(text) if text else None for text in texts]
+    return [text or None for text in texts]
 
 
 def _convert_each(form: Form, texts: Sequence[str], memory: dict[str, Cell]) -> tuple[list[Cell], list[str]]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillstill.facts.reader import Gap, Source, Unreadable
-from skillstill.facts.readers.data.delimited import read_lines
+from skillstill.facts.readers.data.delimited import DAMAGED, open_lines
 from skillstill.facts.readers.data.dialect import MAX_CELL
-from skillstill.facts.readers.data.encoding import find_encoding
+from skillstill.facts.readers.data.encoding import TextScan, scan_text
 from skillstill.facts.readers.data.grid import BATCH_CELLS, LEAST_SAMPLE, MAX_COLUMNS, SAMPLE_CELLS
 from skillstill.facts.readers.data.sheet import Batch, Notes, Sheet
 
@@ -20,12 +20,12 @@ Record = Mapping[str, Any]
 
 def read_json(source: Source, name: str) -> Sheet:
     """Return the sheet of the objects in a file. Raise Unreadable if there are none."""
-    encoding, damage = find_encoding(source.stream)
+    scan = scan_text(source.stream)
     source.stream.seek(0)
     records = _of_array if source.stream.read(CHUNK).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" else _of_lines
     titles: dict[str, None] = {}
     notes = Notes()
-    for _, record in records(source, encoding, notes):
+    for _, record in records(source, scan, notes):
         titles.update(dict.fromkeys(record))
         if len(titles) > MAX_COLUMNS:
             raise Unreadable(f"more than {MAX_COLUMNS:,} columns")
@@ -33,19 +33,17 @@ def read_json(source: Source, name: str) -> Sheet:
         raise Unreadable("no JSON objects")
 
     def read(notes: Notes) -> Iterator[Batch]:
-        return _batches(records(source, encoding, notes), list(titles))
+        return _batches(records(source, scan, notes), list(titles))
 
-    gaps = [Gap("some letters are damaged")] if damage else []
+    gaps = [DAMAGED] if scan.is_damaged else []
     gaps += [Gap(NOT_READ)] if notes.counts[NOT_READ] else []
     return Sheet(name, "", "_line", list(titles), _sample(read(Notes()), len(titles)), read, gaps=tuple(gaps))
 
 
-def _of_lines(source: Source, encoding: str, notes: Notes) -> Iterator[tuple[int, Record]]:
+def _of_lines(source: Source, scan: TextScan, notes: Notes) -> Iterator[tuple[int, Record]]:
     """Yield the objects with their lines."""
-    source.stream.seek(0)
-    text = io.TextIOWrapper(source.stream, encoding, "replace", newline="\n")
-    try:
-        for number, line in enumerate(read_lines(text), start=1):
+    with open_lines(source.stream, scan) as lines:
+        for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             record = _loaded(line)
@@ -53,8 +51,6 @@ def _of_lines(source: Source, encoding: str, notes: Notes) -> Iterator[tuple[int
                 notes.counts[NOT_READ] += 1
             else:
                 yield number, record
-    finally:
-        text.detach()
 
 
 def _loaded(line: str) -> Record | None:
@@ -65,10 +61,10 @@ def _loaded(line: str) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
-def _of_array(source: Source, encoding: str, notes: Notes) -> Iterator[tuple[int, Record]]:
+def _of_array(source: Source, scan: TextScan, notes: Notes) -> Iterator[tuple[int, Record]]:
     """Yield the objects of an array with the lines where they begin."""
     source.stream.seek(0)
-    text = io.TextIOWrapper(source.stream, encoding, "replace", newline="\n")
+    text = io.TextIOWrapper(source.stream, scan.encoding, "replace", newline="\n")
     decoder = json.JSONDecoder()
     try:
         buffer, at, line = text.read(CHUNK), 0, 1

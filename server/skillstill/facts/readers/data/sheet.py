@@ -131,7 +131,9 @@ class Profile:
 
     def add(self, values: Sequence[Cell], has_misfits: bool) -> None:
         """Count these values. Misfits are not compared: a text among numbers is no maximum."""
-        present = [value for value in values if value is not None]
+        present: Sequence[Cell] = values
+        if None in values:
+            present = [value for value in values if value is not None]
         self.nulls += len(values) - len(present)
         if has_misfits and not self.is_text:
             present = [value for value in present if not isinstance(value, str)]
@@ -140,7 +142,7 @@ class Profile:
         if len(self.seen) <= DISTINCT:
             self._see(present)
         try:
-            self._span(min(present), max(present))
+            self._span(min(present), max(present))  # type: ignore[type-var]
         except TypeError:  # kinds that cannot be compared
             self.minimum = self.maximum = None
 

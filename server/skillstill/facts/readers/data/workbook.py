@@ -15,7 +15,7 @@ from typing import Any
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from skillstill.facts.reader import Gap, Source, Unreadable
-from skillstill.facts.readers.data.grid import Grid, sheet_of
+from skillstill.facts.readers.data.grid import Chunk, Grid, sheet_of
 from skillstill.facts.readers.data.naming import identifier
 from skillstill.facts.readers.data.sheet import Sheet
 
@@ -66,11 +66,11 @@ def _sheets(workbook: CalamineWorkbook, name: str) -> Iterator[Sheet | Gap]:
 def _sheet(sheet: CalamineSheet, name: str, findings: tuple[str, ...]) -> Sheet:
     first = sheet.start[0] + 1 if sheet.start else 1
 
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        for place, row in enumerate(sheet.to_python(), start=first):
-            yield place, [_text(value) for value in row]
+    def chunks() -> Iterator[Chunk]:
+        rows = [[_text(value) for value in row] for row in sheet.to_python()]
+        yield range(first, first + len(rows)), rows
 
-    return sheet_of(Grid(name, rows, "_row", " ", f"sheet {sheet.name}", findings))
+    return sheet_of(Grid(name, chunks, "_row", " ", f"sheet {sheet.name}", findings))
 
 
 def _text(value: Any) -> str:
