@@ -23,7 +23,7 @@ WORKBOOK = (
     'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>{}</sheets></workbook>'
 )
 RELATIONS = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{}</Relationships>'
-OF_SHEET = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
+RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def read(data: bytes, name: str) -> tuple[list[Row], list[Row], list[Gap]]:
@@ -46,11 +46,12 @@ def workbook(sheets: dict[str, str]) -> bytes:
     names = list(sheets)
     listed = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(names, 1))
     related = "".join(
-        f'<Relationship Id="r{n}" Type="{OF_SHEET}" Target="worksheets/sheet{n}.xml"/>'
+        f'<Relationship Id="r{n}" Type="{RELATION}/worksheet" Target="worksheets/sheet{n}.xml"/>'
         for n in range(1, len(names) + 1)
     )
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
+        of_workbook = f'<Relationship Id="r" Type="{RELATION}/officeDocument" Target="xl/workbook.xml"/>'
+        archive.writestr("_rels/.rels", RELATIONS.format(of_workbook))
         archive.writestr("xl/workbook.xml", WORKBOOK.format(listed))
         archive.writestr("xl/_rels/workbook.xml.rels", RELATIONS.format(related))
         for n, name in enumerate(names, 1):
