@@ -312,6 +312,8 @@ def test_the_real_model_goes_the_whole_way(project: Path) -> None:
         "--json",
         "-w",
         ".",
+        "--threads",
+        "1",  # two of them wait for each other while another test runs beside this one
     ]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     value = json.loads(done.stdout)
