@@ -16,15 +16,17 @@ _ROUTE = re.compile(
     r"(?i)(?:app|add|request|api|blueprint)?_?(?:route|url_rule|websocket|handle|handlefunc|mapping|all|any)$"
 )
 _PATH = re.compile(r"\s*(?:\w+\s*=\s*)?[\"'`](/[^\"'`\s]*)[\"'`]\s*(,?)\s*(.*)", re.DOTALL)
-# What handles a route: a function without a name, a block, a name or a call. Options and bodies do not.
+# What handles a route: a function without a name, a block, a name, or a call that makes one. Options and bodies do not.
 _HANDLER = re.compile(
-    r"(?:(?:async|function|func|fn)\b|\(|\[|(?P<function>[\w$.\\:]*[\w$])(?:\s*=>|(?=\s*(?:[,()]|$|::))))", re.ASCII
+    r"(?:(?:async|function|func|fn)\b|\(|\[|[\w$.:]+\s*(?:=>|\()|(?P<function>[\w$.\\:]*[\w$])(?=\s*(?:[,)]|$)))",
+    re.ASCII,
 )
 _BLOCK = re.compile(r"(?:do\b|\{)(?P<function>(?!))?")
-_COMMAND = re.compile(r"(?i)^(?:add_)?(?:command|parser|subcommand)$")
+_COMMAND = re.compile(r"(?i)(?:command|subcommand)$")  # a decorator
+_ADDS_COMMAND = re.compile(r"(?:command|add_parser|add_command|subcommand)$")  # a call; `exec.Command("git")` runs one
 _STRING = re.compile(r"\s*(?:name\s*=\s*)?[\"'`]([^\"'`]*)[\"'`]")
 _DECORATOR = re.compile(r"^#?\[?\s*([\w.:\\]+)\s*(?:\((.*)\))?", re.DOTALL)
-_SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(\S+)")
+_SHEBANG = re.compile(rb"#!\s*(?:/\S*/env\s+(?:-\S+\s+)*)?(?:/\S*/)?([\w.+-]+)")
 
 
 def test_rows(found: Findings, compiled: Compiled, framework: str | None) -> Iterator[Row]:
@@ -48,16 +50,22 @@ def _touched(calls: Sequence[Call], starts: Sequence[int], start: int, end: int,
     return one_line(", ".join(names), TEXT_LIMIT) or None
 
 
-def entry_rows(source: bytes, found: Findings, compiled: Compiled) -> Iterator[Row]:
-    """Yield the entry points of a file."""
+def entry_rows(source: bytes, found: Findings, compiled: Compiled, tests: Sequence[Row]) -> Iterator[Row]:
+    """Yield the entry points of a file. What a test sets up inside itself does not enter the program."""
+    lines = {line for test in tests for line in range(int(str(test[0])), int(str(test[1])) + 1)}
+    return (row for row in _entries(source, found, compiled) if row[0] not in lines)
+
+
+def _entries(source: bytes, found: Findings, compiled: Compiled) -> Iterator[Row]:
     if shebang := _SHEBANG.match(source):
-        yield 1, 1, "script", shebang[1].decode("utf-8", "replace").rpartition("/")[2], None, None
+        yield 1, 1, "script", shebang[1].decode(), None, None
     for first, last, kind, name in found.entries:
         yield first, last, kind, name, None, None
     for item in found.definitions:
         yield from _definition_entries(item, compiled)
     for call in found.calls:
-        yield from _call_entries(call)
+        if call.start not in found.decorators:
+            yield from _call_entries(call)
 
 
 def _definition_entries(item: Definition, compiled: Compiled) -> Iterator[Row]:
@@ -79,7 +87,7 @@ def _call_entries(call: Call) -> Iterator[Row]:
     if (_VERB.match(call.name) or _ROUTE.match(call.name)) and (path := _PATH.match(call.text)):
         if handler := (_HANDLER if path[2] else _BLOCK).match(path[3]):
             yield first, last, "route", path[1], _method(call.name), handler["function"]
-    elif call.receiver and _COMMAND.match(call.name) and (said := _STRING.match(call.text)):
+    elif call.receiver and _ADDS_COMMAND.match(call.name) and (said := _STRING.match(call.text)):
         yield first, last, "command", said[1], None, None
 
 

@@ -135,5 +135,6 @@ class Findings:
     suites: list[Block] = field(default_factory=list)
     tests: list[Block] = field(default_factory=list)
     entries: list[tuple[int, int, str, Value]] = field(default_factory=list)  # first, last, kind, name
+    decorators: set[int] = field(default_factory=set)  # where they start, as many are calls, too
     has_errors: bool = False
     is_too_deep: bool = False

@@ -65,6 +65,7 @@ def read_code(source: bytes, compiled: Compiled) -> Facts:
     """Return the rows of all tables."""
     tree = parse(source, compiled)
     found = Sweep(source, compiled).run(tree)
+    tests = list(test_rows(found, compiled, framework_of(found, compiled)))
     rows: dict[str, Sequence[Row]] = {
         "definitions": [definition_row(source, item, compiled) for item in found.definitions],
         "parameters": [parameter.row() for parameter in found.parameters],
@@ -74,8 +75,8 @@ def read_code(source: bytes, compiled: Compiled) -> Facts:
         "raises": found.raises,
         "variables": [variable.row() for variable in found.variables],
         "uses": list(uses(source, tree, compiled, known_names(found))),
-        "tests": list(test_rows(found, compiled, framework_of(found, compiled))),
-        "entry_points": list(entry_rows(source, found, compiled)),
+        "tests": tests,
+        "entry_points": list(entry_rows(source, found, compiled, tests)),
     }
     return Facts({table: rows_of for table, rows_of in rows.items() if rows_of}, gaps_of(found, compiled))
 

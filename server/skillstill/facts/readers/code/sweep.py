@@ -173,6 +173,7 @@ class Sweep:
     def _decorator(self, node: Node, captures: Captures, rest: str) -> None:
         """Add a decorator to the definition that it is part of, or keep it for the one that follows."""
         definition = self._scopes[-1].definition
+        self.found.decorators.add(node.start_byte)
         if definition is None or node.start_byte > definition.name_start:
             self._decorators.append(node)
         else:
@@ -359,7 +360,7 @@ class Sweep:
         )
 
     def _main(self, node: Node, captures: Captures, rest: str) -> None:
-        self.found.entries.append((*_lines(node), "main", None))
+        self.found.entries.append((*_lines(node), "main", "__main__"))
 
     def _command(self, node: Node, captures: Captures, rest: str) -> None:
         self.found.entries.append((*_lines(node), "command", self._cut(captures["name"][0]).strip(_QUOTES)))

@@ -35,7 +35,7 @@
 (import_spec name: (_) @alias path: (_ (_) @module)) @import
 
 ; Variables
-(const_spec name: (identifier) @name) @constant
+(const_spec (identifier) @name) @constant  ; with its field only the first of several names matches
 (var_spec name: (identifier) @name) @variable
 (const_spec type: (_) @variable.type)
 (var_spec type: (_) @variable.type)

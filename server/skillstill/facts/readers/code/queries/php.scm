@@ -56,10 +56,9 @@
 
 ; Variables
 (const_declaration (const_element . (name) @name (_) @value) @constant)
-(property_declaration (property_element name: (variable_name (name) @name)) @field)
-(property_declaration type: (_) @variable.type)
+(property_declaration !type (property_element name: (variable_name (name) @name)) @field)
+(property_declaration type: (_) @type (property_element name: (variable_name (name) @name)) @field)
 (property_element default_value: (_) @variable.value)
-(property_promotion_parameter name: (variable_name (name) @name) type: (_) @type) @field
 (enum_case name: (_) @name value: (_) @value) @member
 (enum_case name: (_) @name !value) @member
 (program (expression_statement (assignment_expression left: (variable_name (name) @name) right: (_) @value) @variable))
