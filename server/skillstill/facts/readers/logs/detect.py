@@ -87,6 +87,7 @@ def _candidates(lines: Sequence[str]) -> Iterator[LineReader]:
     if lines[0].startswith(("__CURSOR=", "__REALTIME_TIMESTAMP=")):
         yield ObjectLines("journal", separator=b"\n\n", end="\n\n")
         return
+    yield ObjectLines("docker", nested=True)
     yield ObjectLines("json")
     for match in filter(None, map(_FIELDS.match, lines)):
         yield PatternLines(w3c(match[1]), _w3c_shape(match[1]))
@@ -133,6 +134,7 @@ def w3c(fields: str) -> Format:
         "w3c",
         r"(?!#)(?P<message>\"?" + gap.join(_w3c_columns(names, gap)) + r"[^\n]*)",
         continues=False,
+        told=True,
         fields=tuple(names),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from skillstill.facts.readers.logs.heads import Head, LineReader, level_of
 from skillstill.facts.readers.logs.kinds import THROWN, kind_of
 from skillstill.facts.readers.logs.messages import Found, Messages, number_as, summarise
-from skillstill.facts.table import Row
+from skillstill.facts.table import Row, Value
 
 MOST = 10_000  # lines that continue one entry
 _TEXT = 300  # characters of a value
@@ -35,30 +35,34 @@ class Tally:
 
     entries: int = 0
     unread: int = 0
+    levels: int = 0
     first: str | None = None
     last: str | None = None
-    levels: int = 0
-    zones: set[str | None] = field(default_factory=set)
-    continued: int = 0
+    zones: set[Value] = field(default_factory=set)
+
+    def count(self, rows: Sequence[Row]) -> None:
+        self.entries += len(rows)
+        self.levels += sum(row[4] is not None for row in rows)
+        times = [row[2] for row in rows if isinstance(row[2], str)]
+        self.zones.update(row[3] for row in rows if row[2])
+        if times:
+            self.first = min(filter(None, (self.first, min(times))))
+            self.last = max(filter(None, (self.last, max(times))))
 
 
 @dataclass
 class Entries:
-    """Puts lines together to entries, chunk by chunk."""
+    """Puts lines together to entries, chunk by chunk. The last entry stays open for lines that continue it."""
 
     readers: Sequence[LineReader]
     messages: Messages
     raw: bool
     tally: Tally = field(default_factory=Tally)
-    entries: list[Row] = field(default_factory=list)
-    fields: list[Row] = field(default_factory=list)
+    _entries: list[Row] = field(default_factory=list)
+    _fields: list[Row] = field(default_factory=list)
     _line: int = 0
-    _open: Head | None = None
-    _first: int = 0
-    _start: int = 0
-    _end: int = 0
-    _last: int = 0
     _more: list[str] = field(default_factory=list)
+    _end: tuple[int, int] = (0, 0)
     _told: Told = field(default_factory=Told)
 
     def add(self, place: int, text: str) -> None:
@@ -71,10 +75,8 @@ class Entries:
                 self._continue(head, place)
                 place += len(head)
             else:
-                if self._open:
-                    self.close()
                 self._begin(head, place)
-                place += head.size
+                place += head[0]
 
     def _other(self, line: str, others: Sequence[LineReader]) -> Head | str:
         if line[:1].isspace() or not others:
@@ -86,81 +88,52 @@ class Entries:
         return line
 
     def _begin(self, head: Head, place: int) -> None:
-        self._open, self._first = head, self._line + 1
-        self._line += head.height
-        self._last = self._line
-        self._start = place + head.start
-        self._end = self._start + head.length
+        """Write the rows of an entry, as if it were one line."""
+        if self._more:
+            self._join()
+        _, height, time, zone, level, component, host, pid, thread, message, start, length, pairs, told = head
+        lines = (self._line + 1, self._line + height)
+        self._line += height
+        found = [self._told[pair] for pair in pairs]
+        self._fields += [lines + one for one in found]
+        template = summarise(found) if told else self.messages.read(message, lines, self._fields)
+        here, body = ((place + start, length), None) if self.raw and start >= 0 else (None, message[:_TEXT])
+        self._entries.append(
+            (*lines, time, zone, level or spoken_level(message), component, here, template, host, pid, thread, body)
+        )
 
     def _continue(self, line: str, place: int) -> None:
         """Take a line to the entry before it, or count it as not read."""
         self._line += 1
-        if self._open is None or _JUNK.search(line) or not self._belongs(line):
+        if not self._entries or _JUNK.search(line) or not self._belongs(line):
             self.tally.unread += not _ASIDE.match(line)
         elif not line.isspace():
-            self.tally.continued += 1
-            self._last = self._line
-            self._end = place + len(line.rstrip("\r\n"))
+            self._end = self._line, place + len(line.rstrip("\r\n"))
             self._more.append(line)
 
     def _belongs(self, line: str) -> bool:
         return len(self._more) < MOST and (self.readers[0].continues or line[0] in " \t")
 
-    def close(self) -> None:
-        """Write the rows of the entry that is open."""
-        head = self._open
-        if head is None:
-            return
-        lines, fields = (self._first, self._last), self.fields
-        told = [self._told[pair] for pair in head.fields]
-        fields += [lines + one for one in told]
-        template = summarise(told) if head.told else self.messages.read(head.message, lines, fields)
-        level = head.level or spoken_level(head.message)
-        here = (self._start, self._end - self._start) if self.raw and head.start >= 0 else None
-        body = None if here else self._body(head)
-        self.entries.append(
-            (
-                *lines,
-                head.time,
-                head.zone,
-                level,
-                head.component,
-                here,
-                template,
-                head.host,
-                head.pid,
-                head.thread,
-                body,
-            )
-        )
-        self._close_lines(lines)
-        self._open = None
-        self._count(head, level)
+    def _join(self) -> None:
+        """Join the lines that continue the last entry to its row."""
+        first, _, *columns = self._entries[-1]
+        last, end = self._end
+        if isinstance(place := columns[4], tuple):
+            columns[4] = (place[0], end - place[0])
+        else:
+            columns[-1] = "\n".join((str(columns[-1]), *map(str.rstrip, self._more)))[:_TEXT]
+        self._entries[-1] = (first, last, *columns)
+        self._fields += [(first, last, "exception", None, name, None) for name in thrown(self._more)]
+        self._more = []
 
-    def _body(self, head: Head) -> str:
-        return "\n".join((head.message, *map(str.rstrip, self._more)))[:_TEXT]
-
-    def _close_lines(self, lines: tuple[int, int]) -> None:
-        """Write what the lines that continue an entry hold."""
-        if self._more:
-            self.fields += [(*lines, "exception", None, name, None) for name in thrown(self._more)]
-            self._more = []
-
-    def _count(self, head: Head, level: str | None) -> None:
-        tally = self.tally
-        tally.entries += 1
-        tally.levels += level is not None
-        if head.time:
-            if tally.first is None or head.time < tally.first:
-                tally.first = head.time
-            if tally.last is None or head.time > tally.last:
-                tally.last = head.time
-            tally.zones.add(head.zone)
-
-    def take(self) -> tuple[list[Row], list[Row]]:
-        """Return the rows since the last call."""
-        rows = self.entries, self.fields
-        self.entries, self.fields = [], []
+    def take(self, final: bool = False) -> tuple[list[Row], list[Row]]:
+        """Return the rows since the last call, but for the entry that is open."""
+        if final and self._more:
+            self._join()
+        open_ = [] if final else self._entries[-1:]
+        rows = self._entries[: len(self._entries) - len(open_)], self._fields
+        self._entries, self._fields = open_, []
+        self.tally.count(rows[0])
         return rows
 
 

@@ -1,8 +1,8 @@
 """Formats of logs, as data: a name, a regular expression with named groups, and the shapes of its time.
 
-Named groups are the columns of an entry: `time` (with `frac` and `zone`), `level`, `component`, `host`, `pid`, `thread`,
-`priority` (the number of syslog) and `message`, which reaches to the end of the line. Groups `f_NAME` become fields.
-The first format in the table is taken if two fit equally many lines, so a format stands before those that it is a case of.
+Named groups are the columns of an entry: `time` (with `frac` and `zone`), `level`, `component`, `host`, `pid`,
+`thread`, `priority` (the number of syslog) and `message`, which reaches to the end of the line. A group such as `pid2`
+stands in for `pid`. Groups `f_NAME` become fields.
 """
 
 import re
@@ -52,7 +52,7 @@ _MACROS = {
     "after": (
         r"(?:(?P<pid2>\d{1,10})(?: ---)?[ \t|]+(?=\S))?(?:\[(?P<thread2>[^\]\n]{1,80})\][ \t|:-]*)?"
         r"(?:(?P<component2>(?:[A-Za-z_][\w$-]*[.:$/]|(?=[a-z_]|\w+[a-z][A-Z]|[A-Z]\w*\.))[\w.$/@:-]{0,100}?)"
-        r"(?:\(\d+\))?(?: *: | +- | *\| |: *(?=\n|$)))?"
+        r"(?:\(\d+\))?(?: *: | +- | *\| ?|\] |: *(?=\n|$)))?"
     ),
 }
 _DATED = tuple(name for name in SHAPES if name not in ("epoch", "clock", "klog", "thunderbird", "clf_fraction"))

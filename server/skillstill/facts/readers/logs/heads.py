@@ -82,6 +82,10 @@ class LineReader(Protocol):
     @property
     def lacks(self) -> str: ...
 
+    def restart(self) -> None:
+        """Forget the times that were read: what comes next is the beginning of the file."""
+        ...
+
     def scan(self, text: str) -> Iterator[Head | str]:
         """Yield each entry, and each line that does not fit."""
         ...
@@ -175,6 +179,9 @@ class PatternLines:
         groups = self.lines.groupindex
         return tuple((self.form.field(name[2:]), number - 1) for name, number in groups.items() if name[:2] == "f_")
 
+    def restart(self) -> None:
+        self.__dict__.pop("clock", None)
+
     def scan(self, text: str) -> Iterator[Head | str]:
         times, end = Memo(self.clock.read), len(self.end)
         height, told, extra = self.form.height, self.form.told, self.extra
@@ -185,7 +192,9 @@ class PatternLines:
                 yield other
                 continue
             size, length = len(line), len(message)
+            start = size - end - length
             if not line.isascii():
+                start = start if self.encoding == "utf-8" else -1
                 component, host, thread, message = map(self._decode, (component, host, thread, message))
             when = times[time] if time else None
             yield _new(
@@ -201,7 +210,7 @@ class PatternLines:
                     int(pid) if pid else None,
                     thread or None,
                     message,
-                    size - end - length,
+                    start,
                     length,
                     tuple([(name, groups[number]) for name, number in extra if groups[number] not in _NOTHING])
                     if extra

@@ -1,7 +1,7 @@
 """Messages: what they hold and the template that they share, told once for all messages of one skeleton.
 
-A skeleton is a message without its words that begin with a digit. Messages of one skeleton hold the same kinds of things
-at the same places. So a message is only split, and looked up; a new skeleton is read with all expressions, once.
+A skeleton is a message without its words that begin with a digit. Messages of one skeleton hold the same kinds of
+things at the same places. So a message is split and looked up, and a new skeleton is read with all expressions, once.
 """
 
 import re
@@ -84,8 +84,7 @@ class Messages:
         plan = self._plans.get("\0".join(parts[::2])) or self._plan(parts)
         self._seen += 1
         first, last = lines
-        for one in plan.said:
-            rows.append(lines + one)
+        rows += [lines + one for one in plan.said]
         for kind, name, index, numeric in plan.words:
             value = parts[index]
             number = float(value) if value.isdecimal() else number_as(kind, value) if numeric else None
@@ -147,7 +146,7 @@ def summarise(told: Iterable[Found]) -> str | None:
     for kind, _, value, _ in told:
         first.setdefault(kind, value)
     if "method" not in first:
-        return None
+        return f"<*> {first['status']}" if "status" in first else None
     path = (first.get("url") or first.get("path") or "").partition("?")[0]
     segments = [_VARYING.sub("<*>", segment) for segment in path.split("/")]
     short = "/".join(segments if len(segments) <= _SEGMENTS else (*segments[:_SEGMENTS], "<*>"))

@@ -44,6 +44,9 @@ class NestedLines:
     def lacks(self) -> str:
         return ""
 
+    def restart(self) -> None:
+        self.outer.restart()
+
     def scan(self, text: str) -> Iterator[Head | str]:
         for head in self.outer.scan(text):
             yield head if isinstance(head, str) else self._open(head)

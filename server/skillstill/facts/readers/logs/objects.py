@@ -1,4 +1,4 @@
-"""Lines that are objects of keys: JSON and logfmt, with the keys that loggers write most. Journals are blocks of such lines."""
+"""Lines that are objects of keys: JSON and logfmt, with the keys that loggers write most; and blocks of a journal."""
 
 import json
 import re
@@ -12,26 +12,31 @@ from skillstill.facts.readers.logs.times import from_value
 
 _KEYS = {  # in the order of preference; a dot leads into an inner object
     "time": (
-        "time ts timestamp @timestamp @t t.$date t asctime datetime date eventTime event_time instant.epochSecond timeMillis "
-        "__REALTIME_TIMESTAMP time_local time_iso8601 StartLocal start_time created"
+        "time ts timestamp @timestamp @t t.$date t asctime datetime date eventTime event_time instant.epochSecond "
+        "timeMillis __REALTIME_TIMESTAMP time_local time_iso8601 StartLocal start_time created"
     ),
     "level": (
-        "level severity lvl levelname log.level @l log_level loglevel level_name s severity_text severityText jsonPayload.level "
-        "PRIORITY syslog_severity"
+        "level severity lvl levelname log.level @l log_level loglevel level_name s severity_text severityText "
+        "jsonPayload.level PRIORITY syslog_severity"
     ),
     "component": (
-        "logger logger_name loggerName log.logger component c SourceContext Properties.SourceContext name SYSLOG_IDENTIFIER "
-        "module service.name service caller channel"
+        "logger logger_name loggerName log.logger component c SourceContext Properties.SourceContext name "
+        "SYSLOG_IDENTIFIER module service.name service caller channel"
     ),
-    "message": "msg message event MESSAGE @m @mt log RenderedMessage MessageTemplate textPayload jsonPayload.message short_message text body",
+    "message": (
+        "msg message event MESSAGE @m @mt log RenderedMessage MessageTemplate textPayload jsonPayload.message "
+        "short_message text body"
+    ),
     "host": "hostname host host.name _HOSTNAME host.hostname instance",
     "pid": "pid process.pid _PID process",
     "thread": "thread thread_name threadName process.thread.name ctx tid",
 }
 _ORDER = {column: tuple(keys.split()) for column, keys in _KEYS.items()}
+_NAMED = frozenset(("component", "host", "pid", "thread"))
 _DEEP = 6  # inner objects below are told as text
 _MOST = 200  # keys of an object
 _IS_TIME = re.compile(r"(?i:.*(?:time|timestamp|date|_at|unixnano|\.\$date)$)").match  # the last resort
+_IS_PID = re.compile(r"[0-9]{1,11}")
 _PAIR = re.compile(r'([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*+"|[^\s"]*)', re.ASCII)
 _TEN = ("TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")  # of bunyan and pino: 10 to 60
 Flat = dict[str, Any]
@@ -84,6 +89,9 @@ class ObjectLines:
     lacks: str = ""
     strict: bool = True
 
+    def restart(self) -> None:
+        """Do nothing: these times are whole."""
+
     def scan(self, text: str) -> Iterator[Head | str]:
         separator = self.separator.decode()
         for line in text.removesuffix(separator).split(separator):
@@ -108,6 +116,12 @@ def parse_json(line: str) -> Flat | None:
     return flatten(value) if isinstance(value, dict) else None
 
 
+def parse_docker(line: str) -> Flat | None:
+    """Return what the log driver of containers writes: a line of the container, its stream and time."""
+    flat = parse_json(line)
+    return {**flat, "log": text_of(flat["log"]).rstrip("\n")} if flat and "log" in flat and "stream" in flat else None
+
+
 def parse_logfmt(line: str) -> Flat | None:
     if not _PAIR.match(line):
         return None
@@ -116,7 +130,7 @@ def parse_logfmt(line: str) -> Flat | None:
 
 
 def parse_journal(block: str) -> Flat | None:
-    """Return the keys of a block of a journal; a text with line ends stands below its key, after eight bytes of length."""
+    """Return the keys of a block of a journal. A text with line ends stands below its key, after eight bytes."""
     flat: Flat = {}
     key = ""
     for line in block.split("\n"):
@@ -130,7 +144,7 @@ def parse_journal(block: str) -> Flat | None:
     return {name: value for name, value in flat.items() if value} or None
 
 
-_PARSERS = {"json": parse_json, "logfmt": parse_logfmt, "journal": parse_journal}
+_PARSERS = {"docker": parse_docker, "json": parse_json, "logfmt": parse_logfmt, "journal": parse_journal}
 
 
 def head_of(flat: Flat, line: str, size: int, height: int, strict: bool) -> Head | None:
@@ -139,15 +153,15 @@ def head_of(flat: Flat, line: str, size: int, height: int, strict: bool) -> Head
     found["time"] = found["time"] or next(filter(_IS_TIME, flat), "")
     time, zone = from_value(flat[found["time"]]) if found["time"] else (None, None)
     level = level_of_value(flat[found["level"]], found["level"]) if found["level"] else _unsaid_level(flat)
+    if time and "instant.nanoOfSecond" in flat:
+        time = f"{time}.{flat.pop('instant.nanoOfSecond'):09}"[:26]
     if strict and time is None and level is None:
         return None
-    used = {key for column, key in found.items() if column in ("time", "message") or (column == "level" and level)}
+    used = {key for column, key in found.items() if column not in ("level", "pid") or (column == "level" and level)}
     message = text_of(flat[found["message"]]) if found["message"] else line
-    texts = {
-        column: text_of(flat[key]) if (key := found[column]) else None
-        for column in ("component", "host", "pid", "thread")
-    }
-    pid = texts["pid"] or ""
+    texts = {column: text_of(flat[key]) if key else None for column, key in found.items() if column in _NAMED}
+    pid = int(texts["pid"]) if texts["pid"] and _IS_PID.fullmatch(texts["pid"]) else None
+    used |= {found["pid"]} if pid is not None else set()
     return Head(
         size,
         height,
@@ -156,11 +170,11 @@ def head_of(flat: Flat, line: str, size: int, height: int, strict: bool) -> Head
         level,
         texts["component"],
         texts["host"],
-        int(pid) if pid.isdecimal() and len(pid) < 12 else None,
+        pid,
         texts["thread"],
         message,
         *_place(line, message),
-        tuple((key, text_of(value)) for key, value in flat.items() if key not in used),
+        tuple((key, text_of(value)) for key, value in flat.items() if key not in used and key[:2] != "__"),
         not found["message"],
     )
 
@@ -175,5 +189,5 @@ def _place(line: str, message: str) -> tuple[int, int]:
     if message is line:
         return 0, len(line)
     raw = message if message.isascii() else message.encode("utf-8", "replace").decode("latin-1")
-    quoted = line.find(f'"{raw}"')
+    quoted = max(line.find(f'"{raw}"'), line.find(f'"{raw}\\n"'))
     return quoted + 1 if quoted >= 0 else line.find(f"={raw}") + 1 or -1, len(raw)

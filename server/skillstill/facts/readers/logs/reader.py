@@ -59,7 +59,7 @@ FILES = FactTable(
 )
 _CERTAIN = re.compile(
     r"(?:.*\.log(?:[._-]?\d[\w.-]*|\.old|\.bak)?|.*[._-]log|(?:sys|auth|mail|kern|daemon)log(?:[._-]\d+)?"
-    r"|catalina\.out|(?:.*[_.-])?(?:access|error)_log(?:[._-][\w.-]*)?|.*\.log[._-][\w.-]*?\d)",
+    r"|catalina\.out|(?:.*[_.-])?(?:access|error)_log(?:[._-][\w-]*\d[\w.-]*)?|.*\.log[._-][\w.-]*?\d)",
     re.IGNORECASE,
 )
 _PROBABLE = re.compile(
@@ -76,6 +76,7 @@ _LOOSE = frozenset(("time", "name_time", "level", "syslog_untagged", "uvicorn", 
 _HEAD_LINES = 40
 _LEAST_LINES = 3
 _SURE, _LIKELY = 0.7, 0.4  # of the first lines begin an entry
+_BINARY = re.compile(rb"[\0-\x08\x0e-\x1a]")
 _WINDOW, _WINDOWS = 64 * 1024, 32
 
 
@@ -98,7 +99,7 @@ class LogReader:
     def read(self, source: Source) -> Iterator[Facts]:
         data = open_bytes(source)
         lines = _sample(data, source.size)
-        readers = unnest(detect(source.name, lines, data.encoding), lines)
+        readers = unnest(detect(source.name, lines, "cp1252" if data.encoding == "cp1252" else "utf-8"), lines)
         if not readers:
             yield _unknown(data)
             return
@@ -108,8 +109,7 @@ class LogReader:
             entries.add(place, text)
             cut |= too_long
             yield _facts(entries)
-        entries.close()
-        yield _facts(entries)
+        yield _facts(entries, final=True)
         yield _summary(entries, data, cut)
 
 
@@ -126,9 +126,12 @@ def _sample(data: Bytes, size: int) -> list[str]:
 
 
 def _is_utf8(part: bytes) -> bool:
-    """Return whether nearly all that is not ASCII is UTF-8: a window may begin or end inside a character."""
-    high = sum(byte >= 0x80 for byte in part) if not part.isascii() else 0
-    return 3 * part.decode("utf-8", "replace").count("\ufffd") <= max(high, 9)
+    """Return whether what is not ASCII is UTF-8, in most lines that are text."""
+    if part.isascii():
+        return True
+    text = b"\n".join(line for line in part.split(b"\n")[:-1] if not line.isascii() and not _BINARY.search(line))
+    high = sum(byte >= 0x80 for byte in text)
+    return 3 * text.decode("utf-8", "replace").count("\ufffd") <= high
 
 
 def looks_like_log(head: bytes, share: float) -> bool:
@@ -154,11 +157,12 @@ def _learn(readers: Sequence[LineReader], lines: Sequence[str]) -> Messages:
         if isinstance(head, Head) and not head.told:
             messages.learn(head.message)
     messages.forget()
+    readers[0].restart()
     return messages
 
 
-def _facts(entries: Entries) -> Facts:
-    rows, fields = entries.take()
+def _facts(entries: Entries, final: bool = False) -> Facts:
+    rows, fields = entries.take(final)
     return Facts({"entries": rows, "fields": fields})
 
 

@@ -9,7 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -22,9 +22,9 @@ CHUNK = 256 * 1024  # some 2,500 lines: their rows are one batch
 LONGEST = 1024 * 1024  # bytes of a line; of a longer one the beginning is read
 KEPT = 64 * 1024  # bytes of a line that is too long
 _DICTIONARY = 128 * 1024 * 1024  # bytes that xz may take; the strongest setting takes 65 MB
-_RATIO = 300  # logs shrink to a tenth, at most to a hundredth
-_LEAST = 64 * 1024 * 1024
-_MOST = 16 * 1024**3
+RATIO = 300  # logs shrink to a tenth, at most to a hundredth
+LEAST = 64 * 1024 * 1024  # bytes that any archive may unpack to
+_MOST = 16 * 1024**3  # bytes that none may
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 COLOUR = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|\x1b\([A-B]")
 _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstd.ZstdError)
@@ -46,11 +46,12 @@ class Xz:
         return data
 
 
-_MAGIC: tuple[tuple[bytes, Callable[[BinaryIO], BinaryIO]], ...] = (
-    (b"\x1f\x8b", lambda stream: cast("BinaryIO", gzip.GzipFile(fileobj=stream))),
-    (b"BZh", lambda stream: cast("BinaryIO", bz2.BZ2File(stream))),
-    (b"\xfd7zXZ\0", lambda stream: cast("BinaryIO", Xz(stream))),
-    (b"\x28\xb5\x2f\xfd", lambda stream: cast("BinaryIO", zstd.ZstdFile(stream))),
+Some = Callable[[int], bytes]  # returns some bytes, at most that many, and none at the end
+_MAGIC: tuple[tuple[bytes, Callable[[BinaryIO], Some]], ...] = (
+    (b"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream).read1),
+    (b"BZh", lambda stream: bz2.BZ2File(stream).read1),
+    (b"\xfd7zXZ\0", lambda stream: Xz(stream).read),
+    (b"\x28\xb5\x2f\xfd", lambda stream: zstd.ZstdFile(stream).read1),
 )
 
 
@@ -65,6 +66,7 @@ class Bytes:
     """
 
     stream: BinaryIO
+    some: Some
     raw: bool
     encoding: str = "utf-8"
     skipped: int = 0
@@ -106,14 +108,17 @@ class Bytes:
         return [head, *parts]
 
     def _unpack(self, size: int) -> bytes:
+        """Return that many bytes, or fewer: what comes before a break is not lost."""
+        data = b""
         try:
-            data = self.stream.read(min(size, self.left))
+            while len(data) < size and self.left > 0 and (more := self.some(min(size - len(data), self.left))):
+                data += more
+                self.left -= len(more)
         except _BROKEN:
             self.broken = "broken archive: read up to the break"
-            return b""
-        self.left -= len(data)
-        if self.left <= 0:
-            self.broken = "unpacks to too much: read in part"
+            self.left = 0
+        else:
+            self.broken = self.broken or ("" if self.left > 0 else "unpacks to too much: read in part")
         return data
 
 
@@ -123,8 +128,8 @@ def open_bytes(source: Source) -> Bytes:
     source.stream.seek(0)
     unpack = next((open_it for magic, open_it in _MAGIC if head.startswith(magic)), None)
     if unpack is None:
-        return _decoded(Bytes(source.stream, raw=True))
-    packed = Bytes(unpack(source.stream), raw=False, left=min(_MOST, max(_LEAST, _RATIO * source.size)))
+        return _decoded(Bytes(source.stream, source.stream.read, raw=True))
+    packed = Bytes(source.stream, unpack(source.stream), raw=False, left=min(_MOST, max(LEAST, RATIO * source.size)))
     if not packed.peek(1) and packed.broken:
         raise Unreadable("broken archive")
     return _decoded(packed)

@@ -57,7 +57,8 @@ SHAPES = {
     "clock": r"%H:%M:%S",
 }
 # After every shape a fraction and a zone may follow. HealthApp puts a colon before the fraction.
-REST = r"(?:[.,:](?P<frac>\d{1,9}))?(?P<zone> ?(?:Z|UTC|GMT|[ECMP][SD]T|CES?T|E[ES]+T|[BIJMH]ST|MSK|AES?T|[+-]\d\d:?(?:\d\d)?)(?![\w:]))?"
+_ZONE = r" ?(?:Z|UTC|GMT|[ECMP][SD]T|CES?T|EES?T|[BIJMH]ST|MSK|AES?T|[+-]\d\d:?(?:\d\d)?)(?![\w:])"
+REST = rf"(?:[.,:](?P<frac>\d{{1,9}}))?(?P<zone>{_ZONE})?"
 REST_OF_EPOCH = r"(?P<frac>)(?P<zone>)"
 _NAMED = re.compile(r"\(\?P<\w>")
 _DAY_IN_NAME = re.compile(
@@ -65,7 +66,8 @@ _DAY_IN_NAME = re.compile(
 )
 _YEAR_IN_NAME = re.compile(r"(?<![\w.])(20\d\d)(?![\w])")
 _DAY_IN_LINE = re.compile(
-    r"\b(?P<Y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)\b|\b(?P<b>[A-Z][a-z]{2}) +(?P<e>\d\d?) [\d:]{8} (?P<z>(?:19|20)\d\d)\b"
+    r"\b(?P<Y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)\b"
+    r"|\b(?P<b>[A-Z][a-z]{2}) +(?P<e>\d\d?) [\d:]{8} (?P<z>(?:19|20)\d\d)\b"
 )
 _CACHED = 100_000  # times to the second; as many as one day has
 
@@ -217,10 +219,10 @@ def _told_twice(line: str, own: "re.Pattern[str]") -> Evidence | None:
     head = own.match(line)
     if head is None:
         return None
-    for match in _DAY_IN_LINE.finditer(line, head.end()):
+    for match in _DAY_IN_LINE.finditer(line, head.end("time")):
         year, month, day, name, short, other = match.groups()
         said = f"{month}-{day}" if year else f"{MONTHS.get(name, '00')}-{int(short):02}"
-        if said == _month_day(head[0]):
+        if said == _month_day(head["time"]):
             return Evidence(int(year or other), said)
     return None
 
