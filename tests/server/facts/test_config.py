@@ -207,6 +207,7 @@ def test_lock_files_and_large_files_are_no_settings() -> None:
         b'"' * 99999,
         b"<a>" * 50000,
         b"a" * 900000,
+        b"a" + b" " * 90_000 + b"b",
         b"a: b: c: [",
         b"\\" * 10001,
         b"a = [\n" * 9999,

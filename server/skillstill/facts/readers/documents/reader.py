@@ -48,7 +48,7 @@ _READERS: dict[str, Callable[[str], Markup]] = {
 }
 _PLAIN = re.compile(r"(?:readme|changes|changelog|history|news|install|contributing)(?:\.txt)?", re.IGNORECASE)
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n(.*?\r?\n)?\1[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*[\"']?(.+?)[\"']?[ \t\r]*$", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"^title[ \t]*[:=](.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class DocumentsReader:
         front_lines = front[0].count("\n") if front else 0
         blank = "\n" * front_lines + text[front.end() :] if front else text
         title = _FRONT_TITLE.search(front[2] or "") if front else None
-        yield _Rows(data, read(blank), front_lines, title[1] if title else None).facts()
+        yield _Rows(data, read(blank), front_lines, title[1].strip(" \t\r\"'") if title else None).facts()
 
 
 def _reader_of(name: str) -> Callable[[str], Markup] | None:

@@ -20,9 +20,9 @@ from skillstill.facts.readers.documents.markup import (
 _ADORNMENT = re.compile(r"""([!-/:-@\[-`{-~])\1*[ \t\r]*""")
 _DIRECTIVE = re.compile(r"(\s*)\.\. (?:code|code-block|sourcecode|parsed-literal|highlight)::\s*([\w+#.-]*)\s*")
 _OPTION = re.compile(r"\s+:[\w-]+:")
-_HYPERLINK = re.compile(r"`([^`<>]*?)\s*<([^`<>]+)>`__?(?!\w)")
+_HYPERLINK = re.compile(r"`([^`<>]*)<([^`<>]+)>`__?(?!\w)")
 _TARGET = re.compile(r"^[ \t]*\.\. _((?:[^:\n\\]|\\.|:(?!\s))+):[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
-_ROLE = re.compile(r":(?:doc|ref|any|numref|download):`(?:([^`<>]*?)\s*<([^`<>]+)>|([^`<>]+))`")
+_ROLE = re.compile(r":(?:doc|ref|any|numref|download):`(?:([^`<>]*)<([^`<>]+)>|([^`<>]+))`")
 _IMAGE = re.compile(r"^[ \t]*\.\. (?:\|[^|\n]+\| )?(?:image|figure)::[ \t]*(\S+)", re.MULTILINE)
 _MARKED = re.compile(r"(?::[\w:.-]+:)?(`{1,2})([^`]+)\1_{0,2}")
 _SHORTEST = 4  # characters of an adornment that may be shorter than its title

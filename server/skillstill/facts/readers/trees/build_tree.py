@@ -11,7 +11,7 @@ _HEREDOC = re.compile(r"<<-?\s*[\"']?(\w+)[\"']?")
 _TAKES_HEREDOC = re.compile(r"(?:run|copy|add)\b", re.IGNORECASE)
 _VARIABLE = re.compile(r"(?:(?:export|override|private)\s+)*([^\s:#=?+!]+)\s*(?::{1,3}|\?|\+|!)?=\s*(.*)", re.DOTALL)
 _DEFINE = re.compile(r"(?:(?:export|override)\s+)*define\s+(\S+)")
-_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*&?::?(?!=)\s*([^#]*)", re.DOTALL)
+_RULE = re.compile(r"([^\s:=#&][^:=#&]*)&?::?(?!=)\s*([^#]*)", re.DOTALL)
 _Line = tuple[int, int, str]
 
 

@@ -10,7 +10,7 @@ _ESCAPE = re.compile(r"\\(u[\da-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _PROPERTY = re.compile(r"((?:[^\\=:\s]|\\.)*+)\s*[=:]?\s*(.*)", re.DOTALL)
 _VARIABLE = re.compile(
-    r"""(?:export\s+)?([\w.-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
+    r"""(?:export\s+)?([\w.-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)"\s*(?:\#.*)?|'([^']*)'\s*(?:\#.*)?|(.*?)(?:(?<=\s)\#.*)?)"""
 )
 
 
@@ -19,7 +19,7 @@ def parse_ini(text: str, delimiters: str = "=:") -> Tree:
 
     Names keep their case. A name without a delimiter has the type null.
     """
-    setting = re.compile(rf"([^{delimiters}]*?)\s*(?:[{delimiters}]\s*(.*))?", re.DOTALL)
+    setting = re.compile(rf"([^{delimiters}]*)(?:[{delimiters}](.*))?", re.DOTALL)
     root = section = Node("object", 1, 1)
     current, indent = None, 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -37,8 +37,8 @@ def parse_ini(text: str, delimiters: str = "=:") -> Tree:
             section = Node("object", number, number)
             root.children.append((header[1], section))
         elif (match := setting.fullmatch(bare)) is not None:
-            current = Node("null" if match[2] is None else "string", number, number, match[2] or "")
-            section.children.append((match[1], current))
+            current = Node("null" if match[2] is None else "string", number, number, (match[2] or "").strip())
+            section.children.append((match[1].strip(), current))
     return Tree([root])
 
 
@@ -86,7 +86,7 @@ def parse_environment(text: str) -> Tree:
         match = _VARIABLE.fullmatch(bare)
         if match is not None:
             value = next((value for value in match.groups()[1:] if value is not None), "")
-            tree.root.children.append((match[1], Node("string", number, number, value)))
+            tree.root.children.append((match[1], Node("string", number, number, value.strip())))
         elif bare and not bare.startswith("#"):
             tree.damage = "lines that are not NAME=value"
     return tree
