@@ -79,7 +79,7 @@ class Sweep:
     def _short(self, captures: Captures, name: str) -> str | None:
         """Return the text of a capture on one line, None if the match lacks it."""
         nodes = captures.get(name)
-        return self._cut(nodes[0]) if nodes else None
+        return (self._cut(nodes[0]) or None) if nodes else None
 
     def _cut(self, node: Node) -> str:
         end = min(node.end_byte, node.start_byte + 8 * VALUE_LIMIT)
@@ -158,7 +158,7 @@ class Sweep:
     def _returns(self, node: Node, captures: Captures, rest: str) -> None:
         definition = self._scopes[-1].definition
         if definition is not None:
-            definition.returns = self._cut(node) + self._stars(node, definition.name_start)
+            definition.returns = (self._cut(node) + self._stars(node, definition.name_start)) or None
 
     def _stars(self, node: Node, name_start: int) -> str:
         """Return the stars between a type and the name of what has it, as C writes pointers."""
@@ -240,13 +240,13 @@ class Sweep:
     def _add_part(self, node: Node, part: str) -> None:
         last = self.found.parameters[-1] if self.found.parameters else None
         if last is not None and node.end_byte <= last.end and getattr(last, part) is None:
-            setattr(last, part, self._cut(node))
+            setattr(last, part, self._cut(node) or None)
 
     def _type(self, captures: Captures) -> str | None:
         if "type" not in captures:
             return None
         name = captures["name"][-1].start_byte if "name" in captures else 0
-        return self._cut(captures["type"][0]) + self._stars(captures["type"][0], name)
+        return (self._cut(captures["type"][0]) + self._stars(captures["type"][0], name)) or None
 
     def _extends(self, node: Node, captures: Captures, kind: str) -> None:
         scope, base = self._scopes[-1], last_name(self._text(node))
@@ -259,7 +259,9 @@ class Sweep:
     # What a definition does
 
     def _call(self, node: Node, captures: Captures, rest: str) -> None:
-        owner, name = self._scopes[-1].owner, self._text(captures["name"][0])
+        owner, name = self._scopes[-1].owner, self._cut(captures["name"][0])
+        if not name:  # the parser put it there to go on
+            return
         receiver, text, place = self._short(captures, "receiver"), "", None
         if "arguments" in captures:
             start, end = self._inside(captures["arguments"][0])
@@ -284,6 +286,8 @@ class Sweep:
             module = language.module_of(said)
         if name is None and language.separator and language.separator in module:
             module, _, name = module.rpartition(language.separator)
+        if not module:
+            return
         self.found.imports.append((*_lines(node), module, name, self._short(captures, "alias")))
 
     def _raised(self, node: Node, captures: Captures, kind: str) -> None:
@@ -323,7 +327,7 @@ class Sweep:
         scope, (_, last) = self._scopes[-1], self._variables
         if not last or node.start_byte >= last[-1].end:
             self._variables = (scope, [])
-        name = self._text(captures["name"][-1]).lstrip(":")
+        name = self._cut(captures["name"][-1]).lstrip(":")
         if scope.kind == "function" or node.start_byte in self._named or name in ("", "_"):
             return
         place = self._place(captures["value"][0]) if "value" in captures else None
@@ -343,8 +347,9 @@ class Sweep:
             return "constant"
         return "field" if self._scopes[-1].kind in _TYPE_LIKE else kind
 
-    def _place(self, node: Node) -> tuple[int, int]:
-        return node.start_byte, min(VALUE_LIMIT, node.end_byte - node.start_byte)
+    def _place(self, node: Node) -> tuple[int, int] | None:
+        size = min(VALUE_LIMIT, node.end_byte - node.start_byte)
+        return (node.start_byte, size) if size else None
 
     # Tests, entries, errors
 

@@ -19,7 +19,7 @@ DEFINITIONS = FactTable(
         FactColumn("visibility", "word", "public private protected internal"),
         FactColumn("is_async", "integer", "1 or 0"),
     ),
-    ("name", "parent", "kind"),
+    ("name", "parent"),
 )
 PARAMETERS = FactTable(
     "parameters",
@@ -31,7 +31,7 @@ PARAMETERS = FactTable(
         FactColumn("type", "word"),
         FactColumn("default_value", "word"),
     ),
-    ("function", "name"),
+    ("function",),
 )
 BASES = FactTable(
     "bases",
@@ -62,7 +62,7 @@ IMPORTS = FactTable(
         FactColumn("name", "word", "empty if the module itself is imported"),
         FactColumn("alias", "word"),
     ),
-    ("module", "name"),
+    ("module",),
 )
 RAISES = FactTable(
     "raises",
@@ -72,7 +72,7 @@ RAISES = FactTable(
         FactColumn("function", "word", "qualified name of the definition around it"),
         FactColumn("kind", "word", "raised caught declared"),
     ),
-    ("exception", "function"),
+    ("exception",),
 )
 VARIABLES = FactTable(
     "variables",
@@ -85,7 +85,7 @@ VARIABLES = FactTable(
         FactColumn("type", "word", "declared type"),
         FactColumn("value", "excerpt", "value as it is written"),
     ),
-    ("name", "parent"),
+    ("name",),
 )
 USES = FactTable(
     "uses",
@@ -102,7 +102,6 @@ TESTS = FactTable(
         FactColumn("touches", "text", "names that it calls, those of the test framework left out"),
         FactColumn("framework", "word"),
     ),
-    ("name",),
 )
 ENTRY_POINTS = FactTable(
     "entry_points",
@@ -113,7 +112,6 @@ ENTRY_POINTS = FactTable(
         FactColumn("method", "word", "GET POST ... of a route, if it says so"),
         FactColumn("function", "word", "what runs"),
     ),
-    ("kind",),
 )
 
 TABLES = (DEFINITIONS, PARAMETERS, BASES, CALLS, IMPORTS, RAISES, VARIABLES, USES, TESTS, ENTRY_POINTS)

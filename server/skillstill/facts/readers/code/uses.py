@@ -7,6 +7,8 @@ from tree_sitter import Node, QueryCursor, Tree
 from skillstill.facts.readers.code.language import Compiled
 from skillstill.facts.table import Row
 
+NAME_LIMIT = 120  # characters
+
 
 def uses(source: bytes, tree: Tree, compiled: Compiled, known: set[str]) -> Iterator[Row]:
     """Yield the rows by name.
@@ -22,7 +24,7 @@ def uses(source: bytes, tree: Tree, compiled: Compiled, known: set[str]) -> Iter
     members = {_bytes(source, node) for node in captures.get("use.member", ())}
     for name in sorted(lines):
         text = name.decode("utf-8", "replace")
-        if len(text) > 1 and (name in members or text in known):
+        if 1 < len(text) <= NAME_LIMIT and (name in members or text in known):
             found = sorted(lines[name])
             yield found[0], found[-1], text, f"[{','.join(map(str, found))}]"
 
