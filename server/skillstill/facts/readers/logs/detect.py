@@ -85,7 +85,7 @@ def _fit(reader: LineReader, lines: Sequence[str]) -> list[bool]:
 
 def _candidates(lines: Sequence[str]) -> Iterator[LineReader]:
     if lines[0].startswith(("__CURSOR=", "__REALTIME_TIMESTAMP=")):
-        yield ObjectLines("journal", separator=b"\n\n", end="\n\n")
+        yield ObjectLines("journal", end="\n\n")
         return
     yield ObjectLines("docker", nested=True)
     yield ObjectLines("json")

@@ -104,7 +104,7 @@ class Entries:
 
     def _continue(self, line: str, place: int) -> None:
         """Take a line to the entry before it, or count it as not read."""
-        self._line += 1
+        self._line += line.count("\n")
         if not self._entries or _JUNK.search(line) or not self._belongs(line):
             self.tally.unread += not _ASIDE.match(line)
         elif not line.isspace():
@@ -145,5 +145,5 @@ def spoken_level(message: str) -> str | None:
 
 def thrown(lines: Sequence[str]) -> list[str]:
     """Return the exceptions that the lines of a stack trace name, each once."""
-    matches = (THROWN.match(line) for line in lines)
+    matches = (THROWN.match(line[:_TEXT]) for line in lines)
     return list(dict.fromkeys(match[1] for match in matches if match))

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from skillstill.facts.readers.logs.formats import ALL_LEVELS, SEVERITIES, Format
+from skillstill.facts.readers.logs.stream import KEPT, last_line
 from skillstill.facts.readers.logs.times import Clock, Evidence, normal_zone
 
 _COLUMNS = (
@@ -63,14 +64,12 @@ _new: Callable[[type[Head], tuple[Any, ...]], Head] = tuple.__new__  # twice as 
 class LineReader(Protocol):
     """Tells the entries of a text of whole lines. The text is Latin-1: a character is a byte of the file.
 
-    separator   what a chunk of the file must end with; at the end of the file it may lack, and is `end`
+    end         what an entry ends with
     lacks       what its times leave out
     """
 
     @property
     def name(self) -> str: ...
-    @property
-    def separator(self) -> bytes: ...
     @property
     def end(self) -> str: ...
     @property
@@ -81,6 +80,10 @@ class LineReader(Protocol):
     def nested(self) -> bool: ...
     @property
     def lacks(self) -> str: ...
+
+    def cut(self, data: bytes) -> int:
+        """Return where the last entry that is whole ends in bytes of the file, or 0."""
+        ...
 
     def restart(self) -> None:
         """Forget the times that were read: what comes next is the beginning of the file."""
@@ -126,7 +129,6 @@ class PatternLines:
     end: str = "\n"
     encoding: str = "utf-8"
     evidence: Evidence = field(default_factory=Evidence)
-    separator: bytes = b"\n"
 
     @property
     def name(self) -> str:
@@ -157,6 +159,10 @@ class PatternLines:
         return re.compile(self.form.expand(self.shape), re.ASCII)
 
     @cached_property
+    def starts(self) -> re.Pattern[str]:
+        return re.compile(rf"^(?:{self.head.pattern})", re.ASCII | re.MULTILINE)
+
+    @cached_property
     def lines(self) -> re.Pattern[str]:
         """Return the expression that takes a text line by line: as an entry with its columns, or as another line."""
         return re.compile(rf"(?P<line>{self.head.pattern}{self.end})|(?P<other>[^\n]*\n)(?P<none>)", re.ASCII)
@@ -178,6 +184,15 @@ class PatternLines:
     def extra(self) -> tuple[tuple[str, int], ...]:
         groups = self.lines.groupindex
         return tuple((self.form.field(name[2:]), number - 1) for name, number in groups.items() if name[:2] == "f_")
+
+    def cut(self, data: bytes) -> int:
+        """Return the end of the last line; of entries that may have several, the beginning of the last one."""
+        whole = last_line(data)
+        if self.form.height == 1:
+            return whole
+        begin = max(0, whole - KEPT)
+        starts = [match.start() for match in self.starts.finditer(data[begin:whole].decode("latin-1"))]
+        return begin + starts[-1] if starts else whole
 
     def restart(self) -> None:
         self.__dict__.pop("clock", None)

@@ -21,10 +21,6 @@ class NestedLines:
         return f"{self.outer.name} {self.inner[0].name}"
 
     @property
-    def separator(self) -> bytes:
-        return self.outer.separator
-
-    @property
     def end(self) -> str:
         return self.outer.end
 
@@ -43,6 +39,9 @@ class NestedLines:
     @property
     def lacks(self) -> str:
         return ""
+
+    def cut(self, data: bytes) -> int:
+        return self.outer.cut(data)
 
     def restart(self) -> None:
         self.outer.restart()

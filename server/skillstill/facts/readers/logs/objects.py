@@ -70,7 +70,7 @@ def level_of_value(value: Any, key: str) -> str | None:
         return level_of(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
-    number = int(value)
+    number = int(value) if len(str(value)) < 4 else -1
     if number % 10 == 0 and 10 <= number <= 60 and key != "PRIORITY":
         return _TEN[number // 10 - 1]
     return SEVERITIES[number] if 0 <= number <= 7 else None
@@ -81,7 +81,6 @@ class ObjectLines:
     """Lines that are JSON objects, logfmt, or blocks of a journal."""
 
     name: str
-    separator: bytes = b"\n"
     end: str = "\n"
     continues: bool = False
     has_time: bool = True
@@ -89,18 +88,21 @@ class ObjectLines:
     lacks: str = ""
     strict: bool = True
 
+    def cut(self, data: bytes) -> int:
+        end = self.end.encode()
+        return data.rfind(end) + len(end) if end in data else 0
+
     def restart(self) -> None:
         """Do nothing: these times are whole."""
 
     def scan(self, text: str) -> Iterator[Head | str]:
-        separator = self.separator.decode()
-        for line in text.removesuffix(separator).split(separator):
-            yield self._read(line, separator) or line + separator
+        for line in text.removesuffix(self.end).split(self.end):
+            yield self._read(line) or line + self.end
 
-    def _read(self, line: str, separator: str) -> Head | None:
+    def _read(self, line: str) -> Head | None:
         flat = _PARSERS[self.name](line)
         return (
-            head_of(flat, line, len(line) + len(separator), line.count("\n") + len(separator), self.strict)
+            head_of(flat, line, len(line) + len(self.end), line.count("\n") + len(self.end), self.strict)
             if flat
             else None
         )
@@ -113,7 +115,19 @@ def parse_json(line: str) -> Flat | None:
         value = json.loads(line if line.isascii() else line.encode("latin-1").decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    return flatten(value) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    return _without_surrogates(flatten(value)) if "\\ud" in line or "\\uD" in line else flatten(value)
+
+
+def _without_surrogates(flat: Flat) -> Flat:
+    """Return the keys and texts with a mark for each half of a pair, which no database takes."""
+    return {
+        key.encode("utf-8", "replace").decode(): value.encode("utf-8", "replace").decode()
+        if isinstance(value, str)
+        else value
+        for key, value in flat.items()
+    }
 
 
 def parse_docker(line: str) -> Flat | None:
@@ -153,11 +167,12 @@ def head_of(flat: Flat, line: str, size: int, height: int, strict: bool) -> Head
     found["time"] = found["time"] or next(filter(_IS_TIME, flat), "")
     time, zone = from_value(flat[found["time"]]) if found["time"] else (None, None)
     level = level_of_value(flat[found["level"]], found["level"]) if found["level"] else _unsaid_level(flat)
-    if time and "instant.nanoOfSecond" in flat:
-        time = f"{time}.{flat.pop('instant.nanoOfSecond'):09}"[:26]
     if strict and time is None and level is None:
         return None
     used = {key for column, key in found.items() if column not in ("level", "pid") or (column == "level" and level)}
+    if time and isinstance(nanoseconds := flat.get("instant.nanoOfSecond"), int):
+        time = f"{time}.{nanoseconds:09}"[:26]
+        used.add("instant.nanoOfSecond")
     message = text_of(flat[found["message"]]) if found["message"] else line
     texts = {column: text_of(flat[key]) if key else None for column, key in found.items() if column in _NAMED}
     pid = int(texts["pid"]) if texts["pid"] and _IS_PID.fullmatch(texts["pid"]) else None

@@ -10,7 +10,7 @@ from skillstill.facts.readers.logs.entries import Entries
 from skillstill.facts.readers.logs.heads import Head, LineReader
 from skillstill.facts.readers.logs.messages import Messages
 from skillstill.facts.readers.logs.nested import unnest
-from skillstill.facts.readers.logs.stream import COLOUR, Bytes, chunks, open_bytes, unpack_head
+from skillstill.facts.readers.logs.stream import COLOUR, Bytes, chunks, last_line, open_bytes, unpack_head
 from skillstill.facts.table import FactColumn, FactTable
 
 ENTRIES = FactTable(
@@ -105,7 +105,7 @@ class LogReader:
             return
         entries = Entries(readers, _learn(readers, lines), data.raw)
         cut = False
-        for place, text, too_long in chunks(data, readers[0].separator, readers[0].end):
+        for place, text, too_long in chunks(data, readers[0].cut, readers[0].end):
             entries.add(place, text)
             cut |= too_long
             yield _facts(entries)
@@ -168,7 +168,7 @@ def _facts(entries: Entries, final: bool = False) -> Facts:
 
 def _unknown(data: Bytes) -> Facts:
     """Return the row of a file whose format is not known."""
-    unread = sum(text.count("\n") for _, text, _ in chunks(data, b"\n", "\n"))
+    unread = sum(text.count("\n") for _, text, _ in chunks(data, last_line, "\n"))
     gaps = (Gap("lines that no format fits", "entries"), Gap("lines that no format fits", "fields")) if unread else ()
     return Facts({"log_files": [(0, 0, None, 0, unread, None, None, data.encoding)]}, gaps)
 

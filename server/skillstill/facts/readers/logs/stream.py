@@ -158,18 +158,23 @@ def unpack_head(head: bytes) -> bytes:
         return b""
 
 
-def chunks(data: Bytes, separator: bytes, end: str) -> Iterator[tuple[int, str, bool]]:
+def last_line(data: bytes) -> int:
+    """Return where the last line that has an end ends."""
+    return data.rfind(b"\n") + 1
+
+
+def chunks(data: Bytes, cut: Callable[[bytes], int], end: str) -> Iterator[tuple[int, str, bool]]:
     """Yield the place of a chunk, its text as Latin-1, and whether a line in it was too long.
 
-    A chunk ends with the separator. Where the file has none at its end, or a line is cut, `end` is put there.
+    cut     returns where the last entry that is whole ends
+    end     what entries end with; it is put where the file has none, and where a line is cut
     """
     place, rest = data.skipped, b""
     while block := data.read(CHUNK):
         rest += block
-        cut = rest.rfind(separator) + len(separator)
-        if cut >= len(separator):
-            yield place, _text(rest[:cut], data.coloured), False
-            place, rest = place + cut, rest[cut:]
+        if whole := cut(rest):
+            yield place, _text(rest[:whole], data.coloured), False
+            place, rest = place + whole, rest[whole:]
         elif len(rest) > LONGEST:
             yield place, _text(rest[:KEPT], data.coloured) + end, True
             size, rest = _skip(data, len(rest))
