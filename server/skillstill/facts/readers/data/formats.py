@@ -32,19 +32,19 @@ def format_of(name: str, head: bytes) -> str:
     if suffix in WORKBOOKS:
         return "workbook"
     if suffix in JSON:
-        return "json" if _is_json_table(head) else ""
+        return "json" if _is_json_table(head, suffix != ".json") else ""
     if suffix in DELIMITED:
         return "delimited"
     return "delimited" if suffix in PERHAPS_DELIMITED and _is_even(head) else ""
 
 
-def _is_json_table(head: bytes) -> bool:
-    """Return whether an array of objects begins, or a line holds an object and more lines follow."""
+def _is_json_table(head: bytes, has_lines: bool) -> bool:
+    """Return whether an array of objects begins, or lines of them; with `has_lines` one line is enough."""
     begin = head.lstrip(BLANKS)
     if begin.startswith(b"["):
         return begin[1:].lstrip(BLANKS).startswith(b"{")
     line, _, rest = begin.partition(b"\n")
-    if not begin.startswith(b"{") or (rest.strip() and not rest.lstrip(BLANKS).startswith(b"{")):
+    if not begin.startswith(b"{") or not (rest.lstrip(BLANKS) or b"{" * has_lines).startswith(b"{"):
         return False
     try:
         return isinstance(json.loads(line), dict)

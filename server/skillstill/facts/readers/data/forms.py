@@ -11,7 +11,7 @@ from skillstill.facts.readers.data.dates import infer_date, is_open
 from skillstill.facts.readers.data.numbers import CODE, MAX_DIGITS, Marks, infer_number
 
 Cell = str | int | float | bytes | None
-FITTING = 0.9  # of a column's values are of its form; others stay as they are
+FITTING = 0.8  # of a column's values are of its form; others stay as they are
 KEPT = 100_000  # values whose conversion is remembered
 # What stands for no value. In a column of texts only what can hardly be a text.
 NO_TEXT = frozenset({"", "-", "--", "NULL", "null", "Null", "N/A", "n/a", "#N/A", "NaN", "nan", "NA", "\\N", "<NA>"})

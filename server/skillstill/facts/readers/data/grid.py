@@ -6,7 +6,7 @@ from itertools import compress
 from statistics import median
 
 from skillstill.facts.reader import Gap, Unreadable
-from skillstill.facts.readers.data.layout import TAIL, Layout, count_footer, find_layout
+from skillstill.facts.readers.data.layout import MOST_NOTES, TAIL, Layout, count_footer, find_layout
 from skillstill.facts.readers.data.sheet import SURPLUS, Batch, Notes, Sheet
 
 LAYOUT_ROWS = 300
@@ -61,7 +61,7 @@ def sheet_of(grid: Grid) -> Sheet:
 def _least(head: Sequence[Row], layout: Layout) -> int:
     """Return how many cells are filled in the emptiest rows. What is emptier, behind the rows, is none of them."""
     filled = sorted(count for row in head[layout.start :] if (count := sum(bool(cell.strip()) for cell in row)))
-    notes = max(len(filled) // 20, min(len(filled) // 3, 3))  # so many may be among them
+    notes = max(len(filled) // 20, min(len(filled) // 3, MOST_NOTES))  # so many may be among them
     body = filled[notes:]
     return min(body[0], int(median(body))) if len(body) > 1 else 1
 

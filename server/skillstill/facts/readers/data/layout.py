@@ -11,6 +11,10 @@ from skillstill.facts.readers.data.forms import NO_VALUE
 
 TAIL = 40  # rows at the end among which totals and notes are looked for
 DEEPEST = 60  # rows before a header
+NEAR = 10  # rows among which titles behind numbers are looked for
+TITLED = 0.8  # of the columns have a title in them
+MANY = 3  # columns or rows that show a habit
+MOST_NOTES = 6  # behind the rows: more of them are rows
 HEADERS = 3  # lines of one header
 TYPED = 0.7  # of the cells of a column are numbers or dates
 USED = 0.2  # of the rows have a cell in a column by whose kind values are told from titles
@@ -83,7 +87,7 @@ def count_footer(rows: Sequence[Cells], layout: Layout, least: int) -> tuple[int
             notes += 1
         else:
             break
-    return totals, notes
+    return totals, notes if notes <= MOST_NOTES else 0
 
 
 def cell_kind(cell: str) -> str:
@@ -129,13 +133,13 @@ def _first_values(
     """Return the number of the first row that holds values of the columns' kinds, and of the last that holds titles."""
     if not any(kind != "t" for kind in kinds):
         return _first_of_texts(rows, filled), None
+    if (late := _titles_behind_numbers(rows, filled, kinds)) is not None:
+        return late + 1, late
     title = None
     for index, row in enumerate(rows[:DEEPEST]):
         if filled[index] < max(typical / 2, 1):
             continue
-        found = [cell_kind(cell) for kind, cell in zip(kinds, row, strict=False) if kind != "t"]
-        wrong = found.count("t")
-        right = len(found) - wrong - found.count("")
+        right, wrong = _fitting(row, kinds)
         is_value = right > 0 and (not wrong or (title is not None and wrong < right))
         if is_value and not _counts_up(rows, index, kinds):
             return index, title
@@ -143,6 +147,31 @@ def _first_values(
             return index, title
         title = index if wrong else title
     return (0 if title is None else title + 1), title
+
+
+def _titles_behind_numbers(rows: Sequence[Cells], filled: Sequence[int], kinds: Sequence[str]) -> int | None:
+    """Return the number of the row that titles nearly all columns of numbers behind rows of numbers, such as sums."""
+    for index, row in enumerate(rows[1:NEAR], start=1):
+        wrong = _fitting(row, kinds)[1]
+        is_title = (
+            wrong >= MANY
+            and wrong > TITLED * (len(kinds) - kinds.count("t"))
+            and filled[index] == max(filled[: index + 1])
+        )
+        if (
+            is_title
+            and len({*row}) > TITLED * len(row)
+            and not any(_fitting(other, kinds)[1] for other in rows[:index])
+        ):
+            return index
+    return None
+
+
+def _fitting(row: Cells, kinds: Sequence[str]) -> tuple[int, int]:
+    """Return in how many columns of numbers and dates the row has some, and in how many a text."""
+    found = [cell_kind(cell) for kind, cell in zip(kinds, row, strict=False) if kind != "t"]
+    wrong = found.count("t")
+    return len(found) - wrong - found.count(""), wrong
 
 
 def _has_no_value(row: Cells) -> bool:
@@ -153,13 +182,32 @@ def _first_of_texts(rows: Sequence[Cells], filled: Sequence[int]) -> int:
     """Return the number of the row behind the first full one, if that one looks like a header, else its own."""
     full = sorted(filled)[len(filled) * 9 // 10]
     first = next(index for index, count in enumerate(filled) if count >= FULL * full)
-    return first if _stands_below(rows[first], rows[first + 1 :]) else first + 1
+    below = rows[first + 1 :]
+    return first if _stands_below(rows[first], below) or _has_shape_of(rows[first], below) else first + 1
 
 
 def _stands_below(row: Cells, below: Sequence[Cells]) -> bool:
     """Return whether a cell of the row stands in its column again: then it is a value and no title."""
     places = {(index, cell.strip()) for other in below for index, cell in enumerate(other)}
     return any((index, cell.strip()) in places for index, cell in enumerate(row) if cell.strip())
+
+
+def _has_shape_of(row: Cells, below: Sequence[Cells]) -> bool:
+    """Return whether the row is written like those below, in columns whose cells are all alike: `ARS`, `AUD`."""
+    if len(below) < MANY:
+        return False
+    alike = [
+        (own, shapes.pop())
+        for own, *others in zip(row, *below, strict=False)
+        if len(shapes := {*map(_shape, others)}) == 1
+    ]
+    told = [(own, shape) for own, shape in alike if len(shape) > 1]
+    return bool(told) and all(_shape(own) == shape for own, shape in told)
+
+
+def _shape(cell: str) -> str:
+    """Return the cell with one letter for all letters of a case, and one digit for all."""
+    return re.sub(r"\d", "9", re.sub(r"[^\W\d_a-z]", "A", re.sub(r"[a-z]", "a", cell.strip())))
 
 
 def _counts_up(rows: Sequence[Cells], index: int, kinds: Sequence[str]) -> bool:

@@ -57,7 +57,7 @@ def load_parquet(source: Source, name: str, sink: Sink) -> LoadedTable:
 def _load(reader: Any, name: str, sink: Sink) -> LoadedTable:
     fields = [(field.name, _kind(str(field.type))) for field in reader.schema]
     names = unique_names([title for title, _ in fields], ["_row"])
-    profiles = [Profile(is_text=True) for _ in fields]
+    profiles = [Profile() for _ in fields]
     sink.create([(own, kind) for own, (_, kind) in zip(names, fields, strict=True)])
     rows = 0
     for batch in reader:
@@ -66,7 +66,7 @@ def _load(reader: Any, name: str, sink: Sink) -> LoadedTable:
         rows += batch.num_rows
         sink.insert(places, columns)
         for profile, values in zip(profiles, columns, strict=True):
-            profile.add(values, has_misfits=False)
+            profile.add(values)
     return LoadedTable(name, "", "table", rows, _columns(names, fields, profiles), "_row")
 
 

@@ -122,21 +122,21 @@ class NoSink:
 class Profile:
     """What a column holds, counted batch by batch."""
 
-    def __init__(self, is_text: bool) -> None:
-        self.is_text = is_text
+    def __init__(self) -> None:
         self.nulls = 0
         self.seen: dict[Cell, None] = {}
         self.minimum: Cell = None
         self.maximum: Cell = None
 
-    def add(self, values: Sequence[Cell], has_misfits: bool) -> None:
+    def add(self, values: Sequence[Cell], misfits: Sequence[str] = ()) -> None:
         """Count these values. Misfits are not compared: a text among numbers is no maximum."""
         present: Sequence[Cell] = values
         if None in values:
             present = [value for value in values if value is not None]
         self.nulls += len(values) - len(present)
-        if has_misfits and not self.is_text:
-            present = [value for value in present if not isinstance(value, str)]
+        if misfits:
+            apart = {*misfits}
+            present = [value for value in present if value not in apart]
         if not present:
             return
         if len(self.seen) <= DISTINCT:
@@ -175,12 +175,12 @@ class _Column:
     misfits: Counter[str] = field(default_factory=Counter)
     fitting: int = 0
     nothings: set[str] = field(default_factory=set)  # words that were read as no value
-    profile: Profile = field(default_factory=lambda: Profile(is_text=True))
+    profile: Profile = field(default_factory=Profile)
 
     def begin(self) -> None:
         """Forget what was counted, to read the sheet again."""
         self.memory, self.misfits, self.fitting, self.nothings = {}, Counter(), 0, set()
-        self.profile = Profile(isinstance(self.form, TextForm) or self.form.kind.startswith("DATE"))
+        self.profile = Profile()
 
     def add(self, texts: Sequence[str]) -> Sequence[Cell]:
         """Return the values of these texts."""
@@ -193,7 +193,7 @@ class _Column:
             self.nothings.update(
                 islice((text for text, value in zip(texts, values, strict=True) if text and value is None), SAMPLES)
             )
-        self.profile.add(values, bool(misfits))
+        self.profile.add(values, misfits)
         return values
 
     def better_form(self, habits: FileHabits) -> Form:
