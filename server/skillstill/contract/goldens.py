@@ -6,7 +6,7 @@ from typing import Any
 
 from skillstill.errors import Refusal, SkillError
 from skillstill.skills.skill import Skill
-from skillstill.tools import GoldenCall, Line, Result, Tool, bundled_toolsets
+from skillstill.tools import GoldenCall, Line, Result, Tool, toolset_of
 from skillstill.tools.kit.toolset import GOLDEN
 from skillstill.types import Span
 
@@ -15,7 +15,7 @@ def goldens(skill: Skill) -> Mapping[str, tuple[GoldenCall, ...]]:
     """Return the golden calls of the skill's tools by name. Raise SkillError if a tool has no recorded answer."""
     found = {}
     for name in skill.subagent.tools:
-        toolset = next(one for one in (skill.toolset, *bundled_toolsets()) if one and name in one.by_name)
+        toolset = skill.toolset if skill.toolset and name in skill.toolset.by_name else toolset_of(name)
         found[name] = toolset.goldens[name]
         if not found[name] or not all(call.is_recorded for call in found[name]):
             expected = (

@@ -1,7 +1,7 @@
 """The tools that a skill can name: the bundled toolsets. A skill's own tools come through the same door, `toolset`."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from skillstill.tools.kit.tool import Line, PendingRanking, Result, Tool, tool
 from skillstill.tools.kit.toolset import GoldenCall, Toolset, toolset
 
 __all__ = [
+    "BUNDLED",
     "READERS",
     "TOOLS",
     "GoldenCall",
@@ -18,47 +19,61 @@ __all__ = [
     "Result",
     "Tool",
     "Toolset",
+    "bundled_toolset",
     "bundled_toolsets",
     "fact_tools",
     "tool",
     "toolset",
+    "toolset_of",
 ]
-BUNDLED = ("code", "logs", "tables", "facts")
+BUNDLED: Mapping[str, tuple[str, ...]] = {
+    "code": ("list", "find", "search", "outline", "read"),
+    "logs": ("tally", "entries"),
+    "tables": ("describe", "sql"),
+    "facts": ("query",),
+}  # tools by toolset: so that the parsers of a toolset are imported only if one of its tools is asked for
 
 
 @cache
+def bundled_toolset(name: str) -> Toolset:
+    """Import a bundled toolset, and with it its parsers."""
+    return toolset(Path(__file__).parent / name, import_module(f"{__name__}.{name}.tools"))
+
+
 def bundled_toolsets() -> tuple[Toolset, ...]:
-    """Import the bundled toolsets, and with them their parsers."""
-    here = Path(__file__).parent
-    return tuple(toolset(here / name, import_module(f"{__name__}.{name}.tools")) for name in BUNDLED)
+    """Import all bundled toolsets."""
+    return tuple(map(bundled_toolset, BUNDLED))
 
 
-@cache
-def fact_tools(references: tuple[str, ...]) -> tuple[Tool, ...]:
+def toolset_of(tool: str) -> Toolset:
+    """Return the bundled toolset that a tool comes from. Raise KeyError if it is in none."""
+    for name, tools in BUNDLED.items():
+        if tool in tools:
+            return bundled_toolset(name)
+    raise KeyError(tool)
+
+
+def fact_tools(readers: tuple[str, ...]) -> tuple[Tool, ...]:
     """Return the tools that ask the facts of these readers."""
-    from skillstill.tools.facts.tools import fact_tools  # its readers bring their parsers
+    from skillstill.tools.facts.tools import tools_of  # it imports the readers, with their parsers
 
-    return fact_tools(references)
+    return tools_of(readers)
 
 
 class _Bundled(Mapping[str, Tool]):
-    """The bundled tools by name. They are imported when one is first asked for.
+    """The bundled tools by name. A toolset is imported when one of its tools is first asked for.
 
     A server answers its client before that: listing subagents needs no tool.
     """
 
     def __getitem__(self, name: str) -> Tool:
-        return self._tools[name]
+        return toolset_of(name).by_name[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
+        return (name for tools in BUNDLED.values() for name in tools)
 
     def __len__(self) -> int:
-        return len(self._tools)
-
-    @cached_property
-    def _tools(self) -> Mapping[str, Tool]:
-        return {name: tool for one in bundled_toolsets() for name, tool in one.by_name.items()}
+        return sum(map(len, BUNDLED.values()))
 
 
 TOOLS: Mapping[str, Tool] = _Bundled()

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from skillstill.errors import Refusal
-from skillstill.tools import TOOLS, GoldenCall, bundled_toolsets
+from skillstill.tools import BUNDLED, TOOLS, GoldenCall, bundled_toolset, bundled_toolsets
 from skillstill.workspace import Workspace
 
 from tests.scenes import SHOP
@@ -41,3 +41,9 @@ def test_every_tool_has_golden_answers_and_at_least_one_refusal() -> None:
     for calls in GOLDENS.values():
         assert len(calls) >= 6
         assert any(call.refusal for call in calls)
+
+
+def test_each_tool_is_found_in_its_toolset() -> None:
+    assert {name: [tool.name for tool in bundled_toolset(name).tools] for name in BUNDLED} == {
+        name: [*tools] for name, tools in BUNDLED.items()
+    }

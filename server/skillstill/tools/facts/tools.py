@@ -8,9 +8,9 @@ from skillstill.tools.kit.tool import Tool
 
 
 @cache
-def fact_tools(references: tuple[str, ...]) -> tuple[Tool, ...]:
+def tools_of(references: tuple[str, ...]) -> tuple[Tool, ...]:
     """Return the tools over what these readers find."""
     return (query_tool(references),)
 
 
-TOOLS = fact_tools(tuple(BUNDLED.values()))
+TOOLS = tools_of(tuple(BUNDLED.values()))
