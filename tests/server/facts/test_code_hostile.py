@@ -9,7 +9,7 @@ from inspect import getsource
 from types import ModuleType
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillstill.facts.reader import Facts, Gap, Source, Unreadable
 from skillstill.facts.readers.code import CODE
@@ -92,6 +92,7 @@ def test_long_texts_are_cut() -> None:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(max_examples=30)
 @given(content=st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(suffix: str, content: bytes) -> None:
     try:

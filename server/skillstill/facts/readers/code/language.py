@@ -35,6 +35,7 @@ class Language:
     names       a query for the table of uses: `use` is a name, `use.member` one that no variable of a function has
     doc         how a comment begins that documents the definition below it
     separator   parts the module from the name in one path: `java.util.List`
+    receivers   names of a method's first parameter that no caller gives
     main        qualified names of the function in which a program starts
     frameworks  test frameworks by the modules that they are imported from; the empty module says the usual one
     module_of   puts together the module of an import, for imports inside each other
@@ -48,6 +49,7 @@ class Language:
     visibility: Visibility
     doc: str = r"(?!)"
     separator: str = ""
+    receivers: tuple[str, ...] = ()
     main: str = r"(?!)"
     test: TestRule = TestRule()
     frameworks: Mapping[str, str] = field(default_factory=dict)

@@ -40,7 +40,7 @@ _TYPESCRIPT_NAMES = f"{_JAVASCRIPT_NAMES} (type_identifier) @use @use.member"
 
 
 _C_NAMES = "(identifier) @use (field_identifier) @use @use.member (type_identifier) @use @use.member"
-_MACROS = (Gap("macros are not expanded"),)
+_MACROS = tuple(Gap("macros are not expanded", table) for table in ("definitions", "calls"))
 
 
 def rust_path(node: Node) -> str:
@@ -76,6 +76,7 @@ LANGUAGES: Mapping[str, Language] = {
         queries=("python",),
         names="(identifier) @use (attribute attribute: (identifier) @use.member) (type (identifier) @use.member)",
         visibility=by_underscore,
+        receivers=("self", "cls"),
         test=TestRule(name=r"test(_|[A-Z]|$)"),
         frameworks={"pytest": "pytest", "unittest": "unittest", "": "pytest"},
         asserts=r"(?:assert\w*|raises|warns|fail\w*|skip\w*|subTest|parametrize|fixture|approx)$",
@@ -284,18 +285,16 @@ UNREAD: Mapping[str, str] = {
     ".kts": "Kotlin",
     ".swift": "Swift",
     ".scala": "Scala",
-    ".sc": "Scala",
     ".groovy": "Groovy",
     ".gradle": "Groovy",
     ".clj": "Clojure",
     ".cljs": "Clojure",
     ".cljc": "Clojure",
-    ".m": "Objective-C",
+    ".m": "Objective-C or MATLAB",
     ".mm": "Objective-C",
     ".lua": "Lua",
     ".pl": "Perl",
     ".pm": "Perl",
-    ".t": "Perl",
     ".ex": "Elixir",
     ".exs": "Elixir",
     ".erl": "Erlang",
@@ -314,11 +313,8 @@ UNREAD: Mapping[str, str] = {
     ".nim": "Nim",
     ".zig": "Zig",
     ".cr": "Crystal",
-    ".d": "D",
     ".f90": "Fortran",
     ".f95": "Fortran",
-    ".f": "Fortran",
-    ".for": "Fortran",
     ".cob": "COBOL",
     ".cbl": "COBOL",
     ".pas": "Pascal",
@@ -358,7 +354,6 @@ UNREAD: Mapping[str, str] = {
     ".vhd": "VHDL",
     ".elm": "Elm",
     ".purs": "PureScript",
-    ".re": "Reason",
     ".hx": "Haxe",
     ".gd": "GDScript",
     ".ahk": "AutoHotkey",

@@ -227,7 +227,7 @@ class Sweep:
             return
         name, position = (self._short(captures, "name") or "").replace("* ", "*"), definition.parameters + 1
         is_first = position == 1 and definition.receiver is None
-        if is_first and name in ("self", "cls") and definition.kind == "method":
+        if is_first and name in self.compiled.language.receivers and definition.kind == "method":
             definition.receiver = name
             return
         definition.parameters = position

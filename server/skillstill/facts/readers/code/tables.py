@@ -9,7 +9,9 @@ DEFINITIONS = FactTable(
         FactColumn("name", "word"),
         FactColumn("qualified", "word", "with the names around it in the file: Client.get"),
         FactColumn(
-            "kind", "word", "class interface enum struct union trait type function method module namespace macro"
+            "kind",
+            "word",
+            "class interface enum struct union trait type function method module namespace macro declaration",
         ),
         FactColumn("parent", "word", "name of what it is defined in; empty at the top of a file"),
         FactColumn("signature", "excerpt", "its head without the body"),

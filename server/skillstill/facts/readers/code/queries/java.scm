@@ -25,11 +25,11 @@
 (method_declaration parameters: (formal_parameters (formal_parameter type: (_) @type name: (_) @name) @parameter))
 (constructor_declaration parameters: (formal_parameters (formal_parameter type: (_) @type name: (_) @name) @parameter))
 (method_declaration parameters: (formal_parameters
-  (spread_parameter "..." (variable_declarator) @name) @parameter))
+  (spread_parameter [(type_identifier) (scoped_type_identifier) (generic_type) (array_type) (integral_type)
+    (floating_point_type) (boolean_type)] @type "..." (variable_declarator) @name) @parameter))
 (constructor_declaration parameters: (formal_parameters
-  (spread_parameter "..." (variable_declarator) @name) @parameter))
-(spread_parameter . [(type_identifier) (generic_type) (integral_type) (array_type) (boolean_type)
-  (floating_point_type) (scoped_type_identifier)] @parameter.type)
+  (spread_parameter [(type_identifier) (scoped_type_identifier) (generic_type) (array_type) (integral_type)
+    (floating_point_type) (boolean_type)] @type "..." (variable_declarator) @name) @parameter))
 
 ; Bases
 (superclass (_) @extends)

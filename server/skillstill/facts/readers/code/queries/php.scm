@@ -22,7 +22,7 @@
 (formal_parameters [(simple_parameter) (property_promotion_parameter)] @parameter)
 (formal_parameters (variadic_parameter) @parameter)
 (formal_parameters (_ type: (_) @parameter.type))
-(formal_parameters (_ name: (_) @parameter.name))
+(formal_parameters (_ name: (variable_name (name) @parameter.name)))
 (formal_parameters (_ default_value: (_) @parameter.value))
 
 ; Bases
