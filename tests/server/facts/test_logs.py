@@ -538,6 +538,8 @@ def test_files_whose_lines_begin_like_entries_are_taken(name: str) -> None:
         ("a.py", SPARK * 2),
         ("x.json", '{\n  "level": "info",\n  "time": 3\n}\n'),
         ("code", "INFO = 1\nWARNING = 2\nERROR = 3\nx = y\n"),
+        ("data.jsonl", '{"text":"a","date":"2024-03-01T10:00:00Z"}\n' * 4),
+        ("data.json", '{"question":"a","answer":"b"}\n' * 4),
         ("film.srt", "1\n00:00:01,000 --> 00:00:02,000\nINFO\n"),
         ("binary", "\0\1\2" * 500),
         ("empty", ""),

@@ -98,7 +98,7 @@ def _candidates(lines: Sequence[str]) -> Iterator[LineReader]:
                 yield compiled(form.name, shape)
         if form.name == "auditd":
             yield ObjectLines("logfmt")
-    yield ObjectLines("json", strict=False)
+    yield ObjectLines("json", strict=False, has_time=False)
 
 
 @cache

@@ -73,6 +73,7 @@ _NEVER = re.compile(
     re.IGNORECASE,
 )
 _LOOSE = frozenset(("time", "name_time", "level", "syslog_untagged", "uvicorn", "python_plain", "compose"))
+_OBJECTS = frozenset(("json", "logfmt"))
 _HEAD_LINES = 40
 _LEAST_LINES = 3
 _SURE, _LIKELY = 0.7, 0.4  # of the first lines begin an entry
@@ -145,9 +146,10 @@ def looks_like_log(head: bytes, share: float) -> bool:
     best = next(iter(detect("", lines)), None)
     if best is None or best.name in _LOOSE or not best.has_time:
         return False
-    text = "".join(f"{line}\n" for line in lines)
-    heads = sum(head.height for head in best.scan(text) if isinstance(head, Head))
-    return heads >= share * len(lines)
+    found = [head for head in best.scan("".join(f"{line}\n" for line in lines)) if isinstance(head, Head)]
+    if best.name in _OBJECTS:  # data with times look the same but for levels
+        found = [head for head in found if head.level]
+    return sum(head.height for head in found) >= share * len(lines)
 
 
 def _learn(readers: Sequence[LineReader], lines: Sequence[str]) -> Messages:
