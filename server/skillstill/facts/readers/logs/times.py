@@ -216,7 +216,7 @@ def gather_evidence(name: str, lines: Iterable[str], own: "re.Pattern[str] | Non
 
 def _told_twice(line: str, own: "re.Pattern[str]") -> Evidence | None:
     """Return the year that a line tells in its message, if month and day are those of its own time."""
-    head = own.match(line)
+    head = own.match(line) if _DAY_IN_LINE.search(line) else None  # few lines tell any day
     if head is None:
         return None
     for match in _DAY_IN_LINE.finditer(line, head.end("time")):
