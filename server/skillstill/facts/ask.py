@@ -13,8 +13,9 @@ from typing import Any
 from skillstill.errors import Refusal
 from skillstill.facts.excerpts import Excerpts
 from skillstill.facts.places import with_places
+from skillstill.facts.reader import ALL_OF, Reader
 from skillstill.facts.refreshing import root_hash
-from skillstill.facts.table import FactTable
+from skillstill.facts.schema import FILES
 from skillstill.util.text import one_line
 
 SECONDS = 5.0
@@ -89,8 +90,10 @@ class FactRows:
 class FactAsker:
     """Asks an index that nobody refreshes meanwhile."""
 
-    def __init__(self, connection: sqlite3.Connection, root: Path, tables: Sequence[FactTable]) -> None:
+    def __init__(self, connection: sqlite3.Connection, root: Path, readers: Sequence[Reader]) -> None:
+        tables = (FILES, *(table for reader in readers for table in reader.tables))
         self._connection, self._tables = connection, {table.name: table for table in tables}
+        self._of_reader = {f"{ALL_OF}{one.name}": {table.name for table in one.tables} for one in readers}
         self._excerpts = Excerpts(root)
         self._reads: set[str] = set()
         connection.create_function("excerpt", 4, self._excerpts)
@@ -154,8 +157,8 @@ class FactAsker:
             "select reason, fact_table, fact_column, count(distinct file) from _gaps group by 1, 2, 3 order by 4 desc"
         )
         for reason, table, column, files in gaps.fetchall():
-            is_read = table in self._reads if table else bool(self._reads - {"files"})
-            if is_read and column.lower() in words:
+            touched = self._of_reader.get(table, {table} if table else {*self._tables} - {FILES.name})
+            if touched & self._reads and column.lower() in words:
                 yield Unseen(reason, files)
         (left,) = self._connection.execute("select left from _state").fetchone()
         if left:

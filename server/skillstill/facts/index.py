@@ -18,7 +18,7 @@ from skillstill.facts.home import alone, index_file, mark_used, prune
 from skillstill.facts.hot import create_hot, image_of, load_hot, warm
 from skillstill.facts.reading import FileReaders
 from skillstill.facts.refreshing import Refresh, Refreshing
-from skillstill.facts.schema import FILES, LAYOUT
+from skillstill.facts.schema import LAYOUT
 from skillstill.facts.store import Store, find_alike
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
@@ -42,9 +42,9 @@ class FactIndex:
     ) -> None:
         """Open the index. Raise SkillstillError if its folder cannot be written."""
         self.root = root
-        readers = load_readers(references)
-        self.tables: tuple[FactTable, ...] = tuple(table for reader in readers for table in reader.tables)
-        versions = "\n".join((str(LAYOUT), *(f"{reader.name} {reader.version}" for reader in readers)))
+        self.readers = load_readers(references)
+        self.tables: tuple[FactTable, ...] = tuple(table for reader in self.readers for table in reader.tables)
+        versions = "\n".join((str(LAYOUT), *(f"{reader.name} {reader.version}" for reader in self.readers)))
         self._home, self._lock = home, RLock()
         self._file = index_file(home, root, versions) if home else None
         with self._as_ours():
@@ -97,7 +97,7 @@ class FactIndex:
 
     def _connect(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self._asker = FactAsker(connection, self.root, (FILES, *self.tables))
+        self._asker = FactAsker(connection, self.root, self.readers)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ from typing import BinaryIO, Protocol
 
 from skillstill.facts.table import FactTable, Row
 
+ALL_OF = "@"  # before a reader's name, in place of a table: all of its tables
 HEAD = 8_192  # bytes by which readers tell whether a file is theirs
 
 

@@ -15,13 +15,13 @@ import resource
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 from typing import Any, BinaryIO
 
-from skillstill.facts.reader import HEAD, Facts, Gap, Reader, Source, Unreadable
+from skillstill.facts.reader import ALL_OF, HEAD, Facts, Gap, Reader, Source, Unreadable
 from skillstill.util.storage import open_regular
 
 MEMORY = 1_500_000_000  # bytes of address space: a hostile file may not take the machine
@@ -55,7 +55,8 @@ def read_file(readers: Sequence[Reader], name: str, size: int, stream: BinaryIO)
     for reader in readers:
         if reader.takes(name, head):
             stream.seek(0)
-            yield from _read(reader, Source(name, size, stream))
+            for facts in _read(reader, Source(name, size, stream)):
+                yield replace(facts, gaps=tuple(_of_reader(gap, reader) for gap in facts.gaps))
 
 
 def _read(reader: Reader, source: Source) -> Iterator[Facts]:
@@ -67,6 +68,11 @@ def _read(reader: Reader, source: Source) -> Iterator[Facts]:
         yield Facts(gaps=(TOO_LARGE,))
     except Exception:  # a mistake in a reader costs the rows of one file, and is said
         yield Facts(gaps=(FAILED,))
+
+
+def _of_reader(gap: Gap, reader: Reader) -> Gap:
+    """Return a gap that names its reader if it names no table."""
+    return gap if gap.table else replace(gap, table=f"{ALL_OF}{reader.name}")
 
 
 def _answers(request: Mapping[str, Any], readers: Sequence[Reader], stdin: BinaryIO) -> Iterator[Facts]:

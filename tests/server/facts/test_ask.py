@@ -169,3 +169,11 @@ def test_an_empty_workspace_has_no_rows_and_no_gaps(emptied: FactIndex) -> None:
     emptied.refresh([])
     found = emptied.ask("select * from lines")
     assert (found.rows, found.unseen) == ((), ())
+
+
+def test_what_a_reader_could_not_read_is_said_of_its_own_tables_only(toys: Toys) -> None:
+    toys.write(a="fail: x")
+    index = toys.index(kept=False)
+    toys.refresh(index)
+    assert [one.reason for one in index.ask("select text from lines").unseen] == ["its reader failed"]
+    assert not index.ask("select name from files").unseen
