@@ -1,0 +1,130 @@
+"""What is asked of a code base, and what its paths say."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from skillstill.facts.locate.postings import Postings
+from skillstill.facts.locate.stems import stems_in
+
+# Files that are named after the folder they stand for.
+_OF_FOLDER = frozenset({"__init__", "index", "mod", "main", "lib"})
+# Kinds of files that follow the others unless a text asks for them: words of folders and names.
+_ASIDE: Mapping[str, re.Pattern[str]] = {
+    "test": re.compile(
+        r"(^|/)([^/]*tests?|testing|__tests__|specs?|e2e|testdata|fixtures?)/"
+        r"|(^|/)(test_[^/]*|[^/]*_test\.\w+|[^/]*[.-](test|spec)\.\w+|[^/]*Tests?\.\w+|conftest\.py)$"
+    ),
+    "documentation": re.compile(
+        r"(^|/)(docs?|documentation|changelog\.d|news)/|\.(md|rst|txt|adoc)$"
+        r"|(^|/)(change(log|s)|history|news|readme|licen[cs]e|authors|contributing)[^/]*$",
+        re.IGNORECASE,
+    ),
+    "example": re.compile(r"(^|/)(examples?|tutorials?|samples?|demos?|benchmarks?)/"),
+    "generated": re.compile(
+        r"(^|/)(vendor|_vendor|node_modules|third_party|dist|generated|auto)/|\.min\.\w+$|\.pb\.go$|_pb2(_grpc)?\.py$"
+    ),
+}
+_ASKING: Mapping[str, re.Pattern[str]] = {
+    "test": re.compile(
+        r"\b(failing|flaky|broken|missing|unit) (unit )?tests?\b|\btest (case|suite)s?\b|\bfixtures?\b|\bconftest\b",
+        re.IGNORECASE,
+    ),
+    "documentation": re.compile(r"\b(docs?|documentation|readme|changelog|tutorials?|typo)\b", re.IGNORECASE),
+    "example": re.compile(r"\bexamples? (is|are|in|for|of|does|do)\b|\bbenchmarks?\b", re.IGNORECASE),
+}
+SOURCE = re.compile(
+    r"\.(py|pyi|pyx|m?jsx?|cjs|[cm]?tsx?|go|rs|java|kts?|scala|groovy|clj|c|cc|cpp|cxx|cu|m|mm|h|hpp|hh|cs|fs|vb|rb|php|swift|dart"
+    r"|lua|pl|pm|r|jl|ex|exs|erl|hs|ml|elm|nim|zig|sol|vue|svelte|sh|bash|ps1|sql|jsp|erb)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition: the position of its file, its lines, and its name with and without those around it."""
+
+    file: int
+    first: int
+    last: int
+    name: str
+    qualified: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A file that has a name, by its position, and how often."""
+
+    file: int
+    count: int
+
+
+class Corpus(Protocol):
+    """A code base. Its files are known by their positions in `files`."""
+
+    @property
+    def files(self) -> Sequence[File]: ...
+
+    @property
+    def postings(self) -> Postings: ...
+
+    def definitions_named(self, name: str) -> Sequence[Definition]:
+        """Return what has this name, without the names around it."""
+        ...
+
+    def definitions_in(self, file: int) -> Sequence[Definition]: ...
+
+    def uses_of(self, name: str) -> Sequence[Use]: ...
+
+    def text(self, file: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """The paths of a code base, by what a text may call them.
+
+    by_name    positions by the last part of a path, in small letters
+    by_stem    positions by the same without suffix and `_`, or by the folder that a file stands for
+    stems      the words of each path
+    """
+
+    by_name: Mapping[str, Sequence[int]]
+    by_stem: Mapping[str, Sequence[int]]
+    stems: Sequence[frozenset[str]]
+
+    @classmethod
+    def of(cls, files: Sequence[File]) -> "Paths":
+        by_name: defaultdict[str, list[int]] = defaultdict(list)
+        by_stem: defaultdict[str, list[int]] = defaultdict(list)
+        for position, file in enumerate(files):
+            by_name[file.path.rsplit("/", 1)[-1].lower()].append(position)
+            if SOURCE.search(file.path):
+                by_stem[plain(_called(file.path))].append(position)
+        return cls(by_name, by_stem, [frozenset(stems_in(file.path)) for file in files])
+
+
+def _called(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    name = parts[-1].split(".")[0]
+    return parts[-2] if name in _OF_FOLDER and len(parts) > 1 else name
+
+
+def plain(name: str) -> str:
+    """Return a name's letters and digits: `model_checkpoint` and `ModelCheckpoint` are the same."""
+    return re.sub(r"[\W_]", "", name.lower())
+
+
+def is_aside(path: str, text: str) -> bool:
+    """Return whether a file follows the others: no source, or one of a kind that the text does not ask for."""
+    kinds = {kind for kind, pattern in _ASIDE.items() if pattern.search(path)}
+    asked = {kind for kind in kinds if kind in _ASKING and _ASKING[kind].search(text)}
+    return bool(kinds - asked) or not (SOURCE.search(path) or asked)
