@@ -20,6 +20,8 @@ SNIFFED_SIZE = 100_000  # characters of them
 FIRST_ROWS = 300  # of the first chunk, which shows the layout
 CHUNK_CELLS = 50_000  # of the others
 MOST_ROWS, FEWEST_ROWS = 5_000, 20
+CHUNK_SIZE = 16_000_000  # bytes after which a chunk ends, looked at each STEP rows
+STEP = 50
 DAMAGED = Gap("some letters are damaged")
 DELIMITERS = {"\t": "tab", "|": "pipe", ";": "semicolon", " ": "blank", ":": "colon"}
 
@@ -39,12 +41,22 @@ class DelimitedFile:
             reader = self.dialect.rows(lines)
             begin, size = 1 + self.skipped, FIRST_ROWS
             try:
-                while rows := list(islice(reader, size)):
+                while rows := self._some(reader, size):
                     end = reader.line_num + 1 + self.skipped
                     yield _begins(begin, end, rows), rows
                     begin, size = end, max(min(CHUNK_CELLS // max(len(rows[0]), 1), MOST_ROWS), FEWEST_ROWS)
             except csv.Error as error:
                 raise Unreadable(f"no readable CSV: {error}") from error
+
+    def _some(self, reader: Iterator[Row], size: int) -> list[Row]:
+        """Return so many rows, or fewer if they take much room."""
+        begin = self.stream.tell()
+        rows: list[Row] = []
+        while some := list(islice(reader, min(STEP, size - len(rows)))):
+            rows += some
+            if self.stream.tell() - begin > CHUNK_SIZE:
+                break
+        return rows
 
     @contextmanager
     def _lines(self) -> Iterator[Iterator[str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import _csv
 
 SAMPLE_ROWS = 200
-MAX_CELL = 8_000_000  # characters of one line or cell
+MAX_CELL = 2_000_000  # characters of one line or cell
 WIDTHS = 20  # rows of more different widths than that are no table
 USUAL = 1.0  # the prior of delimiters that need not stand in most rows
 MOST = 0.6  # of the rows

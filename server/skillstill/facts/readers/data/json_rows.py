@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillstill.facts.reader import Gap, Source, Unreadable
-from skillstill.facts.readers.data.delimited import DAMAGED, open_lines
+from skillstill.facts.readers.data.delimited import CHUNK_SIZE, DAMAGED, open_lines
 from skillstill.facts.readers.data.dialect import MAX_CELL
 from skillstill.facts.readers.data.encoding import TextScan, scan_text
 from skillstill.facts.readers.data.grid import BATCH_CELLS, LEAST_SAMPLE, MAX_COLUMNS, SAMPLE_CELLS
@@ -105,14 +105,16 @@ def _skip(buffer: str, at: int) -> int:
 
 def _batches(records: Iterator[tuple[int, Record]], titles: list[str]) -> Iterator[Batch]:
     size = max(min(BATCH_CELLS // len(titles), 5_000), 20)
+    room = 0
     places: list[int] = []
     rows: list[list[str]] = []
     for place, record in records:
         places.append(place)
         rows.append([_text(record.get(title)) for title in titles])
-        if len(rows) == size:
+        room += sum(map(len, rows[-1]))
+        if len(rows) == size or room > CHUNK_SIZE:
             yield Batch(places, [*zip(*rows, strict=True)])
-            places, rows = [], []
+            places, rows, room = [], [], 0
     if rows:
         yield Batch(places, [*zip(*rows, strict=True)])
 

@@ -22,7 +22,6 @@ NUMBER = re.compile(
 )
 CODE = re.compile(r"[+-]?0\d+")  # a zip code, a telephone: as a number it would lose its zeros
 MAX_DIGITS = 18  # that fit into 64 bits
-HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +85,11 @@ class NumberForm:
     def value(self, text: str) -> int | float | None:
         """Return the number, None if the text is none of this form."""
         match = self._pattern.fullmatch(text)
-        if match is None or bool(match[1]) != bool(match[5]) or (self.is_whole and CODE.fullmatch(text)):
+        if match is None or bool(match[1]) != bool(match[5]):
             return None
         numeral = match[4]
+        if self.is_whole and CODE.fullmatch(numeral):
+            return None
         if self.thousands:
             numeral = re.sub(rf"[{BLANKS}{APOSTROPHES}]", "", numeral).replace(self.thousands, "")
         negative = bool(match[1]) or "-" in (match[2], match[3]) or "\u2212" in (match[2], match[3])
@@ -160,8 +161,4 @@ def _usual(matches: Iterable[tuple[re.Match[str], float]], place: str) -> str:
     counts: dict[str, float] = {}
     for match, count in matches:
         counts[match[place] or ""] = counts.get(match[place] or "", 0) + count
-    best = max(counts, key=lambda unit: counts[unit])
-    if not best and len(counts) == 2:  # `5 %` and `0`: the unit is left out now and then
-        other = next(unit for unit in counts if unit)
-        return other if counts[other] > HALF * counts[best] else best
-    return best
+    return max(counts, key=lambda unit: counts[unit])

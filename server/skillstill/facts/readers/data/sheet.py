@@ -186,7 +186,7 @@ class _Column:
         """Return the values of these texts."""
         values, misfits = convert(self.form, texts, self.memory)
         self.fitting += len(texts) - len(misfits)
-        for misfit in misfits:
+        for misfit in (text[:LONGEST_DISTINCT] for text in misfits):
             if misfit in self.misfits or len(self.misfits) < BAG:
                 self.misfits[misfit] += 1
         if len(self.nothings) < SAMPLES and None in values:

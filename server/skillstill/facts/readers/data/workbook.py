@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from typing import Any
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
@@ -25,6 +26,7 @@ MAX_UNPACKED = 500_000_000  # bytes of all parts of a zip file
 MAX_PARTS = 5_000
 MAX_CELLS = 10_000_000  # of the block that a sheet takes
 CHUNK = 1 << 18
+CHUNK_ROWS = 1_000
 OVERLAP = 64  # bytes of a chunk that are looked at again, as an address may be cut
 ADDRESS = re.compile(rb'\br="([A-Z]{1,4})(\d{1,9})"')
 REPEATED = re.compile(rb'table:number-(columns|rows)-repeated="(\d+)"')
@@ -67,8 +69,11 @@ def _sheet(sheet: CalamineSheet, name: str, findings: tuple[str, ...]) -> Sheet:
     first = sheet.start[0] + 1 if sheet.start else 1
 
     def chunks() -> Iterator[Chunk]:
-        rows = [[_text(value) for value in row] for row in sheet.to_python()]
-        yield range(first, first + len(rows)), rows
+        rows = islice(sheet.iter_rows(), first - 1, None)  # it begins at the first row of the sheet
+        place = first
+        while some := [[_text(value) for value in row] for row in islice(rows, CHUNK_ROWS)]:
+            yield range(place, place + len(some)), some
+            place += len(some)
 
     return sheet_of(Grid(name, chunks, "_row", " ", f"sheet {sheet.name}", findings))
 
