@@ -25,5 +25,5 @@ def last_name(text: str) -> str:
 def first_sentence(doc: str, limit: int) -> str | None:
     """Return the first sentence of a docstring or a doc comment, without its marks."""
     bare = _TAG.sub("", _COMMENT.sub("", _QUOTES.sub("", doc.strip()))).strip()
-    paragraph = re.split(r"\n\s*\n|(?:^|\n)\s*\{?[@:]\w", bare, maxsplit=1)[0]  # tags such as @param follow
+    paragraph = re.split(r"\n\s*\n|(?:^\s*\{?@|\n\s*[@:])\w", bare, maxsplit=1)[0]  # tags such as @param follow
     return one_line(_SENTENCE.split(paragraph, maxsplit=1)[0], limit) or None
