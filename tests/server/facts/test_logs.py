@@ -291,6 +291,11 @@ def test_an_access_log_tells_request_status_and_agent() -> None:
     assert ("no level in this format", "level") in gaps(read(ACCESS))
 
 
+def test_paths_and_names_of_other_alphabets_are_told_as_they_are() -> None:
+    assert ("url", None, "/é?x=1", None) in fields(ACCESS.replace("/a/17", "/é"))
+    assert entries("Jun  4 15:16:01 box dämon[1]: läuft\n")[0]["component"] == "dämon"
+
+
 def test_columns_of_a_w3c_log_are_named_in_its_header() -> None:
     text = (
         "#Software: IIS\n#Fields: date time cs-method cs-uri-stem c-ip sc-status time-taken\n"

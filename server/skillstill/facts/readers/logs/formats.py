@@ -36,7 +36,7 @@ _MACROS = {
     "UPPER": rf"(?P<level3>{_WORDS})(?![\w-])",
     "letter": r"(?P<level>[VDIWEFA])",
     "pid": r"(?P<pid>\d{1,10})",
-    "host": r"(?P<host>\S{1,255})",
+    "host": r"(?P<host>(?!\[)\S{1,255})",
     "component": r"(?P<component>[^\s:\[\]]{1,200})",
     "dotted": r"(?P<component>[A-Za-z_][\w.$/-]{0,200})",
     "thread": r"(?P<thread>[^\]\n]{0,200})",

@@ -210,7 +210,8 @@ class PatternLines:
             start = size - end - length
             if not line.isascii():
                 start = start if self.encoding == "utf-8" else -1
-                component, host, thread, message = map(self._decode, (component, host, thread, message))
+                groups = tuple(map(self._decode, groups))
+                _, _, _, _, _, _, component, host, _, thread, _, message = place(groups)
             when = times[time] if time else None
             yield _new(
                 Head,
