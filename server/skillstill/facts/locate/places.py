@@ -1,7 +1,7 @@
 """The likeliest places of a code base for a text: files by all signals, then lines in the best of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +13,29 @@ from skillstill.facts.locate.signals import WEIGHTS, Search, Signal, files_of, s
 from skillstill.facts.locate.spans import LineWords, Span, best_line, score, spans_of
 
 PLACES = 5
+SIZE = 0.2  # what the size of a file counts: more code has more that can be wrong, or meant
 READ = 20  # files whose text is read
 ASIDE = 0.3  # what a test, a document or an example keeps of its score
-LINES = 1.0  # what the best lines of a file count beside the file
 DEPTH = 200  # places that are compared for the next one
-# What a second place of a file keeps. The report of a fault is about a file whatever its lines, so the five had better
-# be in several; a description of one sentence is about a definition.
-AGAIN, AGAIN_IN_SENTENCE = 0.6, 1.0
 NAMED = 0.5  # what it counts for lines that the text names one of their names
 FRAMED = 1.0  # ... or a line
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How places of a sort of text are chosen.
+
+    lines   what the best lines of a file count beside the file
+    again   what a second place of the same file keeps of its score
+    """
+
+    lines: float
+    again: float
+
+
+# The report of a fault is about a file whatever its lines, so the five had better lie in several.
+# A description of one line is about a definition.
+REPORT, SENTENCE = Shape(lines=0.3, again=0.6), Shape(lines=1.0, again=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +62,7 @@ class Locator:
         scores = rank_files(search)
         best = [int(file) for file in np.argsort(-scores, kind="stable")[:READ] if scores[file] > 0]
         found = [candidate for file in best for candidate in _candidates(search, file)]
-        return [*_spread(_places(search, found, scaled(scores)), count, _again(text))]
+        return [*_places(search, found, scaled(scores), count)]
 
 
 def rank_files(search: Search, weights: Mapping[Signal, float] = WEIGHTS) -> Array:
@@ -57,11 +71,12 @@ def rank_files(search: Search, weights: Mapping[Signal, float] = WEIGHTS) -> Arr
         return search.zeros()
     text = search.question.text
     aside = np.array([is_aside(file.path, text) for file in search.corpus.files])
+    sizes = np.log(search.sizes)
     scores = search.zeros()
     for signal, weight in weights.items():
         values = signal(search)
         scores += weight * scaled(np.where(aside, ASIDE * values, values))
-    return scores
+    return np.where(scores > 0, scores + SIZE * scaled(np.where(aside, ASIDE * sizes, sizes)), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +85,8 @@ class _Candidate:
 
     file: int
     span: Span
-    line: int
+    lines: LineWords
+    framed: int  # a line that the text names; 0 if there is none
     words: float
     named: float
 
@@ -83,8 +99,7 @@ def _candidates(search: Search, file: int) -> Iterator[_Candidate]:
     for span in spans_of(search.corpus.definitions_in(file), len(lines.words)):
         inside = [line for line in framed if span.first <= line <= span.last]
         named = FRAMED if inside else NAMED * search.naming(span.definition)
-        line = inside[0] if inside else best_line(span, lines, values)
-        yield _Candidate(file, span, line, score(span, lines, values), named)
+        yield _Candidate(file, span, lines, inside[0] if inside else 0, score(span, lines, values), named)
 
 
 def _framed_lines(search: Search, file: int) -> Sequence[int]:
@@ -93,24 +108,23 @@ def _framed_lines(search: Search, file: int) -> Sequence[int]:
     return [mention.line for mention in mentions if mention.line and file in files_of(search, mention)]
 
 
-def _places(search: Search, candidates: Sequence[_Candidate], scores: Array) -> Iterator[Place]:
+def _places(search: Search, candidates: Sequence[_Candidate], scores: Array, count: int) -> Iterator[Place]:
+    is_report = "\n" in search.question.text.strip()
+    shape = REPORT if is_report else SENTENCE
     most = max((candidate.words for candidate in candidates), default=0.0) or 1.0
-    for each in candidates:
-        value = scores[each.file] + LINES * each.words / most + each.named
+    found = [(scores[each.file] + shape.lines * each.words / most + each.named, each) for each in candidates]
+    for value, each in _spread(found, count, shape.again):
+        line = each.framed or best_line(each.span, each.lines, search.values)
         name = each.span.definition.qualified if each.span.definition else ""
-        yield Place(search.corpus.files[each.file].path, each.line, max(each.line, each.span.last), name, float(value))
+        yield Place(search.corpus.files[each.file].path, line, max(line, each.span.last), name, float(value))
 
 
-def _again(text: str) -> float:
-    return AGAIN if "\n" in text.strip() else AGAIN_IN_SENTENCE
-
-
-def _spread(places: Iterable[Place], count: int, again: float) -> Iterator[Place]:
-    """Yield the best places. One more of a file that has some already must be so much better."""
-    waiting = sorted(places, key=lambda place: (-place.score, place.path, place.line))
-    taken: Counter[str] = Counter()
+def _spread(found: Sequence[tuple[float, _Candidate]], count: int, again: float) -> Iterator[tuple[float, _Candidate]]:
+    """Yield the best candidates. One more of a file that has some already must be so much better."""
+    waiting = sorted(found, key=lambda each: -each[0])[:DEPTH]
+    taken: Counter[int] = Counter()
     while waiting and taken.total() < count:
-        best = max(waiting[:DEPTH], key=lambda place: place.score * again ** taken[place.path])
+        best = max(waiting, key=lambda each: each[0] * again ** taken[each[1].file])
         waiting.remove(best)
-        taken[best.path] += 1
+        taken[best[1].file] += 1
         yield best

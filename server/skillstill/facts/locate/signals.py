@@ -172,12 +172,6 @@ def by_path_words(search: Search) -> Array:
     return scores
 
 
-def by_size(search: Search) -> Array:
-    """Value files by their size: more code has more that can be wrong, or meant."""
-    sizes: Array = np.log(search.sizes)
-    return sizes
-
-
 # Fixed on development items; scripts/bench-locate shows what each is worth.
 WEIGHTS: Mapping[Signal, float] = {
     by_words: 1.0,
@@ -189,7 +183,6 @@ WEIGHTS: Mapping[Signal, float] = {
     by_frames: 1.0,
     by_file_names: 0.35,
     by_path_words: 0.75,
-    by_size: 0.2,
 }
 
 

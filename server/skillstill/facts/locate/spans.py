@@ -1,11 +1,11 @@
 """The lines of a file that a text means: definitions, and windows where there are none."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillstill.facts.locate.corpus import Definition
+from skillstill.facts.locate.stems import NAME as NAMES
 from skillstill.facts.locate.stems import names_in, stems_of
 
 WINDOW = 30  # lines of a window, and of the first part of a long definition
@@ -52,21 +52,22 @@ class LineWords:
         self.words = [self._words_of(line) for line in self.lines]
 
     def _words_of(self, line: str) -> list[str]:
-        return [word for name in names_in(line) for word in self._wanted_of(name)]
-
-    def _wanted_of(self, name: str) -> tuple[str, ...]:
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = tuple(stem for stem in stems_of(name) if stem in self._wanted)
-        return found
+        known = self._known
+        words: list[str] = []
+        for name in NAMES.findall(line):
+            found = known.get(name)
+            if found is None:
+                found = known[name] = tuple(stem for stem in stems_of(name) if stem in self._wanted)
+            words += found
+        return words
 
 
 def score(span: Span, words: LineWords, values: Mapping[str, float]) -> float:
     """Return how much of the wanted words a span has."""
-    counts: Counter[str] = Counter()
+    weights: dict[str, float] = {}
     for line in words.words[span.first - 1 : span.last]:
-        counts.update(line)
-    weights: dict[str, float] = dict(counts)
+        for word in line:
+            weights[word] = weights.get(word, 0.0) + 1.0
     if span.definition:
         owner, _, _ = span.definition.qualified.rpartition(".")
         for text, weight in ((span.definition.name, NAME), (owner, OWNER)):

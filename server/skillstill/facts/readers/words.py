@@ -16,6 +16,7 @@ from skillstill.facts.table import FactColumn, FactTable
 
 LARGEST = 1_000_000  # bytes: what is larger is data
 LONG_LINE = 2_000  # characters from which on a line was not written by hand
+PART = 900  # characters of a row: SQLite gives a row of more than a quarter of a page another page for itself
 TABLE = FactTable(
     "words", "the words of a file, packed for ranking", (FactColumn("packed", "text", "not for reading"),)
 )
@@ -70,7 +71,7 @@ _STATEMENTS = frozenset({"if", "for", "while", "switch", "catch", "function", "r
 
 
 class WordReader:
-    """Words of all text files."""
+    """Words of all text files. The rows of a file are parts of one text: they are joined before they are unpacked."""
 
     name = "words"
     version = 1
@@ -85,8 +86,8 @@ class WordReader:
             yield Facts(gaps=(Gap(f"words of files over {LARGEST // 1_000_000} MB are not kept", TABLE.name),))
             return
         text = source.whole(LARGEST).decode("utf-8", "replace")
-        if counts := count_words(source.name, text):
-            yield Facts({TABLE.name: [(0, 0, pack(counts))]})
+        packed = pack(count_words(source.name, text))
+        yield Facts({TABLE.name: [(0, 0, packed[at : at + PART]) for at in range(0, len(packed), PART)]})
 
 
 WORDS = WordReader()
@@ -127,6 +128,7 @@ def _split(suffix: str, text: str) -> tuple[str, str]:
 
 
 def defined_names(code: str) -> Iterator[str]:
-    """Yield the names that code defines, as far as its look tells."""
-    yield from _DEFINING.findall(code)
-    yield from (name for name in _METHOD.findall(code) if name not in _STATEMENTS)
+    """Return the names that code defines, as far as its look tells."""
+    matches = (match for pattern in (_DEFINING, _METHOD) for match in pattern.finditer(code))
+    at = {match.start(1): match[1] for match in matches}  # both may see the same one
+    return (name for name in at.values() if name not in _STATEMENTS)
