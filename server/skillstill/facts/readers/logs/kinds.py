@@ -14,9 +14,10 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("{ip}", _DATA["ip"]).replace("{unit}", _UNIT), re.ASCII)
 
 
-_FINDERS = tuple(map(_compile, _DATA["finders"]))
+_FINDERS = tuple((one["needs"], _compile(one["pattern"])) for one in _DATA["finders"])
 _VALUE_KINDS = tuple((kind, _compile(pattern)) for kind, pattern in _DATA["values"].items())
 _KIND_OF_KEY = {key: kind for kind, keys in _DATA["keys"].items() for key in keys.split()}
+_DIGIT = re.compile("[0-9]")
 THROWN = re.compile(
     r"\s*(?:Caused by: |Exception in thread \"[^\"]*\" )?"
     r"((?:[A-Za-z_][\w$]*\.)*[A-Z]\w*(?:Exception|Error|Interrupt|Exit))(?=:|\s*$)",
@@ -30,7 +31,10 @@ def find_all(message: str) -> list[Span]:
     """Return what the message holds, in its order."""
     taken = bytearray(len(message))
     spans: list[Span] = []
-    for finder in _FINDERS:
+    has_digit = _DIGIT.search(message) is not None
+    for needs, finder in _FINDERS:
+        if not (has_digit if needs == "0" else needs in message):
+            continue
         for match in finder.finditer(message):
             new = [span for span in _spans(match) if not any(taken[span[2] : span[3]])]
             for span in new:
