@@ -107,7 +107,7 @@ def test_dates_become_iso_text(connection: sqlite3.Connection, written: list[str
 
 
 def test_the_order_of_day_and_month_is_settled_by_a_late_value(connection: sqlite3.Connection) -> None:
-    dates = [f"0{number % 9 + 1}/0{number % 8 + 1}/2020" for number in range(130_000)]
+    dates = [f"0{number % 9 + 1}/0{number % 8 + 1}/2020" for number in range(40_000)]
     load_column(connection, [*dates, "31/12/2020"])
     assert values(connection)[1] == "2020-02-02"
     assert values(connection)[-1] == "2020-12-31"
@@ -135,7 +135,7 @@ def test_words_for_no_value_are_told(connection: sqlite3.Connection) -> None:
 
 
 def test_a_type_that_only_the_sample_has_is_given_up(connection: sqlite3.Connection) -> None:
-    table = load(connection, "n,m\n" + "1,2\n" * 60_000 + "1.5,y\n" * 60_000)
+    table = load(connection, "n,m\n" + "1,2\n" * 35_000 + "1.5,y\n" * 35_000)
     assert [each.type for each in table.columns] == ["REAL", "TEXT"]
 
 
@@ -258,3 +258,7 @@ def test_two_thousand_columns_are_refused_or_read(connection: sqlite3.Connection
     wide = ",".join(f"c{number}" for number in range(1_990))
     table = load(connection, f"{wide}\n" + f"{','.join('1' * 1_990)}\n" * 20)
     assert (len(table.columns), table.rows) == (1_990, 20)
+
+
+def test_numbers_among_codes_are_codes(connection: sqlite3.Connection) -> None:
+    assert load_column(connection, ["20005", "20006", "20007-1234", *["20008"] * 9]).type == "TEXT"

@@ -7,7 +7,9 @@ Only ten letters may be there to tell, such as the names in a list: frequencies 
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import BinaryIO
 
 LINES = 500  # of one chunk
@@ -53,7 +55,7 @@ DOUBLE: tuple[tuple[str, str, range, float], ...] = (
     ("big5", "big5", range(0xA1, 0xC7), 0.98),
     ("cp949", "euc_kr", range(0xA1, 0xC9), 1.0),
 )
-_LINE = re.compile(rb"[^\n]{0,200}[\x80-\xff][^\n]{0,400}")
+_HIGH = re.compile(rb"[\x80-\xff]")
 _INSIDE = "’'´"  # signs that stand between letters
 
 
@@ -109,6 +111,13 @@ def _wide(head: bytes) -> str:
     return {True: "utf-16-le", False: "utf-16-be"}[head[1::2].count(0) > head[::2].count(0)]
 
 
+def _high_lines(chunk: bytes) -> Iterator[bytes]:
+    """Yield the lines that are not ASCII, long ones cut around their first byte beyond it."""
+    for line in chunk.split(b"\n"):
+        if not line.isascii() and (high := _HIGH.search(line)):
+            yield line[max(high.start() - 200, 0) : high.start() + 400] + b"\n"
+
+
 class _NarrowScan:
     """Whether a text is UTF-8, and lines of it that are not."""
 
@@ -124,7 +133,7 @@ class _NarrowScan:
         if lost := self.decoder.decode(chunk).count("\ufffd"):
             self.damaged += lost
             if len(self.lines) < SAMPLE:
-                self.lines += b"\n".join(_LINE.findall(chunk)[:LINES]) + b"\n"
+                self.lines += b"".join(islice(_high_lines(chunk), LINES))
 
     def encoding(self) -> tuple[str, bool]:
         """Return the encoding, and whether the text is damaged in it."""

@@ -40,6 +40,8 @@ NO_VALUE = NO_TEXT | frozenset(
 )
 TRUTH = {"true": 1, "false": 0}
 LOOKED_AT = 500  # different values by which a form is inferred
+SOME_CODE = re.compile(r"(?=\w*\d)(?=[\d-]*[A-Za-z-])\w[\w-]*")  # digits with letters or hyphens
+FEW = 0.02
 CODES = 0.5  # of the texts have two capitals: then `NA` is one of them, such as Namibia
 
 
@@ -125,7 +127,7 @@ def infer_form(bag: Mapping[str, float], habits: FileHabits | None = None) -> Fo
     if any(CODE.fullmatch(text) for text in values):
         return _text(values, total)
     number = infer_number(values, habits.marks if habits else None)
-    if number and _fitting(number, values) >= needed and not _is_long(values):
+    if number and _fitting(number, values) >= needed and not _is_long(values) and not _has_codes(number, values):
         return number
     return _text(values, total)
 
@@ -185,6 +187,12 @@ def _convert_each(form: Form, texts: Sequence[str], memory: dict[str, Cell]) -> 
 
 def _fitting(form: Form, values: Mapping[str, float]) -> float:
     return sum(count for text, count in values.items() if form.value(text) is not None)
+
+
+def _has_codes(number: Form, values: Mapping[str, float]) -> bool:
+    """Return whether more than a few values are codes such as `20005-1234`: then those like numbers are, too."""
+    codes = sum(count for text, count in values.items() if number.value(text) is None and SOME_CODE.fullmatch(text))
+    return codes > FEW * sum(values.values())
 
 
 def _is_long(values: Mapping[str, float]) -> bool:

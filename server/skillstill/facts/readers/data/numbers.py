@@ -111,7 +111,8 @@ def infer_number(bag: Mapping[str, float], marks: Marks | None = None) -> Number
     decimal, thousands = _separators(own, marks or Marks())
     bodies = [match["body"] for match, _ in matches]
     if not thousands:
-        thousands = next((mark for mark, signs in ((" ", BLANKS), ("'", APOSTROPHES)) if _has(bodies, signs)), "")
+        groups = ((" ", BLANKS), ("'", APOSTROPHES))
+        thousands = next((mark for mark, signs in groups if _has_groups(bodies, signs, decimal)), "")
     is_whole = not any(match["power"] or decimal in match["body"] for match, _ in matches)
     return NumberForm(is_whole, decimal, thousands, _usual(matches, "before"), _usual(matches, "after"))
 
@@ -152,8 +153,10 @@ def _separators(own: Marks, file: Marks) -> tuple[str, str]:
     return ".", "," if own.thousands_comma or own.unclear_comma else ""
 
 
-def _has(bodies: Iterable[str], signs: str) -> bool:
-    return any(sign in body for body in bodies for sign in signs)
+def _has_groups(bodies: Iterable[str], signs: str, decimal: str) -> bool:
+    """Return whether a numeral has groups of three digits with these signs between them."""
+    pattern = re.compile(rf"\d{{1,3}}(?:[{signs}]\d{{3}})+(?:{re.escape(decimal)}\d*)?")
+    return any(pattern.fullmatch(body) for body in bodies)
 
 
 def _usual(matches: Iterable[tuple[re.Match[str], float]], place: str) -> str:
