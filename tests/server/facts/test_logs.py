@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillstill.facts.reader import Facts, Source, Unreadable
-from skillstill.facts.readers.logs import LOGS, stream
+from skillstill.facts.readers.logs import LOGS, messages, stream
 from skillstill.facts.table import Row, Value
 
 if sys.version_info >= (3, 14):
@@ -394,6 +394,14 @@ def test_what_varies_is_left_out_of_a_template() -> None:
     lines = [f"Jun  4 15:16:01 box a[1]: block blk_{n * 7919} of size {n} from /10.0.0.{n}:80\n" for n in range(1, 40)]
     assert {row["template"] for row in entries("".join(lines))} == {"block <*> of size <*> from /<*>"}
     assert {row[3:] for row in rows(read("".join(lines[:1])), "fields")} >= {("size", "1", 1.0)}
+
+
+def test_messages_of_endless_variety_are_told_by_their_first_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "_MINED", 10)
+    words = [f"{a}{b}{c}" for a in "abcde" for b in "fghij" for c in "klmno"]
+    text = "".join(f"Jun  4 15:16:01 box a[1]: {one} said {one}ing to {one}er of it\n" for one in words)
+    assert entries(text)[-1]["template"] == "ejo said ejoing to <*>"
+    assert ("thousands of templates: rare ones are first words", "template") in gaps(read(text))
 
 
 def test_each_message_of_a_template_tells_its_own_values() -> None:

@@ -66,6 +66,11 @@ class Messages:
     _mined: int = 0
     _drain: Drain = field(default_factory=lambda: Drain(depth=4, sim_th=0.7, max_children=100, max_clusters=_CLUSTERS))
 
+    @property
+    def is_full(self) -> bool:
+        """Return whether new messages are told by their first words only."""
+        return self._mined >= _MINED
+
     def learn(self, message: str) -> None:
         """Let a message take part in the templates. All that are learned before the first is read have one say."""
         message = message[:_LONG]
@@ -123,7 +128,7 @@ class Messages:
         return self._templates[masked]
 
     def _mine(self, masked: str) -> str:
-        if self._mined >= _MINED:
+        if self.is_full:
             words = masked.split()
             return " ".join(words if len(words) <= _BEGINNING else [*words[:_BEGINNING], "<*>"])[:_TEMPLATE]
         self._mined += 1

@@ -193,6 +193,8 @@ def _gaps(entries: Entries, data: Bytes, cut: bool) -> Iterator[Gap]:
         yield Gap(f"no {main.lacks} in times", "entries", "time")
     if len(tally.zones) > 1:
         yield Gap("times of several zones, as written", "entries", "time")
+    if entries.messages.is_full:
+        yield Gap("thousands of templates: rare ones are first words", "entries", "template")
     if cut:
         yield Gap("lines longer than 1 MB are cut", "entries")
     if data.broken:
