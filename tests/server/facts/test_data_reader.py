@@ -237,3 +237,21 @@ def test_parquet_that_is_none_is_unreadable() -> None:
 )
 def test_data_files_are_told_by_their_beginning(name: str, head: bytes, taken: bool) -> None:
     assert DATA.takes(name, head) is taken
+
+
+def test_parquet_keeps_its_types() -> None:
+    core, arro3 = pytest.importorskip("arro3.core"), pytest.importorskip("arro3.io")
+    buffer = io.BytesIO()
+    columns = {
+        "id": core.Array([1, 2, None], type=core.DataType.int64()),
+        "name": core.Array(["x", None, "NA"], type=core.DataType.utf8()),
+        "share": core.Array([0.5, 1.0, float("nan")], type=core.DataType.float64()),
+    }
+    arro3.write_parquet(core.Table.from_pydict(columns), buffer)
+    tables, rows, _ = read(buffer.getvalue(), "x.parquet")
+    assert tables == [(0, 0, "x", "table", 3, 3, None)]
+    assert [row[3:9] for row in rows] == [
+        ("id", "id", "INTEGER", 1, 2, "1"),
+        ("name", "name", "TEXT", 1, 2, "NA"),
+        ("share", "share", "REAL", 1, 2, "0.5"),
+    ]
