@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from skillstill.facts.table import FactColumn, FactTable
 
-LAYOUT = 2  # raised if any of this changes: an index of another layout is another file
+LAYOUT = 3  # raised if any of this changes: an index of another layout is another file
 FILES = FactTable(
     "files",
     "the files of the workspace",

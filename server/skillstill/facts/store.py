@@ -8,20 +8,24 @@ import hashlib
 import heapq
 import json
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import zstandard
-
 from skillstill.facts.parsing import Batch
 from skillstill.facts.tree import BYTES
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 WAIT = 30.0  # seconds for another process that writes
 LEVEL = 3  # of compression: higher ones take four times as long and save a tenth
 SKETCH = 64  # paths by which two workspaces are compared
 LAYOUT = """
-    create table if not exists snapshot (size integer, checksum blob, data blob, sketch blob);
+    create table if not exists snapshot (checksum blob, data blob, sketch blob);
     create table if not exists journal (key blob primary key, data blob) without rowid;
 """
 
@@ -43,18 +47,18 @@ class Store:
     def load(self) -> bytes | None:
         """Return the last snapshot, or None if there is none or it is damaged."""
         with self._mending():
-            row = self._connection.execute("select size, checksum, data from snapshot").fetchone()
-            if row and _checksum(row[2]) == row[1]:
-                return zstandard.ZstdDecompressor().decompress(row[2], max_output_size=row[0])
+            row = self._connection.execute("select checksum, data from snapshot").fetchone()
+            if row and _checksum(row[1]) == row[0]:
+                return zstd.decompress(row[1])
         return None
 
     def save(self, image: bytes, paths: Iterable[str]) -> None:
         """Replace the snapshot by one that holds all that the journal does."""
-        data = zstandard.ZstdCompressor(level=LEVEL).compress(image)
+        data = zstd.compress(image, LEVEL)
         with self._mending(), self._connection:
             self._connection.execute("delete from snapshot")
-            row = (len(image), _checksum(data), data, sketch(paths))
-            self._connection.execute("insert into snapshot values (?, ?, ?, ?)", row)
+            row = (_checksum(data), data, sketch(paths))
+            self._connection.execute("insert into snapshot values (?, ?, ?)", row)
             self._connection.execute("delete from journal")
 
     def get(self, keys: Iterable[bytes]) -> Mapping[bytes, Sequence[Batch]]:
@@ -83,7 +87,7 @@ class Store:
             yield
         except sqlite3.OperationalError:
             raise
-        except (sqlite3.DatabaseError, zstandard.ZstdError, ValueError):
+        except (sqlite3.DatabaseError, zstd.ZstdError, ValueError):
             with closing(self._connection):
                 remove_store(self._file)
             self._connection = _connect(self._file)
@@ -161,9 +165,8 @@ def _checksum(data: bytes) -> bytes:
 def _packed(batches: Sequence[Batch]) -> bytes:
     values = [(batch.rows, batch.gaps) for batch in batches]
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    return zstandard.ZstdCompressor(level=LEVEL).compress(text.encode("utf-8", "replace"))
+    return zstd.compress(text.encode("utf-8", "replace"), LEVEL)
 
 
 def _unpacked(data: bytes) -> Sequence[Batch]:
-    text = zstandard.ZstdDecompressor().decompress(data)
-    return [Batch(rows, gaps) for rows, gaps in json.loads(text)]
+    return [Batch(rows, gaps) for rows, gaps in json.loads(zstd.decompress(data))]

@@ -1,3 +1,10 @@
 """The readers that come with the package, by the names that a skill calls them by."""
 
-BUNDLED = {"code": "skillstill.facts.readers.code:CODE", "logs": "skillstill.facts.readers.logs:LOGS"}
+HERE = "skillstill.facts.readers"
+BUNDLED = {
+    "code": f"{HERE}.code:CODE",
+    "logs": f"{HERE}.logs:LOGS",
+    "documents": f"{HERE}.documents:DOCUMENTS",
+    "config": f"{HERE}.config:CONFIG",
+    "project": f"{HERE}.project:PROJECT",
+}
