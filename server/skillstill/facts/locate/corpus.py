@@ -43,6 +43,9 @@ SOURCE = re.compile(
 )
 
 
+OTHER = "other"  # no source and no document
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     path: str
@@ -95,11 +98,13 @@ class Paths:
     by_name    positions by the last part of a path, in small letters
     by_stem    positions by the same without suffix and `_`, or by the folder that a file stands for
     stems      the words of each path
+    kinds      why each file follows the others, if it does
     """
 
     by_name: Mapping[str, Sequence[int]]
     by_stem: Mapping[str, Sequence[int]]
     stems: Sequence[frozenset[str]]
+    kinds: Sequence[frozenset[str]]
 
     @classmethod
     def of(cls, files: Sequence[File]) -> "Paths":
@@ -109,7 +114,8 @@ class Paths:
             by_name[file.path.rsplit("/", 1)[-1].lower()].append(position)
             if SOURCE.search(file.path):
                 by_stem[plain(_called(file.path))].append(position)
-        return cls(by_name, by_stem, [frozenset(stems_in(file.path)) for file in files])
+        stems = [frozenset(stems_in(file.path)) for file in files]
+        return cls(by_name, by_stem, stems, [kinds_of(file.path) for file in files])
 
 
 def _called(path: str) -> str:
@@ -123,8 +129,12 @@ def plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
-def is_aside(path: str, text: str) -> bool:
-    """Return whether a file follows the others: no source, or one of a kind that the text does not ask for."""
+def kinds_of(path: str) -> frozenset[str]:
+    """Return why a file follows the others, by kinds; none of a source of the program itself."""
     kinds = {kind for kind, pattern in _ASIDE.items() if pattern.search(path)}
-    asked = {kind for kind in kinds if kind in _ASKING and _ASKING[kind].search(text)}
-    return bool(kinds - asked) or not (SOURCE.search(path) or asked)
+    return frozenset(kinds if SOURCE.search(path) or kinds else {OTHER})
+
+
+def asked_kinds(text: str) -> frozenset[str]:
+    """Return the kinds of files that a text asks for."""
+    return frozenset(kind for kind, pattern in _ASKING.items() if pattern.search(text))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillstill.facts.locate.corpus import Corpus, Paths, is_aside
+from skillstill.facts.locate.corpus import Corpus, Paths, asked_kinds
 from skillstill.facts.locate.postings import Array
 from skillstill.facts.locate.question import Question
 from skillstill.facts.locate.signals import WEIGHTS, Search, Signal, files_of, scaled
@@ -14,7 +14,7 @@ from skillstill.facts.locate.spans import LineWords, Span, best_line, score, spa
 
 PLACES = 5
 SIZE = 0.2  # what the size of a file counts: more code has more that can be wrong, or meant
-READ = 20  # files whose text is read
+READ = 12  # files whose text is read
 ASIDE = 0.3  # what a test, a document or an example keeps of its score
 DEPTH = 200  # places that are compared for the next one
 NAMED = 0.5  # what it counts for lines that the text names one of their names
@@ -69,8 +69,8 @@ def rank_files(search: Search, weights: Mapping[Signal, float] = WEIGHTS) -> Arr
     """Return the score of each file: the weighted sum of its signals."""
     if not search.count:
         return search.zeros()
-    text = search.question.text
-    aside = np.array([is_aside(file.path, text) for file in search.corpus.files])
+    asked = asked_kinds(search.question.text)
+    aside = np.array([bool(kinds - asked) for kinds in search.paths.kinds])
     sizes = np.log(search.sizes)
     scores = search.zeros()
     for signal, weight in weights.items():

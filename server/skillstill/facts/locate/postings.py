@@ -99,7 +99,7 @@ class Postings:
     def of_word(self, word: str) -> tuple[Array, Array, Array]:
         """Return the files that hold a word, and its counts in their names and in all the rest of them."""
         key = key_of(word)
-        first, last = np.searchsorted(self.keys, [key, key + 1])
+        first, last = np.searchsorted(self.keys, np.array([key, key + 1], dtype=np.int32))
         codes = self.codes[first:last]
         return self.files[first:last], _NAMES[codes], _BODIES[codes]
 
