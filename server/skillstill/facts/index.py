@@ -58,7 +58,7 @@ class FactIndex:
         listed = [*paths]
         with self._lock, self._as_ours(), self._alone():
             self._load(listed)
-            done = Refreshing(self.root, self.connection, self.tables, self._readers).run(listed, seconds)
+            done = Refreshing(self.root, self.connection, self.readers, self._readers).run(listed, seconds)
             self._unsaved += done.read + done.removed
             if self._unsaved > max(FEW, done.files // SHARE):
                 self._save(listed)

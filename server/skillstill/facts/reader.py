@@ -4,9 +4,10 @@ A reader depends on nothing but a file's name and bytes. So files of equal conte
 checkouts, and a file that has not changed is never read again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol
+from pathlib import Path
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from skillstill.facts.table import FactTable, Row
 
@@ -76,4 +77,31 @@ class Reader(Protocol):
 
     def read(self, source: Source) -> Iterator[Facts]:
         """Yield the rows of a file in their order. Raise Unreadable; any other error becomes a gap, too."""
+        ...
+
+
+@runtime_checkable
+class FolderReader(Reader, Protocol):
+    """Rows of a folder as a whole, such as its history. Of files it takes none.
+
+    grows     what stands for the folder as the path of rows that stay; the first column of the first table is their key
+    changes   what stands for it as the path of rows that are read anew each time
+    """
+
+    @property
+    def grows(self) -> str: ...
+
+    @property
+    def changes(self) -> str: ...
+
+    def state(self, root: Path) -> str:
+        """Return a text that differs whenever there are other rows."""
+        ...
+
+    def keys(self, root: Path) -> Collection[str]:
+        """Return the keys of all rows that stay."""
+        ...
+
+    def read_since(self, root: Path, known: Collection[str]) -> Iterator[Facts]:
+        """Yield first the rows that change, then in batches those whose keys are not known."""
         ...

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.facts.files import Stamp, is_test, stamps, suffix
+from skillstill.facts.folder import FolderRefreshing
+from skillstill.facts.reader import FolderReader, Reader
 from skillstill.facts.reading import FileFacts, FileReaders, FileReading
 from skillstill.facts.rows import RowWriter
-from skillstill.facts.table import FactTable
 from skillstill.facts.tree import ROOT, folder_hashes, split
 
 COMMIT = 64  # files after which what was read is safe from a crash
@@ -40,26 +41,29 @@ class Refreshing:
     """A refresh of an index that nobody else writes meanwhile."""
 
     def __init__(
-        self, root: Path, connection: sqlite3.Connection, tables: Sequence[FactTable], readers: FileReaders
+        self, root: Path, connection: sqlite3.Connection, readers: Sequence[Reader], files: FileReaders
     ) -> None:
         self._root, self._connection = root, connection
         self._start = time.monotonic()
-        self._writer = RowWriter(connection, tables)
+        self._writer = RowWriter(connection, [table for reader in readers for table in reader.tables])
+        folders = [reader for reader in readers if isinstance(reader, FolderReader)]
+        self._folders = [FolderRefreshing(root, connection, self._writer, reader) for reader in folders]
         self._known = self._indexed()
-        self._reading = FileReading(root, readers, {path: known.leaf for path, known in self._known.items()})
+        self._reading = FileReading(root, files, {path: known.leaf for path, known in self._known.items()})
 
     def run(self, paths: Sequence[str], seconds: float) -> Refresh:
         """Bring the index to the state of these files. What there is no time for is left, the largest files first."""
         listed = dict(stamps(self._root, paths))
         stale = [path for path, stamp in listed.items() if path not in self._known or self._known[path].stamp != stamp]
         gone = [path for path in self._known if path not in listed]
-        left = 0
-        if stale or gone or not root_hash(self._connection):
+        left, end = 0, self._start + seconds
+        grown = [folder.run(end) for folder in self._folders]
+        if stale or gone or any(grown) or not root_hash(self._connection):
             with self._connection:
                 self._connection.execute("delete from _folders")  # no state has a name until this one is whole
                 for path in gone:
                     self._remove(path)
-            left = self._read(sorted(stale, key=lambda path: listed[path].size), self._start + seconds)
+            left = self._read(sorted(stale, key=lambda path: listed[path].size), end)
             self._name(left)
         return Refresh(
             root_hash(self._connection),
@@ -71,7 +75,9 @@ class Refreshing:
         )
 
     def _indexed(self) -> Mapping[str, _Known]:
-        rows = self._connection.execute("select path, id, size, mtime, ctime, inode, leaf from _files")
+        rows = self._connection.execute(
+            "select path, id, size, mtime, ctime, inode, leaf from _files where name is not null"
+        )
         return {path: _Known(number, Stamp(*stamp), leaf) for path, number, *stamp, leaf in rows}
 
     def _remove(self, path: str) -> None:

@@ -40,9 +40,15 @@ class RowWriter:
             self._connection.execute(f'delete from "_{name}" where _file = ?', (file,))  # noqa: S608
         self._connection.execute("delete from _gaps where file = ?", (file,))
 
-    def write(self, file: int, batches: Iterable[Batch]) -> None:
-        """Add the rows of a file, which has none. A table that no reader announced is left out."""
-        written: Counter[str] = Counter()
+    def append(self, file: int, batches: Iterable[Batch]) -> None:
+        """Add rows to those that a file has."""
+        count = 'select coalesce(max(_number) + 1, 0) from "_{}" where _file = ?'
+        had = {name: self._connection.execute(count.format(name), (file,)).fetchone()[0] for name in self._tables}
+        self.write(file, batches, Counter(had))
+
+    def write(self, file: int, batches: Iterable[Batch], had: Counter[str] | None = None) -> None:
+        """Add the rows of a file that `had` so many in each table. A table that no reader announced is left out."""
+        written: Counter[str] = had or Counter()
         gaps: set[tuple[str, ...]] = set()
         for batch in batches:
             for name, rows in batch.rows.items():
@@ -51,7 +57,7 @@ class RowWriter:
                     written[name] += len(rows)
             gaps.update(map(tuple, batch.gaps))
         named = ((file, table, column, reason) for reason, table, column in sorted(gaps))
-        self._connection.executemany("insert into _gaps values (?, ?, ?, ?)", named)
+        self._connection.executemany("insert or ignore into _gaps values (?, ?, ?, ?)", named)
 
     def _insert(self, file: int, table: FactTable, rows: Sequence[Sequence[Any]], first: int) -> None:
         columns: list[Iterable[Any]] = [*zip(*rows, strict=True)]

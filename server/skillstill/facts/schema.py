@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from skillstill.facts.table import FactColumn, FactTable
 
-LAYOUT = 3  # raised if any of this changes: an index of another layout is another file
+LAYOUT = 4  # raised if any of this changes: an index of another layout is another file
 FILES = FactTable(
     "files",
     "the files of the workspace",
@@ -28,7 +28,8 @@ BASE = """
     create table _words (id integer primary key, text text);
     create table _gaps (file integer, fact_table text, fact_column text, reason text,
         primary key (file, fact_table, fact_column, reason)) without rowid;
-    create view files as select path, 0 as first, 0 as last, name, folder, suffix, size, is_test from _files
+    create view files as select path, 0 as first, 0 as last, name, folder, suffix, size, is_test
+        from _files where name is not null
 """  # _state: how many files the last refresh had no time for
 
 

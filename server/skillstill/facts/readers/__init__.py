@@ -4,7 +4,9 @@ HERE = "skillstill.facts.readers"
 BUNDLED = {
     "code": f"{HERE}.code:CODE",
     "logs": f"{HERE}.logs:LOGS",
+    "data": f"{HERE}.data:DATA",
     "documents": f"{HERE}.documents:DOCUMENTS",
     "config": f"{HERE}.config:CONFIG",
     "project": f"{HERE}.project:PROJECT",
+    "history": f"{HERE}.history:HISTORY",
 }
