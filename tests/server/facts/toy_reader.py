@@ -38,7 +38,7 @@ class ToyReader:
         if word == "fail":
             raise ValueError(text)
         if word == "set":
-            return Facts({"lines": [(number, number, word, {text}, place, None)]})  # type: ignore[dict-item]
+            return Facts({"lines": [(number, number, word, {text}, place, None)]})  # type: ignore[list-item]
         if word == "unreadable":
             raise Unreadable(text)
         gaps = (Gap("toys have no colors", "lines", "color"),)
