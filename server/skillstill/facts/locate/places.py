@@ -17,8 +17,8 @@ SIZE = 0.2  # what the size of a file counts: more code has more that can be wro
 READ = 12  # files whose text is read
 ASIDE = 0.3  # what a test, a document or an example keeps of its score
 DEPTH = 200  # places that are compared for the next one
-NAMED = 0.5  # what it counts for lines that the text names one of their names
-FRAMED = 1.0  # ... or a line
+NAMED = 0.2  # what it counts for lines that the text names one of their names
+FRAMED = 0.5  # ... or a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Shape:
 
 # The report of a fault is about a file whatever its lines, so the five had better lie in several.
 # A description of one line is about a definition.
-REPORT, SENTENCE = Shape(lines=0.3, again=0.6), Shape(lines=1.0, again=1.0)
+REPORT, SENTENCE = Shape(lines=0.6, again=0.6), Shape(lines=1.0, again=1.0)
 
 
 @dataclass(frozen=True, slots=True)
