@@ -82,6 +82,10 @@ def test_setup_cfg_has_a_requirement_a_line() -> None:
     assert rows("setup.cfg", "scripts", text) == [(11, 11, "run", "x:main")]
 
 
+def test_sections_that_a_setup_cfg_lacks_give_no_rows() -> None:
+    assert not read("setup.cfg", "[flake8]\nignore = a\nx = what stands last").rows
+
+
 def test_requirements_may_have_hashes_options_and_addresses() -> None:
     text = "-r base.txt\na==1 \\\n    --hash=sha256:00\ngit+https://h/o/b.git@v1\n-e git+https://h/o#egg=c\n"
     assert dependencies("requirements-dev.txt", text) == [

@@ -138,7 +138,7 @@ def _take_lines(found: Findings, lines: list[str], node: Node, kind: Kind, secti
 
 def _lines(lines: list[str], node: Node) -> Iterator[tuple[int, str]]:
     """Yield the lines of a value of several lines, with their numbers."""
-    for number in range(node.first, node.last + 1):
+    for number in range(max(node.first, 1), node.last + 1):
         line = lines[number - 1] if number > node.first else lines[number - 1].partition("=")[2]
         bare = _COMMENT.sub("", line).strip()
         if bare:
