@@ -11,6 +11,7 @@ from threading import Timer
 from typing import Any
 
 from skillstill.errors import Refusal
+from skillstill.facts.data_tables import DataTables
 from skillstill.facts.excerpts import Excerpts
 from skillstill.facts.places import with_places
 from skillstill.facts.reader import ALL_OF, Reader
@@ -19,6 +20,7 @@ from skillstill.facts.schema import FILES
 from skillstill.util.text import one_line
 
 SECONDS = 5.0
+DATA_TABLES = "data_tables"  # the table that names the tables of data files
 STEPS = 20_000  # of SQLite's machine between two looks at the clock: some milliseconds
 KEPT = 50  # rows that are returned
 COUNTED = 100_000  # rows that are counted
@@ -90,11 +92,11 @@ class FactRows:
 class FactAsker:
     """Asks an index that nobody refreshes meanwhile."""
 
-    def __init__(self, connection: sqlite3.Connection, root: Path, readers: Sequence[Reader]) -> None:
+    def __init__(self, connection: sqlite3.Connection, root: Path, readers: Sequence[Reader], data: DataTables) -> None:
         tables = (FILES, *(table for reader in readers for table in reader.tables))
         self._connection, self._tables = connection, {table.name: table for table in tables}
         self._of_reader = {f"{ALL_OF}{one.name}": {table.name for table in one.tables} for one in readers}
-        self._excerpts = Excerpts(root)
+        self._excerpts, self._data = Excerpts(root), data
         self._reads: set[str] = set()
         connection.create_function("excerpt", 4, self._excerpts)
         connection.execute("select 1 from json_each('[]')").close()  # made now: making it reads what is not allowed
@@ -104,6 +106,8 @@ class FactAsker:
         if len(query) > MAX_QUERY:
             raise Refusal(f"the query has {len(query):,} characters, at most {MAX_QUERY:,} are read: ask for less")
         try:
+            if DATA_TABLES in self._tables:
+                self._data.attach(self._connection, query)
             with self._guarded():
                 placed = self._placed(query, kept)
                 columns, rows, count = placed or self._rows(query, kept)
@@ -201,13 +205,15 @@ class FactAsker:
             for limit, value in before.items():
                 connection.setlimit(limit, value)
 
-    def _authorize(self, action: int, first: str | None, second: str | None, _: str | None, by: str | None) -> int:
+    def _authorize(self, action: int, first: str | None, second: str | None, place: str | None, by: str | None) -> int:
         """Allow what a view of ours reads, and remember the view."""
         allowed = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
         if action == sqlite3.SQLITE_READ:
-            is_internal = (first or "").startswith(("_", "sqlite_"))
+            is_internal = (first or "").startswith("sqlite_") or (place == "main" and (first or "").startswith("_"))
             allowed = by in self._tables or not second or not is_internal  # no column: its rows are counted
             self._reads |= {name for name in (by, first) if name in self._tables}
+            if place not in ("main", "temp", None):
+                self._reads.add(DATA_TABLES)
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = (second or "").lower() in FUNCTIONS
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

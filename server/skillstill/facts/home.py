@@ -27,6 +27,11 @@ def index_file(home: Path, root: Path, versions: str) -> Path:
     return home / f"{_workspace(root)}-{readers}.sqlite"
 
 
+def copy_file(home: Path, leaf: bytes) -> Path:
+    """Return where the tables of a data file of this content are copied to."""
+    return home / f"{leaf.hex()}-copy.sqlite"
+
+
 def forget(home: Path, root: Path) -> int:
     """Remove the indexes of a workspace. Return how many there were."""
     files = [*home.glob(f"{_workspace(root)}-*.sqlite")]

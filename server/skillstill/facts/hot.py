@@ -60,9 +60,10 @@ def warm(connection: sqlite3.Connection, tables: Sequence[FactTable]) -> None:
 
 
 def _connect(name: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(name, check_same_thread=False)
+    connection = sqlite3.connect(name, check_same_thread=False, uri=True)
     connection.execute(f"pragma cache_size = {CACHE}")
     connection.execute("pragma journal_mode = memory")
+    connection.execute("pragma temp_store = memory")
     connection.execute("pragma synchronous = off")  # the store is what survives a crash
     return connection
 

@@ -14,11 +14,12 @@ from threading import RLock
 
 from skillstill.errors import SkillstillError
 from skillstill.facts.ask import KEPT, FactAsker, FactRows
+from skillstill.facts.data_tables import DataTables
 from skillstill.facts.home import alone, index_file, mark_used, prune
 from skillstill.facts.hot import create_hot, image_of, load_hot, warm
 from skillstill.facts.reading import FileReaders
 from skillstill.facts.refreshing import Refresh, Refreshing
-from skillstill.facts.schema import LAYOUT
+from skillstill.facts.schema import FILES, LAYOUT
 from skillstill.facts.store import Store, find_alike
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
@@ -76,6 +77,7 @@ class FactIndex:
         """End the worker processes and close the files."""
         self._readers.close()
         self.connection.close()
+        self._data.close()
         if self._store and self._home and self._file:
             self._store.close()
             prune(self._home, self._file)
@@ -97,7 +99,8 @@ class FactIndex:
 
     def _connect(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self._asker = FactAsker(connection, self.root, self.readers)
+        self._data = DataTables(self.root, self._readers, self._home, [table.name for table in (FILES, *self.tables)])
+        self._asker = FactAsker(connection, self.root, self.readers, self._data)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -42,6 +42,12 @@ class Parser:
         seconds = SECONDS * max(1.0, size / 1_000_000)
         yield from self._ask({"name": name, "size": size, "seconds": seconds, "path": str(path)}, b"")
 
+    def copy(self, path: Path, size: int, into: Path) -> Iterator[Batch]:
+        """Copy the tables of a data file into a database. Yield gaps if that fails."""
+        seconds = SECONDS * max(1.0, size / 1_000_000)
+        request = {"name": path.name, "size": size, "seconds": seconds, "path": str(path), "into": str(into)}
+        yield from self._ask(request, b"")
+
     def close(self) -> None:
         """End the process. The next file starts another one."""
         if process := self._process:

@@ -4,6 +4,7 @@ A reader depends on nothing but a file's name and bytes. So files of equal conte
 checkouts, and a file that has not changed is never read again.
 """
 
+import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,15 @@ class Reader(Protocol):
 
     def read(self, source: Source) -> Iterator[Facts]:
         """Yield the rows of a file in their order. Raise Unreadable; any other error becomes a gap, too."""
+        ...
+
+
+@runtime_checkable
+class TableReader(Reader, Protocol):
+    """A reader of files that hold tables of their own, beside what it tells of them."""
+
+    def copy(self, source: Source, connection: sqlite3.Connection) -> None:
+        """Copy the tables of a file into a database. Raise Unreadable."""
         ...
 
 

@@ -81,6 +81,11 @@ class FileReaders:
         if dict(stamps(root, [file.path])).get(file.path) != file.stamp:
             yield Batch.of_gap("it changed while it was read")
 
+    def copy(self, path: Path, size: int, into: Path) -> Sequence[str]:
+        """Copy the tables of a data file into a database. Return why not, if that fails."""
+        with self._parser() as parser:
+            return [str(reason) for batch in parser.copy(path, size, into) for reason, *_ in batch.gaps]
+
     def _key(self, file: OpenedFile) -> bytes:
         """Return what the rows of a file depend on: its content, its name, and the readers."""
         name = file.name.encode("utf-8", "surrogateescape")

@@ -2,7 +2,8 @@
 
 A request is a line of JSON, `{"name": …, "readers": […], "size": N, "seconds": S}`, and then the N bytes of the file;
 of a large file it is `{…, "path": …}` and no bytes. It is answered by lines of JSON: any number of batches of rows and
-gaps, `{"rows": {TABLE: [[first, last, …], …]}, "gaps": [[reason, table, column], …]}`, then `{"end": true}`.
+gaps, `{"rows": {TABLE: [[first, last, …], …]}, "gaps": [[reason, table, column], …]}`, then `{"end": true}`. If it also
+says `"into": DATABASE`, the tables of a data file are copied there, and only gaps are answered.
 
 The kernel ends the process after S seconds, whatever it is doing then, and though its parent is gone.
 """
@@ -13,15 +14,17 @@ import json
 import os
 import resource
 import signal
+import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import astuple, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 from typing import Any, BinaryIO
 
-from skillstill.facts.reader import ALL_OF, HEAD, Facts, Gap, Reader, Source, Unreadable
+from skillstill.facts.reader import ALL_OF, HEAD, Facts, Gap, Reader, Source, TableReader, Unreadable
 from skillstill.util.storage import open_regular
 
 MEMORY = 1_500_000_000  # bytes of address space: a hostile file may not take the machine
@@ -70,6 +73,25 @@ def _read(reader: Reader, source: Source) -> Iterator[Facts]:
         yield Facts(gaps=(FAILED,))
 
 
+def _copy(readers: Sequence[Reader], source: Source, into: str) -> Iterator[Facts]:
+    """Copy the tables of a file into a database. Yield why, if it fails."""
+    head = source.stream.read(HEAD)
+    source.stream.seek(0)
+    reader = next((one for one in readers if isinstance(one, TableReader) and one.takes(source.name, head)), None)
+    try:
+        with closing(sqlite3.connect(into)) as connection:
+            if reader:
+                reader.copy(source, connection)
+                return
+            yield Facts(gaps=(Gap("it is no data file"),))
+    except Unreadable as error:
+        yield Facts(gaps=(Gap(str(error)),))
+    except MemoryError:
+        yield Facts(gaps=(TOO_LARGE,))
+    except Exception:  # as in `_read`
+        yield Facts(gaps=(FAILED,))
+
+
 def _of_reader(gap: Gap, reader: Reader) -> Gap:
     """Return a gap that names its reader if it names no table."""
     return gap if gap.table else replace(gap, table=f"{ALL_OF}{reader.name}")
@@ -82,7 +104,10 @@ def _answers(request: Mapping[str, Any], readers: Sequence[Reader], stdin: Binar
         return
     try:
         with open(request["path"], "rb", opener=_open_no_link) as file:
-            yield from read_file(readers, name, size, file)
+            if into := request.get("into"):
+                yield from _copy(readers, Source(name, size, file), into)
+            else:
+                yield from read_file(readers, name, size, file)
     except OSError:
         yield Facts(gaps=(NOT_OPENED,))
 

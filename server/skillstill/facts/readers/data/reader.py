@@ -1,5 +1,6 @@
 """Tables and columns of data files as facts: what a model needs to write a query."""
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from skillstill.facts.reader import Facts, Gap, Source
 from skillstill.facts.readers.data.database import SchemaColumn, SchemaTable, read_database
 from skillstill.facts.readers.data.formats import format_of
 from skillstill.facts.readers.data.forms import Cell
-from skillstill.facts.readers.data.load import read_tables
+from skillstill.facts.readers.data.load import load_tables, read_tables
 from skillstill.facts.readers.data.sheet import LoadedColumn, LoadedTable, NoSink
 from skillstill.facts.table import FactColumn, FactTable, Row
 
@@ -64,6 +65,10 @@ class DataReader:
             return
         for found in read_database(source):
             yield Facts(gaps=(found,)) if isinstance(found, Gap) else _of_schema(found)
+
+    def copy(self, source: Source, connection: sqlite3.Connection) -> None:
+        """Copy the tables of a file that is no database. Raise Unreadable."""
+        load_tables(source, connection)
 
 
 def _of_loaded(table: LoadedTable) -> Facts:
