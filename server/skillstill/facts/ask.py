@@ -93,7 +93,7 @@ class FactAsker:
     """Asks an index that nobody refreshes meanwhile."""
 
     def __init__(self, connection: sqlite3.Connection, root: Path, readers: Sequence[Reader], data: DataTables) -> None:
-        tables = (FILES, *(table for reader in readers for table in reader.tables))
+        tables = (FILES, *(table for reader in readers for table in reader.tables if not table.is_hidden))
         self._connection, self._tables = connection, {table.name: table for table in tables}
         self._of_reader = {f"{ALL_OF}{one.name}": {table.name for table in one.tables} for one in readers}
         self._excerpts, self._data = Excerpts(root), data

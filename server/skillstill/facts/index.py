@@ -17,8 +17,10 @@ from skillstill.facts.ask import KEPT, FactAsker, FactRows
 from skillstill.facts.data_tables import DataTables
 from skillstill.facts.home import alone, index_file, mark_used, prune
 from skillstill.facts.hot import create_hot, image_of, load_hot, warm
+from skillstill.facts.locate.indexed import IndexedCorpus
+from skillstill.facts.locate.places import PLACES, Locator, Place
 from skillstill.facts.reading import FileReaders
-from skillstill.facts.refreshing import Refresh, Refreshing
+from skillstill.facts.refreshing import Refresh, Refreshing, root_hash
 from skillstill.facts.schema import FILES, LAYOUT
 from skillstill.facts.store import Store, find_alike
 from skillstill.facts.table import FactTable
@@ -52,6 +54,7 @@ class FactIndex:
             self._store = Store(self._file) if self._file else None
         self._readers = FileReaders(references, versions, processes, self._store)
         self._unsaved = self._asked = 0
+        self._locator: tuple[bytes, Locator] | None = None  # with the state that it knows
         self._connect(create_hot(self.tables))
 
     def refresh(self, paths: Iterable[str], seconds: float = SECONDS) -> Refresh:
@@ -72,6 +75,14 @@ class FactIndex:
             if self._asked == OFTEN:
                 warm(self.connection, self.tables)
             return self._asker.ask(query, kept)
+
+    def locate(self, text: str, count: int = PLACES) -> Sequence[Place]:
+        """Return the likeliest places for a text, the likeliest first. The reader of words is needed."""
+        with self._lock:
+            state = root_hash(self.connection)
+            if self._locator is None or self._locator[0] != state:
+                self._locator = (state, Locator(IndexedCorpus(self.connection, self.root)))
+            return self._locator[1].places(text, count)
 
     def close(self) -> None:
         """End the worker processes and close the files."""
@@ -99,6 +110,7 @@ class FactIndex:
 
     def _connect(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self._locator = None
         self._data = DataTables(self.root, self._readers, self._home, [table.name for table in (FILES, *self.tables)])
         self._asker = FactAsker(connection, self.root, self.readers, self._data)
 

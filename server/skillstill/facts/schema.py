@@ -38,7 +38,8 @@ def statements(tables: Sequence[FactTable]) -> Iterator[str]:
     yield from BASE.split(";")
     for table in tables:
         yield _stored(table)
-        yield _view(table)
+        if not table.is_hidden:
+            yield _view(table)
 
 
 def lookups(tables: Sequence[FactTable]) -> Iterator[str]:

@@ -29,9 +29,11 @@ class FactTable:
 
     about     what a row is, in one line for a model
     indexed   columns by which rows are looked up
+    is_hidden whether it is kept for other tools, and no query sees it
     """
 
     name: str
     about: str
     columns: tuple[FactColumn, ...]
     indexed: tuple[str, ...] = ()
+    is_hidden: bool = False

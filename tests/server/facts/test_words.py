@@ -14,7 +14,7 @@ WORDS_OF_FILE = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=6), st.
 
 def read(name: str, data: bytes) -> tuple[str, list[str]]:
     facts = [*WORDS.read(Source(name, len(data), io.BytesIO(data)))]
-    parts = [str(row[2]) for each in facts for row in each.rows.get("words", ())]
+    parts = [str(row[2]) for each in facts for row in each.rows.get("file_words", ())]
     return "".join(parts), [gap.reason for each in facts for gap in each.gaps]
 
 
@@ -68,7 +68,8 @@ def test_a_word_of_no_file_has_no_postings() -> None:
 def test_rows_are_parts_of_one_text() -> None:
     source = "\n".join(f"word{chr(97 + a)}{chr(97 + b)}x" for a in range(26) for b in range(26)).encode()
     packed, _ = read("a.py", source)
-    rows = [row for facts in WORDS.read(Source("a.py", len(source), io.BytesIO(source))) for row in facts.rows["words"]]
+    found = WORDS.read(Source("a.py", len(source), io.BytesIO(source)))
+    rows = [row for facts in found for row in facts.rows["file_words"]]
     assert len(rows) > 1
     assert all(len(str(row[2])) <= PART for row in rows)
     assert len(Postings.of([packed]).keys) > 600

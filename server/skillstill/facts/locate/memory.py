@@ -3,13 +3,15 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 
 from skillstill.facts.locate.corpus import SOURCE, Definition, File, Use
 from skillstill.facts.locate.postings import Postings, pack
 from skillstill.facts.locate.stems import names_in
+from skillstill.facts.reader import HEAD, Source
+from skillstill.facts.readers.code import CODE
 from skillstill.facts.readers.words import LARGEST, count_words
-from skillstill.symbols import language_of, symbols
 
 
 class MemoryCorpus:
@@ -64,9 +66,12 @@ class MemoryCorpus:
 
 
 def _definitions(file: int, path: str, text: str) -> Sequence[Definition]:
-    language = language_of(path)
-    found = symbols(text.encode(), language) if language else ()
-    return [Definition(file, each.line, each.end, each.name.rpartition(".")[2], each.name) for each in found]
+    data, name = text.encode(), path.rpartition("/")[2]
+    if not CODE.takes(name, data[:HEAD]):
+        return ()
+    batches = [facts.rows for facts in CODE.read(Source(name, len(data), BytesIO(data)))]
+    rows = [row for rows in batches for row in rows.get("definitions", ())]
+    return [Definition(file, int(str(row[0])), int(str(row[1])), str(row[2]), str(row[3])) for row in rows]
 
 
 def _text(path: Path) -> str | None:

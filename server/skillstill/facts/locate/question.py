@@ -74,7 +74,7 @@ class Question:
 @lru_cache(maxsize=1)
 def stop_words() -> frozenset[str]:
     """Return words that stand in every text, and their stems."""
-    words = files("skillstill.tools.code").joinpath("stop_words.txt").read_text(encoding="utf-8").split()
+    words = files("skillstill.util").joinpath("stop_words.txt").read_text(encoding="utf-8").split()
     return frozenset(words) | {stem(word) for word in words}
 
 

@@ -17,9 +17,7 @@ from skillstill.facts.table import FactColumn, FactTable
 LARGEST = 1_000_000  # bytes: what is larger is data
 LONG_LINE = 2_000  # characters from which on a line was not written by hand
 PART = 900  # characters of a row: SQLite gives a row of more than a quarter of a page another page for itself
-TABLE = FactTable(
-    "words", "the words of a file, packed for ranking", (FactColumn("packed", "text", "not for reading"),)
-)
+TABLE = FactTable("file_words", "the words of a file, packed for ranking", (FactColumn("packed"),), is_hidden=True)
 
 _STRING = r'"(?:\\.|[^"\\\n]){0,400}"|\'(?:\\.|[^\'\\\n]){0,400}\''
 _HASH, _SLASH, _DASH, _MARKUP = r"\#[^\n]*", r"//[^\n]*|/\*(?:.|\n)*?\*/", r"--[^\n]*", r"<!--(?:.|\n)*?-->"

@@ -19,7 +19,7 @@ LEAST = 3  # letters that a stem keeps
 DAMPING, LENGTH = 3.0, 0.7  # k1 and b of BM25, chosen on the training needles of `explore`
 NAME, OWNER, SIGNATURE, BODY = 6.0, 1.5, 2.0, 1.0  # the weight of a word by its place
 # They stand in every description and distinguish nothing.
-STOP_WORDS = frozenset(files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8").split())
+STOP_WORDS = frozenset(files("skillstill.util").joinpath("stop_words.txt").read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,8 @@ UNSEEN = 3  # reasons why a result may lack something that are told
 
 def query_tool(references: tuple[str, ...]) -> Tool:
     """Return the tool over the tables of these readers."""
-    tables = (FILES, *(table for reader in load_readers(references) for table in reader.tables))
+    found = (table for reader in load_readers(references) for table in reader.tables)
+    tables = (FILES, *(table for table in found if not table.is_hidden))
 
     async def query(
         workspace: Workspace,

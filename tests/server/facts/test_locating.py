@@ -1,0 +1,77 @@
+"""Places for any text, found through the index of a folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from skillstill.errors import Refusal
+from skillstill.facts.index import FactIndex
+from skillstill.facts.readers import BUNDLED, WORDS
+
+from tests.scenes import write
+
+CART = "class Cart:\n    def total(self):\n        '''Add the prices of all items.'''\n        return sum(self.items)\n"
+MAIL = "def send_invoice(address):\n    '''Mail an invoice to a customer.'''\n    connect(address)\n"
+TEST = "from shop.cart import Cart\n\ndef test_total():\n    assert Cart().total() == 0\n"
+
+
+class Shop:
+    def __init__(self, root: Path, *readers: str) -> None:
+        self.root = write(root, {"shop/cart.py": CART, "shop/mail.py": MAIL, "tests/test_cart.py": TEST})
+        self.index = FactIndex(root, readers, processes=1)
+        self.refresh()
+
+    def refresh(self) -> None:
+        self.index.refresh(sorted(file.relative_to(self.root).as_posix() for file in self.root.rglob("*.py")))
+
+    def first(self, text: str) -> tuple[str, int]:
+        place = self.index.locate(text)[0]
+        return place.path, place.line
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    shop = Shop(tmp_path, BUNDLED["code"], WORDS)
+    yield shop
+    shop.index.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Where is the total of a cart computed?", ("shop/cart.py", 2)),
+        ("send_invoice fails for some addresses", ("shop/mail.py", 1)),
+        ('Traceback:\n  File "/srv/shop/mail.py", line 3, in send_invoice\nConnectionError', ("shop/mail.py", 3)),
+    ],
+)
+def test_a_text_leads_to_what_it_names_or_describes(shop: Shop, text: str, place: tuple[str, int]) -> None:
+    assert shop.first(text) == place
+
+
+def test_tests_follow_unless_they_are_asked_for(shop: Shop) -> None:
+    assert shop.first("total of the cart")[0] == "shop/cart.py"
+    assert shop.first("the failing test of the total")[0] == "tests/test_cart.py"
+
+
+def test_a_change_is_seen_by_the_next_question(shop: Shop) -> None:
+    write(shop.root, {"shop/refund.py": "def refund(order):\n    return order.total\n"})
+    shop.refresh()
+    assert shop.first("refund an order") == ("shop/refund.py", 1)
+    (shop.root / "shop/refund.py").unlink()
+    shop.refresh()
+    assert "shop/refund.py" not in {place.path for place in shop.index.locate("refund an order")}
+
+
+def test_words_that_no_file_has_lead_nowhere(shop: Shop) -> None:
+    assert not shop.index.locate("zzzz qqqq")
+
+
+def test_words_alone_are_enough(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, WORDS)
+    assert shop.first("invoice to a customer")[0] == "shop/mail.py"
+    shop.index.close()
+
+
+def test_the_packed_words_are_no_table_of_a_query(shop: Shop) -> None:
+    with pytest.raises(Refusal, match="no such table"):
+        shop.index.ask("select * from file_words")
