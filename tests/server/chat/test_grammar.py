@@ -296,6 +296,25 @@ def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
     return some.booleans() if schema["type"] == "boolean" else some.integers(min_value=schema.get("minimum"))
 
 
+@pytest.mark.parametrize(
+    ("query", "fits"),
+    [
+        ("select qualified, signature from definitions where name = 'retry'", True),
+        ("select kind, count(*) from definitions group by kind order by 2 desc limit 3", True),
+        ("SELECT d.name FROM definitions d JOIN bases b ON b.class = d.name WHERE b.base = 'Task'", True),
+        ("select count(distinct path) from calls where name = 'retry' and not receiver is null", True),
+        ("select methods from definitions", False),
+        ("select name from functions", False),
+        ("select name from definitions where name = 'backoff'", False),
+        ("delete from definitions", False),
+        ("select name from definitions; drop", False),
+    ],
+)
+def test_a_query_of_facts_names_tables_columns_and_what_was_said(query: str, fits: bool) -> None:
+    asked = (Message(role="user", content="Where do subclasses of Task retry?"),)
+    assert accepted(asked, f">query\nsql: {query}") == fits
+
+
 @some.composite
 def accepted_calls(draw: some.DrawFn) -> tuple[str, dict[str, Any]]:
     """A tool and arguments in the order of its schema, which is the order that plans keep."""

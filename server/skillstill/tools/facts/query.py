@@ -13,10 +13,11 @@ from skillstill.facts.index import FactIndex
 from skillstill.facts.schema import FILES
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
+from skillstill.tools.facts.grammar import fact_query_rules
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
-from skillstill.tools.tables.query_grammar import KEYWORDS, query_rules
-from skillstill.types import Context, Copied, Grammar, Rules, Span, Terms
+from skillstill.tools.tables.query_grammar import KEYWORDS
+from skillstill.types import Copied, Grammar, Span
 from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
 
@@ -36,7 +37,7 @@ def query_tool(references: tuple[str, ...]) -> Tool:
             str,
             Field(min_length=1, max_length=MAX_QUERY, description="one SELECT in SQLite's dialect"),
             Copied(but=KEYWORDS),
-            Grammar(partial(_rules, _terms(tables))),
+            Grammar(partial(fact_query_rules, tables)),
         ],
     ) -> Result:
         index = await fresh_index(workspace, references)
@@ -80,14 +81,6 @@ def _unseen(found: FactRows) -> Iterator[Line]:
 def _missed(found: FactRows) -> str:
     """Return why a row that is not there proves nothing."""
     return "; ".join(one.reason for one in found.unseen)
-
-
-def _rules(terms: Terms, context: Context) -> Rules:
-    return query_rules(Context(context.text, terms))
-
-
-def _terms(tables: Sequence[FactTable]) -> Terms:
-    return {table.name: (*(column.name for column in table.columns), "path", "first", "last") for table in tables}
 
 
 def _description(tables: Sequence[FactTable]) -> str:

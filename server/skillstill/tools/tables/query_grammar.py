@@ -69,7 +69,7 @@ def query_rules(context: Context) -> Rules:
         "SIGN": "/ ?(=|<>|!=|<=|>=|<|>|[+*-]|\\/|\\|\\|) ?/",
         "COMMA": "/, ?/",
         "NUMBER": r"/-?[0-9]+(\.[0-9]+)?/",
-        "TEXT": f"/{_text(context.text)}/",
+        "TEXT": f"/{said_text(context.text)}/",
         "TABLE": _any(map(json.dumps, tables)),
         "OWNED": _any(json.dumps(f"{name}.{column}") for name, columns in tables.items() for column in columns),
         "ANYBODYS": _any(map(json.dumps, dict.fromkeys(column for columns in tables.values() for column in columns))),
@@ -122,7 +122,7 @@ def _columns_for(table: str, tables: Mapping[str, Sequence[str]]) -> Iterator[st
     yield from (column for columns in linked for column in columns if column not in own and others[column] == 1)
 
 
-def _text(said: str) -> str:
+def said_text(said: str) -> str:
     """Return a pattern of texts in single quotes whose words were said."""
     words, other = "|".join(sorted({*SAID.findall(said)})), r"([^A-Za-z_'\n]|'')"
     return rf"'{other}*(({words}){other}+)*({words})?'"
