@@ -28,7 +28,7 @@ def field(
     reason: Annotated[str, typer.Option(help="Why the test questions are looked at; it is logged.")] = "",
     arms: Annotated[
         str,
-        typer.Option(help="Also: stock, larger, stock-direct, larger-direct, largest-direct, plan.", show_default=True),
+        typer.Option(help="Also: stock, larger and largest, each also with -direct, and plan.", show_default=True),
     ] = FIRST,
     larger: Larger = None,
     largest: Annotated[Path | None, typer.Option(help="A still larger one, a GGUF file.")] = None,

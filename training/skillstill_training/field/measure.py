@@ -42,7 +42,7 @@ from skillstill_training.util.jsonl import read_lines
 from skillstill_training.util.turns import interleave
 from skillstill_training.workspaces import workspace_roots
 
-SLOW: Collection[FieldArmName] = ("stock", "larger", "stock-direct", "larger-direct", "largest-direct")
+SLOW: Collection[FieldArmName] = ("stock", "larger", "largest", "stock-direct", "larger-direct", "largest-direct")
 PAIRED = 60  # questions that slow arms are asked
 PLANS = "plans.jsonl"
 
@@ -193,7 +193,11 @@ def _arms(
         yield ScriptArm.load(skill_folder)
     if "retrieval" in wanted:
         yield RetrievalArm(reader_of(skill))
-    files: dict[FieldArmName, ModelFile | None] = {"stock": subject.base, "larger": options.larger}
+    files: dict[FieldArmName, ModelFile | None] = {
+        "stock": subject.base,
+        "larger": options.larger,
+        "largest": options.largest,
+    }
     for name, file in files.items():
         if name in wanted and file:
             spec = ModelSpec(base=file, context=context)

@@ -13,7 +13,16 @@ Share = Annotated[float, Field(ge=0, le=1)]
 ArmName = Literal["baseline", "stock", "larger", "ours", "wrong", "teacher"]
 ARMS: tuple[ArmName, ...] = ("baseline", "stock", "larger", "ours", "wrong", "teacher")
 FieldArmName = Literal[
-    "ours", "baseline", "retrieval", "stock", "larger", "stock-direct", "larger-direct", "largest-direct", "plan"
+    "ours",
+    "baseline",
+    "retrieval",
+    "stock",
+    "larger",
+    "largest",
+    "stock-direct",
+    "larger-direct",
+    "largest-direct",
+    "plan",
 ]
 FIELD_ARMS: tuple[FieldArmName, ...] = get_args(FieldArmName)
 Verdict = Literal[
