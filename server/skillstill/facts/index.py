@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from skillstill.errors import SkillstillError
 from skillstill.facts.ask import KEPT, FactAsker, FactRows
 from skillstill.facts.data_tables import DataTables
 from skillstill.facts.home import alone, index_file, mark_used, prune
 from skillstill.facts.hot import create_hot, image_of, load_hot, warm
-from skillstill.facts.locate.indexed import IndexedCorpus
-from skillstill.facts.locate.places import PLACES, Locator, Place
 from skillstill.facts.reading import FileReaders
 from skillstill.facts.refreshing import Refresh, Refreshing, root_hash
 from skillstill.facts.schema import FILES, LAYOUT
@@ -26,6 +25,10 @@ from skillstill.facts.store import Store, find_alike
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
 
+if TYPE_CHECKING:
+    from skillstill.facts.locate.places import Locator, Place
+
+PLACES = 5  # of a text that are returned
 PROCESSES = min(4, os.cpu_count() or 1)
 SECONDS = 120.0  # of a refresh; what is left then, the next one reads
 OFTEN = 10  # questions after which it is worth a second to make look-ups fast
@@ -76,8 +79,11 @@ class FactIndex:
                 warm(self.connection, self.tables)
             return self._asker.ask(query, kept)
 
-    def locate(self, text: str, count: int = PLACES) -> Sequence[Place]:
+    def locate(self, text: str, count: int = PLACES) -> "Sequence[Place]":
         """Return the likeliest places for a text, the likeliest first. The reader of words is needed."""
+        from skillstill.facts.locate.indexed import IndexedCorpus  # with numpy: others need not wait for it
+        from skillstill.facts.locate.places import Locator
+
         with self._lock:
             state = root_hash(self.connection)
             if self._locator is None or self._locator[0] != state:
