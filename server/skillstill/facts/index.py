@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 PLACES = 5  # of a text that are returned
 PROCESSES = min(4, os.cpu_count() or 1)
 SECONDS = 120.0  # of a refresh; what is left then, the next one reads
+MOST_BYTES = 20_000_000_000  # of a refresh
 OFTEN = 10  # questions after which it is worth a second to make look-ups fast
 FEW, SHARE = 50, 20  # files, and the part of all files, that are left to the journal before a snapshot is made
 
@@ -60,12 +61,15 @@ class FactIndex:
         self._locator: tuple[bytes, Locator] | None = None  # with the state that it knows
         self._connect(create_hot(self.tables))
 
-    def refresh(self, paths: Iterable[str], seconds: float = SECONDS) -> Refresh:
-        """Read what changed among the files of these paths, and forget all others. Raise SkillstillError."""
+    def refresh(self, paths: Iterable[str], seconds: float = SECONDS, most: int = MOST_BYTES) -> Refresh:
+        """Read what changed among the files of these paths, at most so many bytes, and forget all others.
+
+        Raise SkillstillError.
+        """
         listed = [*paths]
         with self._lock, self._as_ours(), self._alone():
             self._load(listed)
-            done = Refreshing(self.root, self.connection, self.readers, self._readers).run(listed, seconds)
+            done = Refreshing(self.root, self.connection, self.readers, self._readers).run(listed, seconds, most)
             self._unsaved += done.read + done.removed
             if self._unsaved > max(FEW, done.files // SHARE):
                 self._save(listed)

@@ -4,6 +4,7 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from skillstill.facts.files import Stamp, is_test, stamps, suffix
@@ -51,8 +52,11 @@ class Refreshing:
         self._known = self._indexed()
         self._reading = FileReading(root, files, {path: known.leaf for path, known in self._known.items()})
 
-    def run(self, paths: Sequence[str], seconds: float) -> Refresh:
-        """Bring the index to the state of these files. What there is no time for is left, the largest files first."""
+    def run(self, paths: Sequence[str], seconds: float, most: int) -> Refresh:
+        """Bring the index to the state of these files.
+
+        What there is no time for is left, and what is more than `most` bytes together, the largest files first.
+        """
         listed = dict(stamps(self._root, paths))
         stale = [path for path, stamp in listed.items() if path not in self._known or self._known[path].stamp != stamp]
         gone = [path for path in self._known if path not in listed]
@@ -63,7 +67,10 @@ class Refreshing:
                 self._connection.execute("delete from _folders")  # no state has a name until this one is whole
                 for path in gone:
                     self._remove(path)
-            left = self._read(sorted(stale, key=lambda path: listed[path].size), end)
+            smallest = sorted(stale, key=lambda path: listed[path].size)
+            sizes = accumulate(listed[path].size for path in smallest)
+            due = [path for path, size in zip(smallest, sizes, strict=True) if size <= most]
+            left = len(stale) - len(due) + self._read(due, end)
             self._name(left)
         return Refresh(
             root_hash(self._connection),

@@ -195,6 +195,15 @@ def test_what_there_was_no_time_for_is_said_and_read_later(
     assert words(index) == ["one", "two"]
 
 
+def test_files_that_are_too_much_together_are_left_the_largest_first(toys: Toys, words: Words) -> None:
+    toys.write(a="one: x", b="two: " + "x" * 1_000)
+    index = toys.index()
+    assert index.refresh(toys.paths(), most=500).left == 1
+    assert words(index) == ["one"]
+    assert index.refresh(toys.paths()).left == 0
+    assert words(index) == ["one", "two"]
+
+
 def test_links_pipes_and_files_that_vanish_are_left_out(toys: Toys, words: Words, tmp_path: Path) -> None:
     (tmp_path / "secret.toy").write_text("secret: x", encoding="utf-8")
     toys.write(a="one: x")

@@ -131,3 +131,11 @@ async def test_a_failure_is_not_remembered(shop: Shop) -> None:
     failed = await shop.ask([])
     assert failed.report.status == "failed"
     assert (await shop.ask([LOOK, FOUND])).report.answer == FOUND
+
+
+async def test_a_folder_that_takes_too_long_to_look_at_is_asked_anew(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillstill.tools.kit.indexing.STATE_BYTES", 10)
+    await shop.ask([LOOK, FOUND])
+    assert REMEMBERED not in (await shop.ask([LOOK, FOUND])).report.text

@@ -15,20 +15,25 @@ from skillstill.workspace import Workspace
 if TYPE_CHECKING:
     from skillstill.facts.index import FactIndex
 
+STATE_SECONDS, STATE_BYTES = 2.0, 1_000_000_000  # for telling a folder's state: a second or two
+
 
 async def fresh_index(workspace: Workspace, references: tuple[str, ...]) -> "FactIndex":
     """Return the index of these readers' facts in its present state. Raise SkillstillError and Refusal."""
-    index, _ = await _refreshed(workspace, references)
-    return index
+    return await to_thread.run_sync(_refresh, workspace.root, references, await visible_files(workspace))
 
 
 async def folder_state(workspace: Workspace) -> bytes:
     """Return the hash of the folder's root: of the names and contents of all files that tools may see.
 
-    Raise SkillstillError and Refusal if it cannot be told.
+    Empty if that takes longer than a question should wait. Raise SkillstillError and Refusal if it cannot be told.
     """
-    _, root = await _refreshed(workspace, ())
-    return root
+    from skillstill.facts.opened import OPENED
+
+    paths = await visible_files(workspace)
+    index = OPENED.get(workspace.root, ())
+    done = await to_thread.run_sync(index.refresh, paths, STATE_SECONDS, STATE_BYTES)
+    return b"" if done.left else done.root
 
 
 def forget_folder(root: Path | None) -> int:
@@ -46,12 +51,9 @@ def keep_no_index() -> None:
     OPENED.home = lambda: None
 
 
-async def _refreshed(workspace: Workspace, references: tuple[str, ...]) -> "tuple[FactIndex, bytes]":
-    return await to_thread.run_sync(_refresh, workspace.root, references, await visible_files(workspace))
-
-
-def _refresh(root: Path, references: tuple[str, ...], paths: Sequence[str]) -> "tuple[FactIndex, bytes]":
+def _refresh(root: Path, references: tuple[str, ...], paths: Sequence[str]) -> "FactIndex":
     from skillstill.facts.opened import OPENED
 
     index = OPENED.get(root, references)
-    return index, index.refresh(paths).root
+    index.refresh(paths)
+    return index
