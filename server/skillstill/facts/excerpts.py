@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from skillstill.util.storage import open_regular
+from skillstill.util.storage import open_no_link
 
 MAX_BYTES = 20_000  # of one excerpt that are read
 
@@ -38,7 +38,7 @@ class Excerpts:
         self._close()
         self._path = path
         try:
-            self._descriptor = open_regular(os.fspath(self._root / path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            self._descriptor = open_no_link(os.fspath(self._root / path), os.O_RDONLY)
             if os.fstat(self._descriptor).st_size == size:
                 return
         except OSError:

@@ -28,7 +28,6 @@ from skillstill.facts.worker import load_readers
 if TYPE_CHECKING:
     from skillstill.facts.locate.places import Locator, Place
 
-PLACES = 5  # of a text that are returned
 PROCESSES = min(4, os.cpu_count() or 1)
 SECONDS = 120.0  # of a refresh; what is left then, the next one reads
 MOST_BYTES = 20_000_000_000  # of a refresh
@@ -83,7 +82,7 @@ class FactIndex:
                 warm(self.connection, self.tables)
             return self._asker.ask(query, kept)
 
-    def locate(self, text: str, count: int = PLACES) -> "Sequence[Place]":
+    def locate(self, text: str) -> "Sequence[Place]":
         """Return the likeliest places for a text, the likeliest first. The reader of words is needed."""
         from skillstill.facts.locate.indexed import IndexedCorpus  # with numpy: others need not wait for it
         from skillstill.facts.locate.places import Locator
@@ -92,7 +91,7 @@ class FactIndex:
             state = root_hash(self.connection)
             if self._locator is None or self._locator[0] != state:
                 self._locator = (state, Locator(IndexedCorpus(self.connection, self.root)))
-            return self._locator[1].places(text, count)
+            return self._locator[1].places(text)
 
     def close(self) -> None:
         """End the worker processes and close the files."""

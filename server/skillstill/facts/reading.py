@@ -13,7 +13,7 @@ from skillstill.facts.files import Stamp, stamps
 from skillstill.facts.parsing import LARGE, Batch, Parser
 from skillstill.facts.store import Store
 from skillstill.facts.tree import BYTES, split
-from skillstill.util.storage import open_regular
+from skillstill.util.storage import open_no_link
 
 CHUNK = 64  # files that are begun together; two chunks are under way, so that no process waits
 CHUNK_BYTES = 16_000_000
@@ -175,7 +175,7 @@ def open_file(root: Path, path: str) -> OpenedFile | None:
     """Return a file with the hash of its content; None if it is gone."""
     hashed = hashlib.blake2b(digest_size=BYTES)
     try:
-        with open(root / path, "rb", opener=_open_no_link) as file:
+        with open(root / path, "rb", opener=open_no_link) as file:
             stamp = Stamp.of(os.fstat(file.fileno()))
             if stamp.size <= LARGE:
                 data = file.read(LARGE + 1)
@@ -188,7 +188,3 @@ def open_file(root: Path, path: str) -> OpenedFile | None:
         return None
     except OSError:
         return OpenedFile(path, b"", Stamp(0, 0, 0, 0), b"")
-
-
-def _open_no_link(file: str, flags: int) -> int:
-    return open_regular(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -12,7 +12,6 @@ import gc
 import hashlib
 import io
 import json
-import os
 import resource
 import signal
 import sqlite3
@@ -26,7 +25,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from skillstill.facts.reader import ALL_OF, HEAD, Facts, Gap, Reader, Source, TableReader, Unreadable
-from skillstill.util.storage import open_regular
+from skillstill.util.storage import open_no_link
 
 MEMORY = 1_500_000_000  # bytes of address space: a hostile file may not take the machine
 GARBAGE = 200_000  # objects: rows are no garbage, and looking through them takes a third of the time
@@ -105,17 +104,13 @@ def _answers(request: Mapping[str, Any], readers: Sequence[Reader], stdin: Binar
         yield from read_file(readers, name, size, io.BytesIO(stdin.read(size)))
         return
     try:
-        with open(request["path"], "rb", opener=_open_no_link) as file:
+        with open(request["path"], "rb", opener=open_no_link) as file:
             if into := request.get("into"):
                 yield from _copy(readers, Source(name, size, file), into)
             else:
                 yield from read_file(readers, name, size, file)
     except OSError:
         yield Facts(gaps=(NOT_OPENED,))
-
-
-def _open_no_link(file: str, flags: int) -> int:
-    return open_regular(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 def _line(facts: Facts) -> bytes:

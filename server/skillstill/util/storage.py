@@ -46,6 +46,11 @@ def open_regular(file: str, flags: int) -> int:
     return descriptor
 
 
+def open_no_link(file: str, flags: int) -> int:
+    """Open a file, as the `opener` of `open`. Raise OSError if it is not regular, or a link."""
+    return open_regular(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
 def write_atomically(file: Path, content: str | bytes, *, mode: int = OWNER_ONLY) -> None:
     """Write a file so that a reader sees the old one or the new one. Raise OSError and keep the old one if it fails.
 
