@@ -31,6 +31,14 @@ class Stamp:
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
+UNNAMED = Stamp(0, 0, 0, 0)  # of a file that cannot be found by its name
+
+
+def is_unnameable(path: str) -> bool:
+    """Return whether a name in the path may have had bytes that are no UTF-8: listings put this mark there."""
+    return "\ufffd" in path
+
+
 def stamps(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Stamp]]:
     """Yield those of the paths that are regular files, with their stamps."""
     base = os.fspath(root)
@@ -38,6 +46,8 @@ def stamps(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Stamp]]:
         try:
             status = os.lstat(f"{base}/{path}")
         except OSError:
+            if is_unnameable(path):
+                yield path, UNNAMED
             continue
         if stat.S_ISREG(status.st_mode):
             yield path, Stamp.of(status)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS = 10.0  # of a file that is read at once; a large one has this for each megabyte
+SECONDS = 10.0  # of a file that is read at once; a large one has this for each megabyte, but
+LONGEST = 1_800.0  # of any: about 20 GB of logs on an idle machine
 LARGE = 8_000_000  # bytes of a file from which on it is streamed from its place instead of being sent
 
 
@@ -39,13 +40,11 @@ class Parser:
 
     def stream(self, name: str, path: Path, size: int) -> Iterator[Batch]:
         """Yield what the readers find in a large file, batch by batch as they find it."""
-        seconds = SECONDS * max(1.0, size / 1_000_000)
-        yield from self._ask({"name": name, "size": size, "seconds": seconds, "path": str(path)}, b"")
+        yield from self._ask({"name": name, "size": size, "seconds": _seconds(size), "path": str(path)}, b"")
 
     def copy(self, path: Path, size: int, into: Path) -> Iterator[Batch]:
         """Copy the tables of a data file into a database. Yield gaps if that fails."""
-        seconds = SECONDS * max(1.0, size / 1_000_000)
-        request = {"name": path.name, "size": size, "seconds": seconds, "path": str(path), "into": str(into)}
+        request = {"name": path.name, "size": size, "seconds": _seconds(size), "path": str(path), "into": str(into)}
         yield from self._ask(request, b"")
 
     def close(self) -> None:
@@ -78,6 +77,10 @@ class Parser:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         return self._process
+
+
+def _seconds(size: int) -> float:
+    return min(LONGEST, SECONDS * max(1.0, size / 1_000_000))
 
 
 def _answers(process: subprocess.Popen[bytes], request: Mapping[str, Any], data: bytes) -> Iterator[Batch | None]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from skillstill.facts.files import Stamp, stamps
+from skillstill.facts.files import UNNAMED, Stamp, is_unnameable, stamps
 from skillstill.facts.parsing import LARGE, Batch, Parser
 from skillstill.facts.store import Store
 from skillstill.facts.tree import BYTES, split
@@ -34,12 +34,17 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file whose content has been hashed. `data` is None if it is large; the leaf is empty if it cannot be opened."""
+    """A file whose content has been hashed.
+
+    data      None if it is large
+    problem   why it was not read, if it was not; the leaf is empty then
+    """
 
     path: str
     leaf: bytes
     stamp: Stamp
     data: bytes | None
+    problem: str = ""
 
     @property
     def name(self) -> str:
@@ -143,7 +148,7 @@ class ChunkReading:
 
     def __init__(self, reading: FileReading, files: Sequence[OpenedFile], threads: ThreadPoolExecutor) -> None:
         self._reading, self._files = reading, files
-        changed = [file for file in files if file.leaf and not reading.is_unchanged(file)]
+        changed = [file for file in files if not file.problem and not reading.is_unchanged(file)]
         self._known = reading.readers.known(changed)
         self._parsed: dict[OpenedFile, Future[Sequence[Batch]]] = {
             file: threads.submit(reading.readers.parse, file)
@@ -158,8 +163,8 @@ class ChunkReading:
         self._reading.readers.keep({file: parsed.result() for file, parsed in self._parsed.items()})
 
     def _batches(self, file: OpenedFile) -> Iterable[Batch] | None:
-        if not file.leaf:
-            return (Batch.of_gap("it cannot be opened"),)
+        if file.problem:
+            return (Batch.of_gap(file.problem),)
         if self._reading.is_unchanged(file):
             return None
         if file.leaf in self._known:
@@ -172,7 +177,7 @@ class ChunkReading:
 
 
 def open_file(root: Path, path: str) -> OpenedFile | None:
-    """Return a file with the hash of its content; None if it is gone."""
+    """Return a file with the hash of its content; None if it is gone. One that is not read is looked at each time."""
     hashed = hashlib.blake2b(digest_size=BYTES)
     try:
         with open(root / path, "rb", opener=open_no_link) as file:
@@ -185,6 +190,6 @@ def open_file(root: Path, path: str) -> OpenedFile | None:
                 hashed.update(part)
             return OpenedFile(path, hashed.digest(), stamp, None)
     except FileNotFoundError:
-        return None
+        return OpenedFile(path, b"", UNNAMED, b"", "its name is not UTF-8") if is_unnameable(path) else None
     except OSError:
-        return OpenedFile(path, b"", Stamp(0, 0, 0, 0), b"")
+        return OpenedFile(path, b"", UNNAMED, b"", "it cannot be opened")
