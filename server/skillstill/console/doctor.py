@@ -54,7 +54,7 @@ def probe(path: str) -> None:
     began = time.perf_counter()
     engine = Engine(Path(path), EngineOptions(context=512, threads=free_cores()))
     loaded = time.perf_counter()
-    logits = engine.decode(engine.tokenize("def main():" * 24), 0, 0, lambda: None)
+    logits = engine.decode(engine.tokenize("def main():" * 24), 0, 0)
     facts = f"loaded in {loaded - began:.2f} s, 100 tokens read in {time.perf_counter() - loaded:.2f} s"
     print(f"{facts}, {free_cores()} free cores, next token {engine.piece(int(logits.argmax()))!r}")
 

@@ -4,7 +4,7 @@ import ctypes
 import os
 import time
 import weakref
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from skillstill.types import Adapter
 # a graphics processor wants more and needs no patience.
 CPU_BATCH, GPU_BATCH = 128, 512
 ALL_LAYERS = 999
+Logits = NDArray[np.float32]  # (vocabulary_size,)
 _silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only the pointer
 
 
@@ -41,6 +42,16 @@ class EngineOptions:
     gpu_layers: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Tokens that a batch appends to a sequence at a position. Logits are wanted of those from index `wanted` on."""
+
+    sequence: int
+    position: int
+    tokens: Sequence[int]
+    wanted: int
+
+
 class Engine:
     def __init__(self, path: Path, options: EngineOptions) -> None:
         """Raise ModelError if llama.cpp cannot load the file."""
@@ -50,10 +61,10 @@ class Engine:
         self._model = self._load(path, on_gpu)
         self.vocabulary = llama.llama_model_get_vocab(self._model)
         self.vocabulary_size: int = llama.llama_vocab_n_tokens(self.vocabulary)
-        self._capacity = GPU_BATCH if on_gpu else CPU_BATCH
+        self.capacity = GPU_BATCH if on_gpu else CPU_BATCH
         self._context = self._new_context(on_gpu)
         self._memory = llama.llama_get_memory(self._context)
-        self._batch = llama.llama_batch_init(self._capacity, 0, 1)
+        self._batch = llama.llama_batch_init(self.capacity, 0, 1)
         self._adapters: dict[Adapter, Any] = {}
         self._active: Adapter | None = None
         # llama.cpp's memory is not Python's: whoever only drops an engine would keep its weights and context for good.
@@ -73,33 +84,26 @@ class Engine:
         size = llama.llama_token_to_piece(self.vocabulary, token, buffer, len(buffer), 0, True)
         return buffer.raw[: max(size, 0)]
 
-    def decode(
-        self, tokens: Sequence[int], position: int, sequence: int, check: Callable[[], None]
-    ) -> NDArray[np.float32]:
-        """Append tokens to a sequence; float32 logits (vocabulary_size,) of the last, valid until the next call.
-
-        `check` is called before each batch and may raise to stop.
-        """
-        for first in range(0, len(tokens), self._capacity):
-            check()
-            part = tokens[first : first + self._capacity]
+    def decode(self, tokens: Sequence[int], position: int, sequence: int) -> Logits:
+        """Append tokens to a sequence. Return the logits of the last, valid until the next call. Raise ModelError."""
+        for first in range(0, len(tokens), self.capacity):
+            part = tokens[first : first + self.capacity]
             is_last = first + len(part) == len(tokens)
-            self._fill(part, position + first, sequence, wanted=range(len(part) - 1, len(part)) if is_last else ())
-            self._run_batch()
-        return self._logits(-1)
+            rows = self.read([Part(sequence, position + first, part, len(part) - is_last)])
+        return rows[0][-1]
 
-    def likelihood(self, read: Sequence[int], said: Sequence[int], position: int, sequence: int) -> float:
-        """Append the tokens `read` and `said` to a sequence. Return the natural-log probability of `said`."""
-        tokens, total = [*read, *said], 0.0
-        for first in range(0, len(tokens), self._capacity):
-            part = tokens[first : first + self._capacity]
-            wanted = range(max(0, len(read) - 1 - first), min(len(part), len(tokens) - 1 - first))
-            self._fill(part, position + first, sequence, wanted=wanted)
-            self._run_batch()
-            for at in wanted:
-                logits = self._logits(at)
-                total += float(logits[tokens[first + at + 1]]) - log_sum_exp(logits)
-        return total
+    def read(self, parts: Sequence[Part]) -> Sequence[Sequence[Logits]]:
+        """Decode one batch of at most `capacity` tokens. Return the wanted logits of each part. Raise ModelError.
+
+        They are valid until the next call.
+        """
+        starts = self._fill(parts)
+        if code := llama.llama_decode(self._context, self._batch):
+            raise ModelError(f"llama.cpp could not decode {self._batch.n_tokens} tokens (code {code})")
+        return [
+            [self._logits(start + at) for at in range(part.wanted, len(part.tokens))]
+            for start, part in zip(starts, parts, strict=True)
+        ]
 
     def settle_threads(self) -> None:
         """Take the cores that are free now."""
@@ -135,7 +139,7 @@ class Engine:
     def _new_context(self, on_gpu: bool) -> Any:
         params = llama.llama_context_default_params()
         params.n_ctx, params.n_seq_max = self.options.context * self.options.slots, self.options.slots
-        params.n_batch = params.n_ubatch = self._capacity
+        params.n_batch = params.n_ubatch = self.capacity
         params.n_threads = params.n_threads_batch = self.options.threads or 1
         # On a CPU, flash attention divides its sums by the number of threads: the same prompt would be answered
         # differently on a busy day. Without it the logits are equal, for a tenth of the reading speed.
@@ -145,21 +149,21 @@ class Engine:
         llama.llama_model_free(self._model)
         raise ModelError(f"no memory for a context of {params.n_ctx} tokens: serve fewer slots or lower limits.context")
 
-    def _run_batch(self) -> None:
-        if code := llama.llama_decode(self._context, self._batch):
-            raise ModelError(f"llama.cpp could not decode {self._batch.n_tokens} tokens (code {code})")
-
-    def _logits(self, index: int) -> NDArray[np.float32]:
-        """Return the logits of a token of the last batch; -1 is the last one that logits were wanted of."""
+    def _logits(self, index: int) -> Logits:
         return np.ctypeslib.as_array(llama.llama_get_logits_ith(self._context, index), shape=(self.vocabulary_size,))
 
-    def _fill(self, tokens: Sequence[int], position: int, sequence: int, *, wanted: Collection[int]) -> None:
-        batch = self._batch
-        batch.n_tokens = len(tokens)
-        for index, token in enumerate(tokens):
-            batch.token[index], batch.pos[index] = token, position + index
-            batch.n_seq_id[index], batch.seq_id[index][0] = 1, sequence
-            batch.logits[index] = index in wanted
+    def _fill(self, parts: Sequence[Part]) -> Sequence[int]:
+        """Return the index in the batch at which each part begins."""
+        batch, index, starts = self._batch, 0, []
+        for part in parts:
+            starts.append(index)
+            for at, token in enumerate(part.tokens):
+                batch.token[index], batch.pos[index] = token, part.position + at
+                batch.n_seq_id[index], batch.seq_id[index][0] = 1, part.sequence
+                batch.logits[index] = at >= part.wanted
+                index += 1
+        batch.n_tokens = index
+        return starts
 
     def _adapter(self, file: Adapter) -> Any:
         if file not in self._adapters:

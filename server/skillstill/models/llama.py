@@ -17,7 +17,8 @@ from skillstill.chat import Dialect
 from skillstill.chat.grammar import turn_grammar
 from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
-from skillstill.models.engine import Engine, EngineOptions
+from skillstill.models.engine import Engine, EngineOptions, Logits, log_sum_exp
+from skillstill.models.scheduler import Read, Scheduler, Steps
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
 from skillstill.types import Adapter, Likelihoods, Message, ToolSchema, Usage
@@ -27,12 +28,12 @@ Matchers = Callable[[], llguidance.LLMatcher]
 
 
 class LlamaBase:
-    """A loaded base. One completion decodes at a time; runs take turns, each keeping its own slot."""
+    """A loaded base. Runs share its batches, each with a slot of its own."""
 
     def __init__(self, path: Path, options: EngineOptions) -> None:
         """Raise ModelError: not loadable, or not a ChatML model."""
         self.engine = Engine(path, options)
-        self.turn = anyio.Lock()
+        self.scheduler = Scheduler(self.engine)
         self._free = [Slot(self.engine, sequence) for sequence in range(options.slots)]
         self._slots = anyio.Semaphore(options.slots)
         end = self.engine.tokenize(chat.END)
@@ -47,7 +48,7 @@ class LlamaBase:
         async with self._slots:
             slot = self._take(adapter)
             try:
-                yield LlamaModel(self, slot, dialect)
+                yield LlamaModel(self, slot, adapter, dialect)
             finally:
                 self._free.append(slot)
 
@@ -58,7 +59,6 @@ class LlamaBase:
         """
         slot = next((slot for slot in reversed(self._free) if slot.adapter == adapter), self._free[0])
         self._free.remove(slot)
-        slot.begin(adapter)
         return slot
 
     @cached_property
@@ -88,28 +88,25 @@ class Turn:
 class LlamaModel:
     """One run's view of a base. Keeps the keys and values of the turns so far, so that each turn reads only news."""
 
-    def __init__(self, base: LlamaBase, slot: Slot, dialect: Dialect) -> None:
-        self.base, self.slot, self.dialect = base, slot, dialect
+    def __init__(self, base: LlamaBase, slot: Slot, adapter: Adapter | None, dialect: Dialect) -> None:
+        self.base, self.slot, self.adapter, self.dialect = base, slot, adapter, dialect
         self.turn: Turn | None = None  # the last one, for second thoughts
+        self._begun = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """Return the next turn, greedily, within the grammar. Raise ContextFull and ModelError."""
-        prompt = self.prompt(messages, tools)
-        room = self.base.engine.options.context - len(prompt.tokens)
-        if room < LEAST_ROOM:
-            raise ContextFull(f"the run has {len(prompt.tokens)} tokens and the context is full")
-        matchers = self._matchers(messages, tools)
-        async with self.base.turn:
-            # Not abandoned on cancel: the thread itself looks for it before each batch, so the engine stays sound.
-            return await to_thread.run_sync(self._write, Turn(prompt, messages, tools, matchers, min(max_tokens, room)))
+        turn = await to_thread.run_sync(self._turn, messages, tools, max_tokens)
+        return await self.base.scheduler.do(self.slot, self.adapter, self._write(turn))
 
     async def reconsider(self) -> Message | None:
         """Return the last turn written otherwise: back to where it was least sure, and on from its second choice there.
 
         None if it was sure of all, or was the first turn with calls. Raise ModelError.
         """
-        async with self.base.turn:
-            return await to_thread.run_sync(self._rewrite) if self.turn else None
+        turn = self.turn
+        if turn is None or turn.writing is None or not turn.writing.reconsider(turn.matchers()):
+            return None
+        return await self.base.scheduler.do(self.slot, self.adapter, self._finish(turn, turn.writing))
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
         """Return how probable the text is as the meaning of each passage. Raise ModelError.
@@ -121,8 +118,7 @@ class LlamaModel:
         pairs = [
             (tokenize(read), tokenize(said)) for read, said in (ranking_prompt(passage, text) for passage in passages)
         ]
-        async with self.base.turn:
-            after = await to_thread.run_sync(self._weigh, shown, pairs)
+        after = await self.base.scheduler.do(self.slot, None, self._weigh(shown, pairs))
         return Likelihoods(tuple(after), len(shown) + sum(len(read) + len(said) for read, said in pairs))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
@@ -131,36 +127,48 @@ class LlamaModel:
         system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
         return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
 
-    def _weigh(self, shown: Sequence[int], pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
-        self.base.engine.settle_threads()
-        self.base.engine.use(None)
-        return self.slot.weigh(shown, pairs)
+    def _turn(self, messages: Sequence[Message], tools: Sequence[ToolSchema], max_tokens: int) -> Turn:
+        prompt = self.prompt(messages, tools)
+        room = self.base.engine.options.context - len(prompt.tokens)
+        if room < LEAST_ROOM:
+            raise ContextFull(f"the run has {len(prompt.tokens)} tokens and the context is full")
+        return Turn(prompt, messages, tools, self._matchers(messages, tools), min(max_tokens, room))
 
-    def _write(self, turn: "Turn") -> Message:
+    def _weigh(self, shown: Sequence[int], pairs: Sequence[tuple[list[int], list[int]]]) -> Steps[list[float]]:
+        """Return the log-probability of each text `said` after what is shown and `read`. None of it belongs to the run.
+
+        What the slot held of the run is dropped, and read anew by the next turn: a taught model's run is short, and a
+        sequence kept for this would cost every other run a part of the context.
+        """
+        self.slot.drop()
+        try:
+            yield Read(shown)
+            weighed = []
+            for read, said in pairs:
+                self.slot.keep(len(shown))
+                weighed.append((yield from _likelihood(read, said)))
+            return weighed
+        finally:
+            self.slot.drop()
+
+    def _write(self, turn: Turn) -> Steps[Message]:
         watched = any(message.calls for message in turn.messages)
         turn.writing = Writing(self.base.engine, turn.matchers(), self.base.end, watched=watched)
-        self._use_engine()
+        if not self._begun:
+            self.slot.begin(self.adapter)
+            self._begun = True
         turn.reused = self.slot.rewind(turn.prompt)
-        self.slot.read_system(turn.prompt)
+        if unread := turn.prompt.tokens[turn.reused : turn.prompt.system]:
+            yield Read(unread)
+        self.slot.note_system(turn.prompt)
         self.turn = turn
-        return self._finish(turn, turn.writing)
+        return (yield from self._finish(turn, turn.writing))
 
-    def _rewrite(self) -> Message | None:
-        turn = self.turn
-        if turn is None or turn.writing is None or not turn.writing.reconsider(turn.matchers()):
-            return None
-        self._use_engine()
-        return self._finish(turn, turn.writing)
-
-    def _use_engine(self) -> None:
-        self.base.engine.settle_threads()
-        self.base.engine.use(self.slot.adapter)
-
-    def _finish(self, turn: "Turn", writing: Writing) -> Message:
+    def _finish(self, turn: Turn, writing: Writing) -> Steps[Message]:
         """Return the turn, written to its end from where it is."""
         begun = Prompt([*turn.prompt.tokens, *writing.tokens], turn.prompt.system)
         self.slot.rewind(begun)
-        writing.run(begun.tokens[len(self.slot.tokens) :], turn.room, self.slot.decode)
+        yield from writing.steps(begun.tokens[len(self.slot.tokens) :], turn.room)
         message = chat.parse(writing.text, self.dialect, turn.messages, turn.tools, truncated=writing.truncated)
         completion = len(writing.tokens) + writing.discarded
         usage = Usage(prompt=len(turn.prompt.tokens), reused=turn.reused, completion=completion)
@@ -172,3 +180,16 @@ class LlamaModel:
         if matcher.is_error():
             raise ModelError(f"the tools make no grammar: {matcher.get_error()}")
         return matcher.deep_copy
+
+
+def _likelihood(read: Sequence[int], said: Sequence[int]) -> Steps[float]:
+    """Return the natural-log probability of `said` after what the sequence holds and `read`."""
+    tokens, total = [*read, *said], 0.0
+
+    def hear(at: int, logits: Logits) -> None:
+        nonlocal total
+        if at + 1 < len(tokens):
+            total += float(logits[tokens[at + 1]]) - log_sum_exp(logits)
+
+    yield Read(tokens, len(read) - 1, hear)
+    return total

@@ -4,7 +4,7 @@ Cheap, because a check costs microseconds and a mask of the whole vocabulary is 
 that the grammar forces are appended to the pending batch, so that a run of them costs one decode.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import llguidance
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skillstill.models.engine import Engine, log_sum_exp
+from skillstill.models.scheduler import Read, Steps
 from skillstill.types import Decision
 
 
@@ -46,7 +47,7 @@ class Writing:
     def text(self) -> str:
         return b"".join(map(self.engine.piece, self.tokens)).decode("utf-8", "replace")
 
-    def run(self, pending: list[int], room: int, decode: Callable[[Sequence[int]], NDArray[np.float32]]) -> None:
+    def steps(self, pending: Sequence[int], room: int) -> Steps[None]:
         """Read `pending`, then write until the grammar or the model ends the turn, or `room` tokens are written."""
         while True:
             forced = self.matcher.compute_ff_tokens()
@@ -57,7 +58,7 @@ class Writing:
             if len(self.tokens) >= room:
                 self.truncated = True
                 return
-            token = self._choose(decode([*pending, *forced]))
+            token = self._choose((yield Read([*pending, *forced])))
             if token == self.end:
                 return
             self.tokens.append(token)

@@ -13,7 +13,6 @@ from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
-from skillstill.models.slot import Prompt
 from skillstill.tools import TOOLS
 from skillstill.types import Adapter, Message, ToolCall
 from skillstill.util.packages import installed_file
@@ -126,7 +125,7 @@ async def test_a_new_run_finds_the_system_turn_and_says_what_it_would_have_said_
 
     async with base.lease(dialect=chat.HERMES) as one, base.lease(dialect=chat.HERMES) as other:
         for model in (one, other):
-            model.slot.rewind(Prompt([base.end] * 2, 2))  # whatever earlier tests have left there
+            model.slot.drop()  # whatever earlier tests have left there
     cold, warm = await run(), await run()
     assert cold.usage
     assert warm.usage
@@ -185,8 +184,8 @@ def test_the_number_of_threads_changes_no_logit(gguf_file: Path) -> None:
     for threads in (1, 2):
         engine = Engine(gguf_file, EngineOptions(context=512, threads=threads))
         tokens = engine.tokenize("def retry(delay):\n    return delay * 2\n" * 12)
-        engine.decode(tokens, 0, 0, lambda: None)
-        logits.append([engine.decode([tokens[at]], len(tokens) + at, 0, lambda: None).copy() for at in range(4)])
+        engine.decode(tokens, 0, 0)
+        logits.append([engine.decode([tokens[at]], len(tokens) + at, 0).copy() for at in range(4)])
         engine.close()
     assert np.array_equal(logits[0], logits[1])
 
@@ -198,14 +197,18 @@ async def test_an_adapter_changes_what_is_said_and_goes_without_a_trace(base: Ll
     def last_logits(use: Adapter | None) -> np.ndarray:
         base.engine.use(use)
         base.engine.forget(0, 0)
-        return base.engine.decode(prompt, 0, 0, lambda: None).copy()
+        return base.engine.decode(prompt, 0, 0).copy()
 
     stock, tuned, back = last_logits(None), last_logits(adapter), last_logits(None)
     assert np.abs(tuned - stock).max() > 0.1
     assert np.array_equal(stock, back)
     base.engine.use(None)
+    async with base.lease(dialect=chat.LINES) as model:
+        await model.complete(ASKED, SCHEMAS, max_tokens=1)
     async with base.lease(adapter=adapter, dialect=chat.LINES) as model:
-        assert model.slot.tokens == [], "keys and values of another adapter are not reused"
+        turn = await model.complete(ASKED, SCHEMAS, max_tokens=1)
+    assert turn.usage
+    assert turn.usage.reused == 0, "keys and values of another adapter are not reused"
 
 
 def test_a_file_that_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -267,10 +270,10 @@ async def test_a_text_is_as_probable_after_a_passage_as_when_it_is_read_token_by
             read, said = map(base.engine.tokenize, ranking_prompt(passage, text))
             read = [*base.engine.tokenize(SHOWN), *read]
             base.engine.forget(1, 0)
-            logits, by_hand = model.slot.engine.decode(read, 0, 1, lambda: None), 0.0
+            logits, by_hand = model.slot.engine.decode(read, 0, 1), 0.0
             for at, token in enumerate(said):
                 by_hand += float(logits[token]) - log_sum_exp(logits)
-                logits = model.slot.engine.decode([token], len(read) + at, 1, lambda: None)
+                logits = model.slot.engine.decode([token], len(read) + at, 1)
             assert after == pytest.approx(by_hand, abs=0.3)  # of batches, logits differ a little
     assert max(found.after) == found.after[0]
 

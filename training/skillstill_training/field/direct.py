@@ -12,11 +12,11 @@ from typing import Protocol
 
 import llguidance
 import numpy as np
-from anyio import to_thread
 from numpy.typing import NDArray
 from skillstill import chat
 from skillstill.models.engine import Engine
 from skillstill.models.llama import LlamaBase
+from skillstill.models.scheduler import Steps
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
 from skillstill.types import Message
@@ -57,21 +57,18 @@ class DirectModel:
         """Return the next turn of at most `tokens` tokens. The grammar is llguidance's Lark. Raise ModelError."""
         segments = [self.base.engine.tokenize(one.text) for one in chat.render(messages, chat.HERMES)]
         prompt = Prompt([token for segment in segments for token in segment], len(segments[0]))
-        async with self.base.turn:
-            return await to_thread.run_sync(self._write, prompt, grammar, tokens, temperature, seed)
-
-    def _write(self, prompt: Prompt, grammar: str, room: int, temperature: float, seed: int) -> Written:
         matcher = llguidance.LLMatcher(self.base.vocabulary, grammar)
         if matcher.is_error():
             raise ValueError(f"not a grammar: {matcher.get_error()}")
-        engine = self.base.engine
-        writing = SampledWriting(engine, matcher, self.base.end, temperature, seed)
-        engine.settle_threads()
-        engine.use(None)
-        reused = self._slot.rewind(prompt)
-        self._slot.read_system(prompt)
-        writing.run(prompt.tokens[len(self._slot.tokens) :], room, self._slot.decode)
+        writing = SampledWriting(self.base.engine, matcher, self.base.end, temperature, seed)
+        reused = await self.base.scheduler.do(self._slot, None, self._write(prompt, writing, tokens))
         return Written(writing.text, len(prompt.tokens) - reused, len(writing.tokens))
+
+    def _write(self, prompt: Prompt, writing: Writing, room: int) -> Steps[int]:
+        """Write the turn. Return how many tokens of the prompt need not be read."""
+        reused = self._slot.rewind(prompt)
+        yield from writing.steps(prompt.tokens[reused:], room)
+        return reused
 
 
 class SampledWriting(Writing):

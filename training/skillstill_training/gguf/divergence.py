@@ -61,7 +61,7 @@ class LlamaLogits:
 
     def read(self, tokens: Sequence[int]) -> Logits:
         self._engine.use(self._adapter)
-        logits = self._engine.decode(tokens, self._read, 0, lambda: None)
+        logits = self._engine.decode(tokens, self._read, 0)
         self._read += len(tokens)
         return logits
 

@@ -1,0 +1,200 @@
+"""Many runs on one engine: a thread reads for all of them, and each batch holds a share of everybody's tokens.
+
+A run hands in *steps*, a generator that yields what it wants to be read, is sent the logits after the last token, and
+returns its result. One thread drives all steps, and nobody else touches the engine. It ends if there is nothing to do.
+"""
+
+import asyncio
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Lock, Thread
+from time import monotonic
+from typing import Any, TypeVar
+
+from skillstill.errors import ModelError
+from skillstill.models.engine import Engine, Logits, Part
+from skillstill.models.slot import Slot
+from skillstill.types import Adapter
+
+SHARED = 64  # tokens of a batch while several runs wait, so that nobody waits for long: 5 to 10 % slower than 128
+LOOK = 0.5  # seconds between two looks at how many cores are free
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Tokens that a sequence is to read next, at least one. `hear` is told the logits after each from `wanted` on."""
+
+    tokens: Sequence[int]
+    wanted: int = -1  # only the last
+    hear: Callable[[int, Logits], None] | None = None
+
+    @property
+    def first_wanted(self) -> int:
+        return self.wanted if self.hear else len(self.tokens) - 1
+
+
+Steps = Generator[Read, Logits, Result]
+
+
+@dataclass(slots=True, eq=False)
+class Work:
+    """Steps of one run, how much of their last wish is read, and when they last had a share of a batch."""
+
+    slot: Slot
+    adapter: Adapter | None
+    steps: Steps[Any]
+    future: Future[Any] = field(default_factory=Future)
+    wish: Read | None = None
+    done: int = 0
+    served: float = field(default_factory=monotonic)
+
+    @property
+    def left(self) -> int:
+        return len(self.wish.tokens) - self.done if self.wish else 0
+
+    def begin(self) -> None:
+        """Learn what the steps want first. They start here, in the engine's thread, where they may touch their slot."""
+        if self.wish is None and not self.future.cancelled():
+            self._go_on(None)
+
+    def part(self, count: int) -> Part:
+        """Return the next `count` tokens of the wish as a part of a batch."""
+        assert self.wish
+        tokens = self.wish.tokens[self.done : self.done + count]
+        wanted = min(len(tokens), max(0, self.wish.first_wanted - self.done))
+        return Part(self.slot.sequence, len(self.slot.tokens), tokens, wanted)
+
+    def hear(self, part: Part, rows: Sequence[Logits]) -> None:
+        """Take what was read in; if that was all of the wish, go on."""
+        assert self.wish
+        self.slot.tokens += part.tokens
+        if self.wish.hear:
+            for at, logits in enumerate(rows, self.done + part.wanted):
+                self.wish.hear(at, logits)
+        self.done += len(part.tokens)
+        if not self.left:
+            self._go_on(rows[-1])
+
+    def fail(self, error: Exception) -> None:
+        """End with this error. What the slot holds is not known any more."""
+        self.steps.close()
+        self.slot.drop()
+        self._end(error=error)
+
+    def abandon(self) -> None:
+        """Let a cancelled run's steps clean up."""
+        self.steps.close()
+
+    def _go_on(self, logits: Logits | None) -> None:
+        try:
+            self.wish, self.done = (next(self.steps) if logits is None else self.steps.send(logits)), 0
+        except StopIteration as end:
+            self._end(end.value)
+        except Exception as error:
+            self._end(error=error)
+
+    def _end(self, value: object = None, error: Exception | None = None) -> None:
+        self.wish = None
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_exception(error) if error else self.future.set_result(value)
+
+
+class Scheduler:
+    """Runs wait here for their share of the engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = Lock()
+        self._arrived: list[Work] = []
+        self._thread: Thread | None = None
+        self._looked = 0.0
+
+    async def do(self, slot: Slot, adapter: Adapter | None, steps: Steps[Result]) -> Result:
+        """Return what the steps return. If the caller is cancelled, they stop before the next batch.
+
+        Raise what they raise, and ModelError if the engine fails.
+        """
+        work = Work(slot, adapter, steps)
+        with self._lock:
+            self._arrived.append(work)
+            if self._thread is None:
+                self._thread = Thread(target=self._serve, name="skillstill engine", daemon=True)
+                self._thread.start()
+        result: Result = await asyncio.wrap_future(work.future)
+        return result
+
+    def _serve(self) -> None:
+        works: list[Work] = []
+        try:
+            while works := self._with_arrivals(works):
+                self._do_batch(works)
+        except BaseException as error:  # the thread itself was ended
+            self._fail_all(works, ModelError(f"the engine stopped: {type(error).__name__}"))
+            raise
+
+    def _with_arrivals(self, works: Sequence[Work]) -> list[Work]:
+        """Return the works that are not done, with those that came meanwhile. If there are none, the thread is over."""
+        with self._lock:
+            known = [*works, *self._arrived]
+            self._arrived.clear()
+            alive = [work for work in known if not work.future.done()]
+            if not alive:
+                self._thread = None
+        for work in known:
+            if work.future.cancelled():
+                work.abandon()
+        return alive
+
+    def _do_batch(self, works: Sequence[Work]) -> None:
+        """Read one batch for the works of one adapter: of the one that has waited longest."""
+        for work in works:
+            work.begin()
+        waiting = [work for work in works if work.left]
+        if not waiting:
+            return
+        adapter = min(waiting, key=lambda work: work.served).adapter
+        group = [work for work in waiting if work.adapter == adapter]
+        try:
+            self._settle_threads()
+            self._engine.use(adapter)
+            self._read(list(_shares(group, self._engine.capacity)))
+        except ModelError as error:
+            for work in group:
+                work.fail(error)
+
+    def _read(self, shares: Sequence[tuple[Work, int]]) -> None:
+        parts = [work.part(count) for work, count in shares]
+        now = monotonic()
+        for (work, _), part, rows in zip(shares, parts, self._engine.read(parts), strict=True):
+            work.served = now
+            work.hear(part, rows)
+
+    def _settle_threads(self) -> None:
+        if monotonic() - self._looked > LOOK:
+            self._engine.settle_threads()
+            self._looked = monotonic()
+
+    def _fail_all(self, works: Sequence[Work], error: ModelError) -> None:
+        with self._lock:
+            lost = [*works, *self._arrived]
+            self._arrived.clear()
+            self._thread = None
+        for work in lost:
+            if not work.future.done():
+                work.fail(error)
+
+
+def _shares(works: Sequence[Work], capacity: int) -> Iterator[tuple[Work, int]]:
+    """Yield how many tokens of each work a batch holds: all if they fit, else the room is divided evenly.
+
+    Who wants little, such as the next token of a turn, gets it at once; what it leaves is for the others. If there are
+    more works than room, those that have waited longest come first.
+    """
+    room = capacity if len(works) == 1 else min(capacity, max(SHARED, len(works)))
+    chosen = sorted(works, key=lambda work: work.served)[:room]
+    for index, work in enumerate(sorted(chosen, key=lambda work: work.left)):
+        count = min(work.left, room // (len(chosen) - index))
+        room -= count
+        yield work, count
