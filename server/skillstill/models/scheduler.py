@@ -1,4 +1,4 @@
-"""Many runs on one engine: a thread reads for all of them, and each batch holds a share of everybody's tokens.
+"""Many runs on one engine: a thread reads for all of them, and a batch holds tokens of several.
 
 A run hands in *steps*, a generator that yields what it wants to be read, is sent the logits after the last token, and
 returns its result. One thread drives all steps, and nobody else touches the engine. It ends if there is nothing to do.
@@ -17,7 +17,8 @@ from skillstill.models.engine import Engine, Logits, Part
 from skillstill.models.slot import Slot
 from skillstill.types import Adapter
 
-SHARED = 64  # tokens of a batch while several runs wait, so that nobody waits for long: 5 to 10 % slower than 128
+SHARED = 64  # tokens of a batch while others wait, so that nobody waits for long: 5 to 10 % slower than 128
+FEW = 8  # tokens that are read together with those of others: the next of a turn, and what a grammar forces
 LOOK = 0.5  # seconds between two looks at how many cores are free
 Result = TypeVar("Result")
 
@@ -148,18 +149,18 @@ class Scheduler:
         return alive
 
     def _do_batch(self, works: Sequence[Work]) -> None:
-        """Read one batch for the works of one adapter: of the one that has waited longest."""
+        """Read one batch."""
         for work in works:
             work.begin()
         waiting = [work for work in works if work.left]
         if not waiting:
             return
-        adapter = min(waiting, key=lambda work: work.served).adapter
-        group = [work for work in waiting if work.adapter == adapter]
+        group = _batch_mates(waiting)
         try:
             self._settle_threads()
-            self._engine.use(adapter)
-            self._read(list(_shares(group, self._engine.capacity)))
+            self._engine.use(group[0].adapter)
+            room = SHARED if len(waiting) > 1 else self._engine.capacity
+            self._read(list(_shares(group, room)))
         except ModelError as error:
             for work in group:
                 work.fail(error)
@@ -186,15 +187,22 @@ class Scheduler:
                 work.fail(error)
 
 
-def _shares(works: Sequence[Work], capacity: int) -> Iterator[tuple[Work, int]]:
-    """Yield how many tokens of each work a batch holds: all if they fit, else the room is divided evenly.
+def _batch_mates(waiting: Sequence[Work]) -> Sequence[Work]:
+    """Return the work that has waited longest, and those of the same adapter that a batch can hold beside it.
 
-    Who wants little, such as the next token of a turn, gets it at once; what it leaves is for the others. If there are
-    more works than room, those that have waited longest come first.
+    Works that want a few tokens share a batch, which costs hardly more than one of them alone. A long stretch is read
+    by itself: llama.cpp splits a batch until its sequences are of equal length, and small pieces take longer (174
+    tokens a second in place of 235).
     """
-    room = capacity if len(works) == 1 else min(capacity, max(SHARED, len(works)))
-    chosen = sorted(works, key=lambda work: work.served)[:room]
-    for index, work in enumerate(sorted(chosen, key=lambda work: work.left)):
-        count = min(work.left, room // (len(chosen) - index))
+    first = min(waiting, key=lambda work: work.served)
+    if first.left > FEW:
+        return [first]
+    return [work for work in waiting if work.adapter == first.adapter and work.left <= FEW]
+
+
+def _shares(group: Sequence[Work], room: int) -> Iterator[tuple[Work, int]]:
+    """Yield how many tokens of each work a batch holds. Those that have waited longest come first."""
+    for work in sorted(group, key=lambda work: work.served):
+        if count := min(work.left, room):
+            yield work, count
         room -= count
-        yield work, count
