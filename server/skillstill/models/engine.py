@@ -24,6 +24,7 @@ from skillstill.types import Adapter
 # Tokens of one llama_decode: the unit of cancellation. On a CPU, 128 read as fast as 512 (reference measurement);
 # a graphics processor wants more and needs no patience.
 CPU_BATCH, GPU_BATCH = 128, 512
+FIRST_LENGTH = 512  # tokens of each sequence at first: most runs of a taught model need no more
 ALL_LAYERS = 999
 Logits = NDArray[np.float32]  # (vocabulary_size,)
 _silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only the pointer
@@ -31,7 +32,7 @@ _silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only th
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """`context` tokens for each of `slots` sequences.
+    """At most `context` tokens for each of `slots` sequences; memory is taken as the longest of them grows.
 
     threads None: the cores free at each turn. gpu_layers None: all if a graphics processor is usable.
     """
@@ -61,15 +62,17 @@ class Engine:
         self._model = self._load(path, on_gpu)
         self.vocabulary = llama.llama_model_get_vocab(self._model)
         self.vocabulary_size: int = llama.llama_vocab_n_tokens(self.vocabulary)
+        self._on_gpu = on_gpu
         self.capacity = GPU_BATCH if on_gpu else CPU_BATCH
-        self._context = self._new_context(on_gpu)
-        self._memory = llama.llama_get_memory(self._context)
+        self._length = min(FIRST_LENGTH, options.context)
+        self._contexts: list[Any] = []  # the one in use; a list, so that it can be freed after the engine is gone
         self._batch = llama.llama_batch_init(self.capacity, 0, 1)
+        # llama.cpp's memory is not Python's: whoever only drops an engine would keep its weights and context for good.
+        self.close = weakref.finalize(self, _free, self._batch, self._contexts, self._model)
+        self.close.atexit = False
+        self._contexts.append(self._new_context(self._length))
         self._adapters: dict[Adapter, Any] = {}
         self._active: Adapter | None = None
-        # llama.cpp's memory is not Python's: whoever only drops an engine would keep its weights and context for good.
-        self.close = weakref.finalize(self, _free, self._batch, self._context, self._model)
-        self.close.atexit = False
 
     def tokenize(self, text: str) -> list[int]:
         """Return tokens without BOS; `<|im_start|>` and its like become special tokens wherever they stand."""
@@ -97,6 +100,7 @@ class Engine:
 
         They are valid until the next call.
         """
+        self._grow(max(part.position + len(part.tokens) for part in parts))
         starts = self._fill(parts)
         if code := llama.llama_decode(self._context, self._batch):
             raise ModelError(f"llama.cpp could not decode {self._batch.n_tokens} tokens (code {code})")
@@ -115,6 +119,23 @@ class Engine:
         """Drop what a sequence holds from this position on."""
         llama.llama_memory_seq_rm(self._memory, sequence, position, -1)
 
+    def copy(self, source: int, target: int) -> None:
+        """Let a sequence hold what another one does."""
+        self.forget(target, 0)
+        llama.llama_memory_seq_cp(self._memory, source, target, -1, -1)
+
+    def state(self, sequence: int) -> bytes:
+        """Return the keys and values that a sequence holds."""
+        return _state(self._context, sequence)
+
+    def restore(self, sequence: int, state: bytes) -> bool:
+        """Let a sequence hold these keys and values. If they are cut short or another model's, it is empty: False."""
+        self.forget(sequence, 0)
+        if _restore(self._context, sequence, state):
+            return True
+        self.forget(sequence, 0)
+        return False
+
     def use(self, adapter: Adapter | None) -> None:
         """Decode with this LoRA adapter from now on, or with the bare base. Raise ModelError.
 
@@ -129,6 +150,14 @@ class Engine:
             raise ModelError(f"llama.cpp could not switch to the adapter {adapter.path if adapter else None}")
         self._active = adapter
 
+    @property
+    def _context(self) -> Any:
+        return self._contexts[0]
+
+    @property
+    def _memory(self) -> Any:
+        return llama.llama_get_memory(self._context)
+
     def _load(self, path: Path, on_gpu: bool) -> Any:
         params = llama.llama_model_default_params()
         params.n_gpu_layers = (ALL_LAYERS if self.options.gpu_layers is None else self.options.gpu_layers) * on_gpu
@@ -136,17 +165,33 @@ class Engine:
             return model
         raise ModelError(f"llama.cpp cannot load {path}: not a GGUF model that this version knows")
 
-    def _new_context(self, on_gpu: bool) -> Any:
+    def _grow(self, length: int) -> None:
+        """Make room for sequences of this length: twice as much as before, or more. Raise ModelError."""
+        if length <= self._length or self._length == self.options.context:
+            return
+        states = [self.state(sequence) for sequence in range(self.options.slots)]
+        doubled = self._length
+        while doubled < length:
+            doubled *= 2
+        longer = min(doubled, self.options.context)
+        old, self._contexts[:] = self._context, [self._new_context(longer)]
+        self._length = longer
+        llama.llama_free(old)
+        adapter, self._active = self._active, None
+        self.use(adapter)
+        for sequence, state in enumerate(states):
+            self.restore(sequence, state)
+
+    def _new_context(self, length: int) -> Any:
         params = llama.llama_context_default_params()
-        params.n_ctx, params.n_seq_max = self.options.context * self.options.slots, self.options.slots
+        params.n_ctx, params.n_seq_max = length * self.options.slots, self.options.slots
         params.n_batch = params.n_ubatch = self.capacity
         params.n_threads = params.n_threads_batch = self.options.threads or 1
         # On a CPU, flash attention divides its sums by the number of threads: the same prompt would be answered
         # differently on a busy day. Without it the logits are equal, for a tenth of the reading speed.
-        params.flash_attn_type = -1 if on_gpu else 0
+        params.flash_attn_type = -1 if self._on_gpu else 0
         if context := llama.llama_init_from_model(self._model, params):
             return context
-        llama.llama_model_free(self._model)
         raise ModelError(f"no memory for a context of {params.n_ctx} tokens: serve fewer slots or lower limits.context")
 
     def _logits(self, index: int) -> Logits:
@@ -174,10 +219,22 @@ class Engine:
         return self._adapters[file]
 
 
-def _free(batch: Any, context: Any, model: Any) -> None:
+def _free(batch: Any, contexts: Sequence[Any], model: Any) -> None:
     llama.llama_batch_free(batch)
-    llama.llama_free(context)
+    for context in contexts:
+        llama.llama_free(context)
     llama.llama_model_free(model)
+
+
+def _state(context: Any, sequence: int) -> bytes:
+    size = llama.llama_state_seq_get_size(context, sequence)
+    buffer = (ctypes.c_uint8 * size)()
+    return ctypes.string_at(buffer, llama.llama_state_seq_get_data(context, buffer, size, sequence))
+
+
+def _restore(context: Any, sequence: int, state: bytes) -> bool:
+    buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+    return bool(llama.llama_state_seq_set_data(context, buffer, len(state), sequence))
 
 
 def log_sum_exp(logits: NDArray[np.float32]) -> float:

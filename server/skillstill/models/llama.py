@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from skillstill.chat.grammar import turn_grammar
 from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
 from skillstill.models.engine import Engine, EngineOptions, Logits, log_sum_exp
+from skillstill.models.prefixes import Prefixes
 from skillstill.models.scheduler import Read, Scheduler, Steps
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
@@ -32,9 +33,12 @@ class LlamaBase:
 
     def __init__(self, path: Path, options: EngineOptions) -> None:
         """Raise ModelError: not loadable, or not a ChatML model."""
-        self.engine = Engine(path, options)
+        self.engine = Engine(path, replace(options, slots=options.slots + 1))
         self.scheduler = Scheduler(self.engine)
-        self._free = [Slot(self.engine, sequence) for sequence in range(options.slots)]
+        *slots, self.aside = [Slot(self.engine, sequence) for sequence in range(options.slots + 1)]
+        self.weighing = anyio.Lock()  # one run at a time uses what is aside
+        self.prefixes = Prefixes(self.engine, path, tuple(slots))
+        self._free = slots
         self._slots = anyio.Semaphore(options.slots)
         end = self.engine.tokenize(chat.END)
         if len(end) != 1:
@@ -118,7 +122,8 @@ class LlamaModel:
         pairs = [
             (tokenize(read), tokenize(said)) for read, said in (ranking_prompt(passage, text) for passage in passages)
         ]
-        after = await self.base.scheduler.do(self.slot, None, self._weigh(shown, pairs))
+        async with self.base.weighing:
+            after = await self.base.scheduler.do(self.base.aside, None, self._weigh(shown, pairs))
         return Likelihoods(tuple(after), len(shown) + sum(len(read) + len(said) for read, said in pairs))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
@@ -135,21 +140,16 @@ class LlamaModel:
         return Turn(prompt, messages, tools, self._matchers(messages, tools), min(max_tokens, room))
 
     def _weigh(self, shown: Sequence[int], pairs: Sequence[tuple[list[int], list[int]]]) -> Steps[list[float]]:
-        """Return the log-probability of each text `said` after what is shown and `read`. None of it belongs to the run.
-
-        What the slot held of the run is dropped, and read anew by the next turn: a taught model's run is short, and a
-        sequence kept for this would cost every other run a part of the context.
-        """
-        self.slot.drop()
-        try:
+        """Return the log-probability of each text `said` after what is shown and `read`."""
+        aside = self.base.aside
+        aside.rewind(Prompt([*shown, self.base.end], len(shown)))
+        if not aside.tokens:
             yield Read(shown)
-            weighed = []
-            for read, said in pairs:
-                self.slot.keep(len(shown))
-                weighed.append((yield from _likelihood(read, said)))
-            return weighed
-        finally:
-            self.slot.drop()
+        weighed = []
+        for read, said in pairs:
+            aside.keep(len(shown))
+            weighed.append((yield from _likelihood(read, said)))
+        return weighed
 
     def _write(self, turn: Turn) -> Steps[Message]:
         watched = any(message.calls for message in turn.messages)
@@ -157,10 +157,8 @@ class LlamaModel:
         if not self._begun:
             self.slot.begin(self.adapter)
             self._begun = True
-        turn.reused = self.slot.rewind(turn.prompt)
-        if unread := turn.prompt.tokens[turn.reused : turn.prompt.system]:
-            yield Read(unread)
-        self.slot.note_system(turn.prompt)
+        self.slot.rewind(turn.prompt)
+        turn.reused = yield from self.base.prefixes.steps(self.slot, turn.prompt)
         self.turn = turn
         return (yield from self._finish(turn, turn.writing))
 

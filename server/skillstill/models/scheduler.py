@@ -5,6 +5,7 @@ returns its result. One thread drives all steps, and nobody else touches the eng
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ SHARED = 64  # tokens of a batch while others wait, so that nobody waits for lon
 FEW = 8  # tokens that are read together with those of others: the next of a turn, and what a grammar forces
 LOOK = 0.5  # seconds between two looks at how many cores are free
 Result = TypeVar("Result")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,9 @@ class Scheduler:
         try:
             while works := self._with_arrivals(works):
                 self._do_batch(works)
-        except BaseException as error:  # the thread itself was ended
+        except BaseException as error:  # ours, or somebody ends the thread: whoever waits must hear of it
+            log.warning("the engine stopped", exc_info=True)
             self._fail_all(works, ModelError(f"the engine stopped: {type(error).__name__}"))
-            raise
 
     def _with_arrivals(self, works: Sequence[Work]) -> list[Work]:
         """Return the works that are not done, with those that came meanwhile. If there are none, the thread is over."""

@@ -1,5 +1,6 @@
 """A sequence of an engine's context, and what of a prompt need not be read again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillstill.models.engine import Engine
@@ -45,6 +46,19 @@ class Slot:
     def note_system(self, prompt: Prompt) -> None:
         """Note that the system turn is read, as a beginning that the next run may find."""
         self._system = prompt.system
+
+    def take(self, other: "Slot", count: int) -> None:
+        """Hold the first `count` tokens that another slot of the same adapter holds."""
+        self.engine.copy(other.sequence, self.sequence)
+        self.tokens = list(other.tokens)
+        self.keep(count)
+
+    def restore(self, state: bytes, tokens: Sequence[int]) -> bool:
+        """Hold these tokens, whose keys and values were kept. Nothing, and False, if they are damaged."""
+        self.drop()
+        if restored := self.engine.restore(self.sequence, state):
+            self.tokens = list(tokens)
+        return restored
 
     def keep(self, count: int) -> None:
         """Drop what is held behind the first `count` tokens."""

