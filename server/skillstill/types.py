@@ -246,6 +246,16 @@ class SecondThoughts(Protocol):
         ...
 
 
+@runtime_checkable
+class Labelled(Protocol):
+    """A model that is one of several: which, it knows when it has answered."""
+
+    @property
+    def label(self) -> str:
+        """Return which model answered, for the trace; empty if none did."""
+        ...
+
+
 class Adapter(Frozen):
     """A LoRA file on this machine; equal only to one of the same content."""
 

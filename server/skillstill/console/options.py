@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from skillstill.console.settings import MAX_THREADS
+from skillstill.models.decoding import FormWish
 
 
 def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
@@ -53,17 +54,28 @@ Threads = Annotated[
         help="Default: the cores free at the start.",
     ),
 ]
+Form = Annotated[
+    FormWish,
+    typer.Option(
+        "--form",
+        envvar="SKILLSTILL_FORM",
+        help="Load a base in a faster form that is made of it once and kept in the cache, or as it is shipped.",
+    ),
+]
 Base = Annotated[
     Path | None,
     typer.Option("--base", help="Another ChatML GGUF file for entries that are untrained.", show_default=False),
 ]
 Endpoint = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--endpoint",
+        metavar="URL[#MODEL]",
         envvar="SKILLSTILL_ENDPOINT",
-        help="An OpenAI-compatible server instead of llama.cpp here, as URL#MODEL; its key: SKILLSTILL_ENDPOINT_KEY. "
-        "It is sent the prompt and all that the tools show.",
+        help="A server instead of llama.cpp here: vLLM, llama-server or any with an OpenAI interface. Give several, "
+        "and `here` for this machine if none of them can answer. Their keys: SKILLSTILL_ENDPOINT_KEY, one, or one "
+        "each. A server is sent the prompt and all that the tools show.",
+        show_default=False,
     ),
 ]
 Traces = Annotated[bool, typer.Option("--trace/--no-trace", help="Keep a trace of the run for `show`, for 30 days.")]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillstill.errors import UsageError
+from skillstill.models.decoding import FormWish
 from skillstill.util.storage import config_folder
 from skillstill.util.text import one_line
 
@@ -42,7 +43,8 @@ def _read(file: Path) -> dict[str, Any]:
         registry: str | None = None
         threads: int | None = Field(default=None, ge=1, le=MAX_THREADS)
         gpu_layers: int | str | None = None
-        endpoint: str | None = None
+        form: FormWish | None = None
+        endpoint: str | list[str] | None = None
         base: str | None = None
         offline: bool | None = None
         no_trace: bool | None = None
@@ -63,6 +65,8 @@ def _as_parameters(said: dict[str, Any], folder: Path) -> dict[str, Any]:
         said[name] = str(folder / Path(said[name]).expanduser())  # from the file's folder, wherever one stands
     for name in {"no_trace", "no_remember", "no_index"} & said.keys():
         said[name.removeprefix("no_")] = not said.pop(name)
+    if isinstance(said.get("endpoint"), str):
+        said["endpoint"] = [said["endpoint"]]
     if "gpu_layers" in said:
         said["gpu_layers"] = str(said["gpu_layers"])
     if os.environ.get(REGISTRY):  # it is merged behind the flag, and must come before the file

@@ -1,8 +1,8 @@
 """Where models come from: loaded here, lazily and once, or behind an endpoint."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,24 +10,34 @@ import anyio
 from anyio import to_thread
 
 from skillstill.chat import dialect_named
-from skillstill.errors import BaseError
+from skillstill.errors import BaseError, UsageError
+from skillstill.models.decoding import FormWish
 from skillstill.models.sources import locate
-from skillstill.types import Adapter, DialectName, Model, ModelFile, ModelSpec
+from skillstill.types import Adapter, Model, ModelFile, Models, ModelSpec
 
 # llama.cpp and an HTTP client cost most of a second to import: each is loaded by the first lease that needs it.
 if TYPE_CHECKING:
+    from skillstill.models.backends import Place
     from skillstill.models.llama import LlamaBase
     from skillstill.models.remote import Endpoint
+
+HERE = "here"  # among the addresses of servers: this process
+# Seconds that a turn may take at a server: with no other place to go, as long as the run's own budget allows.
+ALONE, WITH_OTHERS = 600.0, 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class LocalOptions:
-    """gpu_layers and threads None: decided by the machine. `slots`: runs whose keys and values are kept at once."""
+    """gpu_layers and threads None: decided by the machine. `slots`: runs whose keys and values are kept at once.
+
+    form  `shipped`: a base is loaded as it ships, and not in a faster form that is made of it.
+    """
 
     offline: bool = False
     gpu_layers: int | None = None
     threads: int | None = None
     slots: int = 1
+    form: FormWish = "fast"
 
 
 class LocalModels:
@@ -58,12 +68,13 @@ class LocalModels:
         path, key = await self._located(file), (file.sha256, context)
         async with self._loading:
             if key not in self._bases:
-                self._bases[key] = await to_thread.run_sync(self._load, path, context)
+                self._bases[key] = await to_thread.run_sync(self._load, path, file.sha256, context)
             return self._bases[key]
 
-    def _load(self, path: Path, context: int) -> "LlamaBase":
+    def _load(self, path: Path, sha256: str, context: int) -> "LlamaBase":
         try:
             from skillstill.models.engine import EngineOptions
+            from skillstill.models.forms import serving_form
             from skillstill.models.llama import LlamaBase
         except ModuleNotFoundError as error:
             raise BaseError(
@@ -72,36 +83,47 @@ class LocalModels:
             ) from error
 
         options = self.options
-        return LlamaBase(path, EngineOptions(context, options.slots, options.threads, options.gpu_layers))
+        form = serving_form(path, sha256, options.form, options.gpu_layers)
+        return LlamaBase(form.path, EngineOptions(context, options.slots, options.threads, options.gpu_layers))
 
 
-@dataclass(frozen=True, slots=True)
 class RemoteModels:
-    """One server for everything: our own prompts for tuned subagents, its chat interface for stock models.
+    """Servers for everything: our own prompts for tuned subagents, a server's chat interface for stock models.
 
-    `address` is `URL` or `URL#MODEL`, the URL with or without a final `/v1`.
+    An address is `URL` or `URL#MODEL`, the URL with or without a final `/v1`. `here` is asked if no server can answer.
     """
 
-    address: str
-    key: str = field(default="", repr=False)
+    def __init__(self, addresses: str | Sequence[str], keys: str = "", here: Models | None = None) -> None:
+        """`keys` are one for all servers or one for each, with spaces between. Raise UsageError."""
+        from skillstill.models.backends import Backend, Here
 
-    def __post_init__(self) -> None:
-        """Raise UsageError if the address or key cannot be one."""
-        self._endpoint()
+        self.endpoints = _endpoints([addresses] if isinstance(addresses, str) else addresses, keys.split())
+        self.here = here
+        patience = ALONE if len(self.endpoints) == 1 and here is None else WITH_OTHERS
+        self.places: list[Place] = [Backend(one, seconds=patience) for one in self.endpoints]
+        if here:
+            self.places.append(Here(here))
 
     @asynccontextmanager
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
-        from skillstill.models.remote import RemoteChat, RemoteCompletions
+        """Raise ModelError and BaseError."""
+        from skillstill.models.relay import Relay, ScoringRelay
 
-        kind = RemoteChat if spec.dialect is DialectName.HERMES else RemoteCompletions
-        async with kind(self._endpoint()) as model:
-            yield model
-
-    def _endpoint(self) -> "Endpoint":
-        from skillstill.models.remote import Endpoint
-
-        return Endpoint.parse(self.address, self.key)
+        async with Relay(self.places, spec) as relay:
+            yield ScoringRelay(relay) if relay.scores else relay
 
     def label(self, spec: ModelSpec) -> str:
-        """Return the server's address: which model answers there is the server's business."""
-        return f"endpoint:{self.address}"
+        """Return the addresses of all; the trace tells which of them answered."""
+        here = [self.here.label(spec)] if self.here else []
+        return ", ".join([f"endpoint:{one.address}" for one in self.endpoints] + here)
+
+
+def _endpoints(addresses: Sequence[str], keys: Sequence[str]) -> "list[Endpoint]":
+    from skillstill.models.remote import Endpoint
+
+    if len(keys) > 1 and len(keys) != len(addresses):
+        raise UsageError(
+            f"SKILLSTILL_ENDPOINT_KEY holds {len(keys)} keys for {len(addresses)} endpoints: one, or one each"
+        )
+    each = keys if len(keys) > 1 else [*keys, ""][:1] * len(addresses)
+    return [Endpoint.parse(address, key) for address, key in zip(addresses, each, strict=True)]

@@ -1,38 +1,47 @@
 """Models behind an OpenAI-compatible server.
 
-`RemoteCompletions` sends prompts that our own renderer made, for releases that were tuned on them. `RemoteChat` lets
-the server render, for stock models and teachers, which know their own template better than we do.
+`RemoteCompletions` sends prompts that our own renderer made, for releases that were tuned on them, and holds the turn
+to its grammar if the server can. `RemoteChat` lets the server render, for stock models and teachers, which know their
+own template better than we do.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
-from pydantic import ValidationError
 
 from skillstill import chat
 from skillstill.chat import Dialect
+from skillstill.chat.grammar import turn_grammar
 from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
-from skillstill.types import Decision, Message, ToolCall, ToolSchema, Usage
+from skillstill.models.conformance import conformance
+from skillstill.models.likelihoods import likelihoods
+from skillstill.models.servers import Body, Server, ServerKind
+from skillstill.models.wire import is_truncated, loads, read_turn, wire_messages, wire_tools
+from skillstill.types import Decision, Likelihoods, Message, ToolSchema, Usage
 from skillstill.util.text import one_line
 
 SECONDS = 600.0  # of one completion; the run's own budget ends it earlier
+CONNECTING = 5.0  # seconds until nobody is there
+COMPLETIONS, CHAT = "/v1/completions", "/v1/chat/completions"
 # llama-server: "exceeds the available context size"; vLLM and OpenAI: "maximum context length"; others: "window".
 FULL = re.compile(r"context.?(size|length|window)", re.IGNORECASE)
 # Refusals of the moment. 408 and 425: too slow, too early; 429: too many. From 500 on all of them: servers and the
 # proxies before them have more numbers for "not now" than the standard (529, 520 to 524).
 BUSY = frozenset({408, 425, 429, *range(500, 600)})
 PASSING = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
-Body = Mapping[str, Any]
+ANY = "default"  # the model's name if the address says none
+UNKNOWN, NOTHING = Server(), dict[str, Any]()
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +49,14 @@ class Endpoint:
     """`url` with or without a final `/v1`; the key, if there is one, is sent as a bearer token and never shown."""
 
     url: str
-    model: str = "default"
+    model: str = ANY
     key: str = field(default="", repr=False)
 
     @classmethod
     def parse(cls, address: str, key: str = "") -> Self:
         """Return the endpoint of `URL` or `URL#MODEL`. Raise UsageError."""
         url, _, name = address.partition("#")
-        return cls(url, name or "default", key)
+        return cls(url, name or ANY, key)
 
     def __post_init__(self) -> None:
         """Raise UsageError, which does not repeat what might be a secret."""
@@ -58,6 +67,29 @@ class Endpoint:
             )
         if not re.fullmatch(r"[!-~]*", self.key):
             raise UsageError("the endpoint's key must be printable ASCII on one line, without spaces")
+
+    @property
+    def is_named(self) -> bool:
+        """Return whether the address says which model is meant."""
+        return self.model != ANY
+
+    @property
+    def address(self) -> str:
+        return f"{self.url}#{self.model}" if self.is_named else self.url
+
+    @property
+    def base_url(self) -> str:
+        return self.url.rstrip("/").removesuffix("/v1")
+
+    def client(self, seconds: float) -> httpx2.AsyncClient:
+        """Return a client of it. `seconds`: how long one request may take. Raise UsageError."""
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        patience = httpx2.Timeout(seconds, connect=min(seconds, CONNECTING))
+        try:
+            _ = urlsplit(self.base_url).port  # raises; httpx2 would let any number pass
+            return httpx2.AsyncClient(base_url=self.base_url, headers=headers, timeout=patience)
+        except (ValueError, httpx2.InvalidURL) as error:
+            raise UsageError(f"the endpoint {self.base_url} is no address: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +120,14 @@ class Request:
 
 
 class _Remote:
-    def __init__(self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, seconds: float = SECONDS) -> None:
-        """Set up a client. `seconds`: how long one request may take. Raise UsageError."""
-        self.endpoint, self.sampling = endpoint, sampling
+    def __init__(
+        self, endpoint: Endpoint, sampling: Sampling = GREEDY, *, seconds: float = SECONDS, fields: Body = NOTHING
+    ) -> None:
+        """Set up a client. `seconds`: how long one request may take; `fields`: said with each. Raise UsageError."""
+        self.endpoint, self.sampling, self.fields = endpoint, sampling, fields
         self._last: Request | None = None
-        self.url = endpoint.url.rstrip("/").removesuffix("/v1")
-        headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-        try:
-            _ = urlsplit(self.url).port  # raises; httpx2 would let any number pass
-            self._client = httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=seconds)
-        except (ValueError, httpx2.InvalidURL) as error:
-            raise UsageError(f"the endpoint {self.url} is no address: {error}") from error
+        self.url = endpoint.base_url
+        self._client = endpoint.client(seconds)
 
     async def __aenter__(self) -> Self:
         return self
@@ -123,21 +152,22 @@ class _Remote:
 
     async def _turn(self, path: str, body: Body, read: Callable[[Body], Message]) -> Message:
         """Return what `read` makes of the answer's first choice, with its usage. Raise ModelError, its children too."""
-        text = await self._post(path, body)
-        try:
-            answer = _loads(text)
-            usage = _usage(answer.get("usage") or {})
-            turn = read(answer["choices"][0]).model_copy(update={"usage": usage})
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise ModelError(f"{self.url} answered {self._shown(text, 100)!r}: no completion") from error
-        self._last = Request(path, body, read, usage)
+        turn = await self._ask(path, body, partial(_with_usage, read))
+        self._last = Request(path, body, read, turn.usage or Usage())
         return turn
 
-    async def _post(self, path: str, body: Body) -> str:
+    async def _ask(self, path: str, body: Body, read: Callable[[Body], Answer]) -> Answer:
+        """Return what `read` makes of the answer. Raise ModelError, its children too."""
+        text = await self._post(path, body)
         try:
-            response = await self._client.post(
-                path, json={"model": self.endpoint.model, **self.sampling.fields, **body}
-            )
+            return read(loads(text))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise ModelError(f"{self.url} answered {self._shown(text, 100)!r}: no completion") from error
+
+    async def _post(self, path: str, body: Body) -> str:
+        told = {"model": self.endpoint.model, **self.sampling.fields, **self.fields, **body}
+        try:
+            response = await self._client.post(path, json=told)
         except httpx2.HTTPError as error:
             reason = self._shown(str(error) or type(error).__name__, 200)
             kind = ModelBusy if isinstance(error, PASSING) else ModelError
@@ -157,7 +187,10 @@ class _Remote:
 
 
 class RemoteCompletions(_Remote):
-    """`/v1/completions` with prompts rendered here. A finetuned model reads no schemas."""
+    """`/v1/completions` with prompts rendered here. A finetuned model reads no schemas.
+
+    `server` is what the server said of itself; `adapter` is what it calls the model's own one.
+    """
 
     def __init__(
         self,
@@ -166,18 +199,55 @@ class RemoteCompletions(_Remote):
         *,
         dialect: Dialect = chat.LINES,
         seconds: float = SECONDS,
+        server: Server = UNKNOWN,
+        adapter: str | int | None = None,
     ) -> None:
-        super().__init__(endpoint, sampling, seconds=seconds)
-        self.dialect = dialect
+        super().__init__(endpoint, sampling, seconds=seconds, fields=server.fields(adapter))
+        self.dialect, self.server = dialect, server
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         prompt = "".join(segment.text for segment in chat.render(messages, self.dialect, tools))
         body = {"prompt": prompt, "max_tokens": max_tokens, "stop": [chat.END], "logprobs": 1}
-        return await self._turn("/v1/completions", body, partial(self._read, messages, tools))
+        read = partial(self._read, messages, tools)
+        if self.server.kind is ServerKind.OTHER:
+            return await self._turn(COMPLETIONS, body, read)
+        return await self._turn_in(turn_grammar(tools, self.dialect, messages), body, read)
+
+    async def _turn_in(self, grammar: str, body: Body, read: Callable[[Body], Message]) -> Message:
+        """Return a turn that keeps the grammar, if the server can hold it to one.
+
+        Where a grammar hides what the model wanted, the turn is written freely, and again only if it breaks it.
+        """
+        held = {**body, **self.server.grammar_fields(grammar)}
+        if not self.server.hides_doubts:
+            return await self._turn(COMPLETIONS, held, lambda choice: _checked(grammar, read, choice)[0])
+        turn, is_kept = await self._ask(COMPLETIONS, body, partial(_checked_first, grammar, read))
+        unsure = partial(_undecided, read)
+        self._last = Request(COMPLETIONS, held, unsure, turn.usage or Usage())
+        if is_kept:
+            return turn
+        try:
+            other = await self._turn(COMPLETIONS, held, unsure)
+        except (ContextFull, ModelBusy):
+            raise
+        except ModelError:  # it takes no grammar: the loop tells the model what was wrong
+            return turn
+        return other.model_copy(update={"usage": _sum(turn.usage or Usage(), other.usage or Usage())})
 
     def _read(self, said: Sequence[Message], tools: Sequence[ToolSchema], choice: Body) -> Message:
-        message = chat.parse(choice["text"], self.dialect, said, tools, truncated=_truncated(choice))
+        message = chat.parse(choice["text"], self.dialect, said, tools, truncated=is_truncated(choice))
         return message.model_copy(update={"decisions": _decisions(choice.get("logprobs") or {})})
+
+
+class ScoringCompletions(RemoteCompletions):
+    """Completions of a server that also tells likelihoods (`Server.can_score`)."""
+
+    async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
+        """Return how probable the text is as the meaning of each passage. Raise ModelError, its children too."""
+        return await likelihoods(self.server, self._answer, text, passages)
+
+    async def _answer(self, path: str, body: Body) -> Body:
+        return await self._ask(path, body, dict)
 
 
 class RemoteChat(_Remote):
@@ -187,84 +257,31 @@ class RemoteChat(_Remote):
     """
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        body = {"messages": _wire_messages(messages), "max_tokens": max_tokens, **_wire_tools(tools)}
-        return await self._turn("/v1/chat/completions", body, _read_turn)
+        body = {"messages": wire_messages(messages), "max_tokens": max_tokens, **wire_tools(tools)}
+        return await self._turn(CHAT, body, read_turn)
 
 
-def _wire_tools(tools: Sequence[ToolSchema]) -> Body:
-    """Return no field without tools: OpenAI refuses an empty list."""
-    listed = [{"type": "function", "function": tool.prompt_fields()} for tool in tools]
-    return {"tools": listed, "parallel_tool_calls": False} if listed else {}
+def _with_usage(read: Callable[[Body], Message], answer: Body) -> Message:
+    return read(answer["choices"][0]).model_copy(update={"usage": _usage(answer.get("usage") or {})})
 
 
-def _wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return messages in OpenAI's form. Calls are numbered; each tool message answers the next open one.
-
-    Texts are escaped as `chat` does it: servers render them into one text, markers and all.
-    """
-    wire: list[dict[str, Any]] = []
-    open_calls: list[str] = []
-    for index, message in enumerate(messages):
-        item: dict[str, Any] = {"role": message.role, "content": _without_tags(message)}
-        if message.calls:
-            ids = [f"call_{index}_{place}" for place in range(len(message.calls))]
-            item["tool_calls"] = [_wire_call(*pair) for pair in zip(ids, message.calls, strict=True)]
-            open_calls += ids
-        if message.role == "tool" and open_calls:
-            item["tool_call_id"] = open_calls.pop(0)
-        elif message.role == "tool":  # the answer to a call that could not be read, or that the run began with: no id
-            item["role"] = "user"
-        if wire and item["role"] == wire[-1]["role"] == "user":  # some templates refuse two in a row
-            wire[-1]["content"] += f"\n\n{item['content']}"
-        else:
-            wire.append(item)
-    return wire
+def _checked_first(grammar: str, read: Callable[[Body], Message], answer: Body) -> tuple[Message, bool]:
+    turn, is_kept = _checked(grammar, read, answer["choices"][0])
+    return turn.model_copy(update={"usage": _usage(answer.get("usage") or {})}), is_kept
 
 
-def _without_tags(message: Message) -> str:
-    """Return the result without the tags that many templates put around one."""
-    return chat.escape(chat.without_tags(message.content) if message.role == "tool" else message.content)
+def _checked(grammar: str, read: Callable[[Body], Message], choice: Body) -> tuple[Message, bool]:
+    """Return the turn, its decisions without what the grammar forced, and whether it keeps the grammar."""
+    turn = read(choice)
+    found = conformance(grammar, choice["text"], turn.decisions, truncated=turn.truncated)
+    if found is None:
+        return turn, turn.malformed is None
+    return turn.model_copy(update={"decisions": found.decisions}), found.is_kept
 
 
-def _wire_call(id: str, call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": chat.escaped_json(call.arguments)}
-    return {"id": id, "type": "function", "function": function}
-
-
-def _read_turn(choice: Body) -> Message:
-    """Return the turn. A server that cannot read its model's calls prints them, in the dialect of stock models."""
-    text = chat.without_thoughts(choice["message"].get("content") or "")
-    wire = choice["message"].get("tool_calls") or ()
-    if not wire:
-        return chat.parse(text, chat.HERMES, truncated=_truncated(choice))
-    try:
-        calls = tuple(_read_call(call["function"]) for call in wire)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        shown = "\n".join(filter(None, [text, json.dumps(wire, ensure_ascii=False)]))
-        return Message(role="assistant", content=shown, malformed=_unreadable(error), truncated=_truncated(choice))
-    return Message(role="assistant", content=text, calls=calls, truncated=_truncated(choice))
-
-
-def _read_call(function: Body) -> ToolCall:
-    arguments = function.get("arguments") or {}
-    return ToolCall(name=function["name"], arguments=_loads(arguments) if isinstance(arguments, str) else arguments)
-
-
-def _loads(text: str) -> Any:
-    """Return the value, in which each half of a surrogate pair became a `?`: no trace and no prompt can hold one."""
-    return json.loads(json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def _unreadable(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"the call's arguments are not JSON ({error.msg} at character {error.pos})"
-    if isinstance(error, ValidationError):
-        return 'the call needs a "name", and "arguments" that are an object'
-    return 'the call needs a "name" and "arguments"'
-
-
-def _truncated(choice: Body) -> bool:
-    return choice.get("finish_reason") == "length"
+def _undecided(read: Callable[[Body], Message], choice: Body) -> Message:
+    """Return the turn without decisions: behind a mask, everything looks sure."""
+    return read(choice).model_copy(update={"decisions": ()})
 
 
 def _usage(usage: Body) -> Usage:
@@ -275,11 +292,20 @@ def _usage(usage: Body) -> Usage:
 def _decisions(logprobs: Body) -> tuple[Decision, ...]:
     """Return the decisions: without a grammar, every token is one. Servers without log-probabilities give none.
 
-    llama-server lists one object for each token, OpenAI and vLLM two lists side by side.
+    llama-server lists one object for each token, with the one that was likeliest. OpenAI and vLLM have two lists side
+    by side.
     """
-    pairs = [(one["token"], one["logprob"]) for one in logprobs.get("content") or ()]
-    pairs += zip(logprobs.get("tokens") or (), logprobs.get("token_logprobs") or (), strict=False)
-    return tuple(Decision(token=token, logprob=value) for token, value in pairs if value is not None)
+    listed = [(one["token"], one["logprob"], _is_overruled(one)) for one in logprobs.get("content") or ()]
+    pairs = zip(logprobs.get("tokens") or (), logprobs.get("token_logprobs") or (), strict=False)
+    listed += [(token, value, False) for token, value in pairs]
+    return tuple(
+        Decision(token=one, logprob=value, overruled=is_odd) for one, value, is_odd in listed if value is not None
+    )
+
+
+def _is_overruled(token: Body) -> bool:
+    likeliest = token.get("top_logprobs") or [token]
+    return bool(likeliest[0].get("id") != token.get("id"))
 
 
 def _complaint(text: str) -> str:

@@ -21,6 +21,7 @@ from skillstill.tools import Result, Tool
 from skillstill.types import (
     ESCALATE,
     Event,
+    Labelled,
     Message,
     Model,
     OnStep,
@@ -91,6 +92,7 @@ class _Run:
         self.done: dict[str, str] = {}
         self.repeats = 0
         self.scorer: Scorer | None = None  # the model, if it can tell which line a text means
+        self.labelled: Labelled | None = None  # the model, if it knows only later which one it was
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)
@@ -99,7 +101,7 @@ class _Run:
             run=self.brief.run,
             release=self.brief.release,
             skill=self.brief.skill.name,
-            model=self.brief.model,
+            model=(self.labelled.label if self.labelled else "") or self.brief.model,
             dialect=self.brief.dialect,
             created=created,
             workspace=str(self.workspace.root),
@@ -133,6 +135,7 @@ class _Run:
 
     async def solve(self, model: Model) -> Report:
         self.scorer = model if isinstance(model, Scorer) else None
+        self.labelled = model if isinstance(model, Labelled) else None
         if opening := self.brief.skill.subagent.opening:
             await self.execute(ToolCall(name=opening.tool, arguments={}))
         while True:

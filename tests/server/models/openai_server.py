@@ -35,7 +35,10 @@ Turn = Said | Hangs | HangsUp
 
 
 class OpenAiServer(ThreadingHTTPServer):
-    """Use it as a context: inside, it serves in a thread. `requests` are those that came, `asked` says that one did."""
+    """Use it as a context: inside, it serves in a thread. `requests` are those that came, `asked` says that one did.
+
+    `pages` are answered whatever was said, and are no requests; `looks` are those that were looked at.
+    """
 
     daemon_threads = False  # closing waits for them: nothing outlives the test
 
@@ -43,6 +46,8 @@ class OpenAiServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
         self.turns: list[Turn] = []
+        self.pages: dict[str, Said] = {}
+        self.looks: list[str] = []
         self.paths: list[str] = []
         self.requests: list[Json] = []
         self.keys: list[str | None] = []
@@ -72,7 +77,18 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: the server's list of requests is the log."""
 
+    def do_GET(self) -> None:
+        self.server.looks.append(self.path)
+        self.reply(self.server.pages.get(self.path) or Said('{"detail":"Not Found"}', 404))
+
     def do_POST(self) -> None:
+        if self.path in self.server.pages:
+            self.server.looks.append(self.path)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            return self.reply(self.server.pages[self.path])
+        return self.answer()
+
+    def answer(self) -> None:
         self.server.paths.append(self.path)
         self.server.keys.append(self.headers["Authorization"])
         self.server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))

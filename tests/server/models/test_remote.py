@@ -21,7 +21,7 @@ from skillstill.models.remote import Endpoint, RemoteChat, RemoteCompletions, Sa
 from skillstill.run import store
 from skillstill.runtime import Runtime
 from skillstill.skills.registry import Document, Registry, bundled, read_registry, write_registry
-from skillstill.types import DialectName, Message, Model, ModelFile, ModelSpec, ToolCall, ToolSchema, Usage
+from skillstill.types import DialectName, Message, ModelFile, ModelSpec, ToolCall, ToolSchema, Usage
 
 from tests.scenes import HANGS
 from tests.server.models.openai_server import (
@@ -564,12 +564,12 @@ async def test_a_full_context_hands_the_run_back(server: OpenAiServer, project: 
     assert trace.report.evidence == ("cart.py:3",)
 
 
-@pytest.mark.parametrize(
-    ("dialect", "kind"), [(DialectName.LINES, RemoteCompletions), (DialectName.HERMES, RemoteChat)]
-)
+@pytest.mark.parametrize(("dialect", "path"), [(DialectName.LINES, COMPLETIONS), (DialectName.HERMES, CHAT)])
 async def test_a_tuned_model_gets_our_prompts_and_a_stock_model_its_server_s(
-    dialect: DialectName, kind: type[Model]
+    server: OpenAiServer, dialect: DialectName, path: str
 ) -> None:
     base = ModelFile(source="file:base.gguf", sha256="0" * 64)
-    async with RemoteModels("http://localhost").lease(ModelSpec(base=base, dialect=dialect)) as model:
-        assert type(model) is kind
+    server.says(turn("Here.") if path == CHAT else text("Here."))
+    async with RemoteModels(server.url).lease(ModelSpec(base=base, dialect=dialect)) as model:
+        await model.complete(ASKED, [READ], max_tokens=5)
+    assert server.paths == [path]
