@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillstill.errors import UsageError
-from skillstill.models.decoding import FormWish
 from skillstill.util.storage import config_folder
 from skillstill.util.text import one_line
 
@@ -43,7 +42,6 @@ def _read(file: Path) -> dict[str, Any]:
         registry: str | None = None
         threads: int | None = Field(default=None, ge=1, le=MAX_THREADS)
         gpu_layers: int | str | None = None
-        form: FormWish | None = None
         endpoint: str | list[str] | None = None
         base: str | None = None
         offline: bool | None = None
