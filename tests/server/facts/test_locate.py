@@ -1,9 +1,10 @@
 """Places for a text: each sign leads to its file, and the line inside it is the one that is meant."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from skillstill.facts.locate.history import SWEEPING
 from skillstill.facts.locate.memory import MemoryCorpus
 from skillstill.facts.locate.places import Locator, Place
 from skillstill.facts.locate.question import LONGEST
@@ -20,13 +21,52 @@ SHOP = {
 }
 
 
-def places(text: str, texts: Mapping[str, str] = SHOP) -> list[Place]:
-    return [*Locator(MemoryCorpus(texts)).places(text)]
+Commits = Sequence[tuple[str, Sequence[str]]]
 
 
-def first(text: str, texts: Mapping[str, str] = SHOP) -> tuple[str, int]:
-    best = places(text, texts)[0]
+def places(text: str, texts: Mapping[str, str] = SHOP, commits: Commits = ()) -> list[Place]:
+    return [*Locator(MemoryCorpus(texts, commits)).places(text)]
+
+
+def first(text: str, texts: Mapping[str, str] = SHOP, commits: Commits = ()) -> tuple[str, int]:
+    best = places(text, texts, commits)[0]
     return best.path, best.line
+
+
+# Words of the report that no file has. Three commits of several files keep them from being in all.
+OTHERS: Commits = [("Bump versions", [*SHOP]), ("Tidy", ["shop/cart.py", "shop/prices.py"]), ("Begin", [*SHOP])]
+
+
+@pytest.mark.parametrize(
+    "commits",
+    [
+        [("Refund vouchers of abandoned orders", ["shop/web/sender.py"]), *OTHERS],
+        [("Mend it\n\nVouchers were not refunded for abandoned orders.", ["shop/web/sender.py"]), *OTHERS],
+    ],
+)
+def test_a_file_that_was_changed_for_the_same_words_is_found(commits: Commits) -> None:
+    text = "Vouchers of abandoned orders are refunded twice"
+    assert places(text) == []
+    assert first(text, commits=commits)[0] == "shop/web/sender.py"
+
+
+def test_the_file_that_was_changed_lately_comes_first_of_two_alike() -> None:
+    commits = [("Tidy", ["shop/web/sender.py"]), *[("Tidy", ["shop/cart.py"])] * 9, ("Begin", ["shop/mail/sender.py"])]
+    assert first("sender", commits=commits)[0] == "shop/web/sender.py"
+    assert first("sender", commits=[*reversed(commits)])[0] == "shop/mail/sender.py"
+
+
+def test_what_was_changed_lately_is_no_answer_to_other_words() -> None:
+    assert places("zzzz", commits=[("Tidy", ["shop/cart.py"])]) == []
+
+
+def test_a_commit_that_swept_through_many_files_tells_nothing() -> None:
+    swept = [f"shop/part{at}.py" for at in range(SWEEPING)]
+    assert places("vouchers", commits=[("Vouchers", ["shop/cart.py", *swept])]) == places("vouchers")
+
+
+def test_commits_of_files_that_are_gone_tell_nothing() -> None:
+    assert places("vouchers", commits=[("Vouchers", ["shop/gone.py"]), ("", [])]) == []
 
 
 @pytest.mark.parametrize(

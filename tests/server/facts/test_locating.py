@@ -9,6 +9,7 @@ from skillstill.facts.index import FactIndex
 from skillstill.facts.readers import BUNDLED, WORDS
 
 from tests.scenes import write
+from tests.server.facts.git_scene import GitScene
 
 CART = "class Cart:\n    def total(self):\n        '''Add the prices of all items.'''\n        return sum(self.items)\n"
 MAIL = "def send_invoice(address):\n    '''Mail an invoice to a customer.'''\n    connect(address)\n"
@@ -69,6 +70,15 @@ def test_words_that_no_file_has_lead_nowhere(shop: Shop) -> None:
 def test_words_alone_are_enough(tmp_path: Path) -> None:
     shop = Shop(tmp_path, WORDS)
     assert shop.first("invoice to a customer")[0] == "shop/mail.py"
+    shop.index.close()
+
+
+def test_the_history_of_a_repository_tells_where_words_belong_that_no_file_has(tmp_path: Path) -> None:
+    scene = GitScene(tmp_path)
+    begun = scene.commit({"shop/cart.py": CART.encode(), "shop/mail.py": b""}, "Begin")
+    scene.commit({"shop/cart.py": CART.encode(), "shop/mail.py": MAIL.encode()}, "Vouchers by letter", begun)
+    shop = Shop(tmp_path, BUNDLED["history"], WORDS)
+    assert shop.first("vouchers are lost")[0] == "shop/mail.py"
     shop.index.close()
 
 

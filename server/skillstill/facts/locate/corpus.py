@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
+from skillstill.facts.locate.history import Commit
 from skillstill.facts.locate.postings import Postings
 from skillstill.facts.locate.stems import stems_in
 
@@ -89,6 +90,10 @@ class Corpus(Protocol):
     def uses_of(self, name: str) -> Sequence[Use]: ...
 
     def text(self, file: int) -> str: ...
+
+    def commits(self) -> Sequence[Commit]:
+        """Return the newest commits that led here, the newest first and without merges; none if there is no history."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 from skillstill.facts.locate.corpus import SOURCE, Definition, File, Use
+from skillstill.facts.locate.history import Commit
 from skillstill.facts.locate.postings import Postings, pack
 from skillstill.facts.locate.stems import names_in
 from skillstill.facts.reader import HEAD, Source
@@ -15,9 +16,10 @@ from skillstill.facts.readers.words import LARGEST, count_words
 
 
 class MemoryCorpus:
-    """A code base of texts by path."""
+    """A code base of texts by path, and of commits: a message and the paths that were changed, the newest first."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str], commits: Sequence[tuple[str, Sequence[str]]] = ()) -> None:
+        self._commits = commits
         self._texts = [*texts.values()]
         self.files: Sequence[File] = [File(path, len(text.encode())) for path, text in texts.items()]
         self._definitions = [_definitions(at, path, text) for at, (path, text) in enumerate(texts.items())]
@@ -46,6 +48,14 @@ class MemoryCorpus:
 
     def text(self, file: int) -> str:
         return self._texts[file]
+
+    def commits(self) -> Sequence[Commit]:
+        at = {file.path: position for position, file in enumerate(self.files)}
+        split = [(message.partition("\n"), paths) for message, paths in self._commits]
+        return [
+            Commit(subject, body, [at[path] for path in paths if path in at], len(paths))
+            for (subject, _, body), paths in split
+        ]
 
     @cached_property
     def _by_name(self) -> Mapping[str, Sequence[Definition]]:

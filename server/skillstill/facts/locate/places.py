@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skillstill.facts.locate.corpus import Corpus, Paths, asked_kinds
+from skillstill.facts.locate.history import History
 from skillstill.facts.locate.postings import Array
 from skillstill.facts.locate.question import Question
 from skillstill.facts.locate.signals import WEIGHTS, Search, Signal, files_of, scaled
@@ -14,6 +15,7 @@ from skillstill.facts.locate.spans import LineWords, Span, best_line, score, spa
 
 PLACES = 5
 SIZE = 0.2  # what the size of a file counts: more code has more that can be wrong, or meant
+LATELY = 0.15  # what it counts that a file was changed lately
 READ = 12  # files whose text is read
 ASIDE = 0.3  # what a test, a document or an example keeps of its score
 DEPTH = 200  # places that are compared for the next one
@@ -50,15 +52,16 @@ class Place:
 
 
 class Locator:
-    """Finds places of one code base. What its paths say is read once."""
+    """Finds places of one code base. What its paths and its history say is read once."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self._paths = Paths.of(corpus.files)
+        self._history = History(corpus.commits(), len(corpus.files))
 
     def places(self, text: str, count: int = PLACES) -> Sequence[Place]:
         """Return the likeliest places for a text, the likeliest first."""
-        search = Search(self._corpus, self._paths, Question.of(text))
+        search = Search(self._corpus, self._paths, self._history, Question.of(text))
         scores = rank_files(search)
         best = [int(file) for file in np.argsort(-scores, kind="stable")[:READ] if scores[file] > 0]
         found = [candidate for file in best for candidate in _candidates(search, file)]
@@ -66,17 +69,20 @@ class Locator:
 
 
 def rank_files(search: Search, weights: Mapping[Signal, float] = WEIGHTS) -> Array:
-    """Return the score of each file: the weighted sum of its signals."""
+    """Return the score of each file: the weighted sum of its signals, and what size and age add where there are any."""
     if not search.count:
         return search.zeros()
     asked = asked_kinds(search.question.text)
     aside = np.array([bool(kinds - asked) for kinds in search.paths.kinds])
-    sizes = np.log(search.sizes)
+
+    def counted(values: Array) -> Array:
+        return scaled(np.where(aside, ASIDE * values, values))
+
     scores = search.zeros()
     for signal, weight in weights.items():
-        values = signal(search)
-        scores += weight * scaled(np.where(aside, ASIDE * values, values))
-    return np.where(scores > 0, scores + SIZE * scaled(np.where(aside, ASIDE * sizes, sizes)), 0.0)
+        scores += weight * counted(signal(search))
+    anyway = SIZE * counted(np.log(search.sizes)) + LATELY * counted(search.history.recency)
+    return np.where(scores > 0, scores + anyway, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

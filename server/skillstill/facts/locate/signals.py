@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from skillstill.facts.locate.corpus import Corpus, Definition, Paths, plain
+from skillstill.facts.locate.history import History
 from skillstill.facts.locate.postings import Array
 from skillstill.facts.locate.question import Mention, Question
 
@@ -27,9 +28,10 @@ Signal = Callable[["Search"], Array]
 class Search:
     """One question to one code base."""
 
-    def __init__(self, corpus: Corpus, paths: Paths, question: Question) -> None:
+    def __init__(self, corpus: Corpus, paths: Paths, history: History, question: Question) -> None:
         self.corpus = corpus
         self.paths = paths
+        self.history = history
         self.question = question
         self.count = len(corpus.files)
         self.sizes = np.array([max(SMALLEST, file.size) for file in corpus.files], dtype=float)
@@ -172,7 +174,16 @@ def by_path_words(search: Search) -> Array:
     return scores
 
 
-# Fixed on development items; scripts/bench-locate shows what each is worth.
+def by_messages(search: Search) -> Array:
+    """Value the files that were changed by commits whose messages are like the text."""
+    return search.history.by_messages(search.question.words)
+
+
+def by_subjects(search: Search) -> Array:
+    return search.history.by_subjects(dict.fromkeys(search.question.title, 1.0))
+
+
+# Fixed on development items: 531 issues and commits of 24 repositories. scripts/bench-locate shows what each is worth.
 WEIGHTS: Mapping[Signal, float] = {
     by_words: 1.0,
     by_prose: 0.75,
@@ -183,6 +194,8 @@ WEIGHTS: Mapping[Signal, float] = {
     by_frames: 1.0,
     by_file_names: 0.35,
     by_path_words: 0.75,
+    by_messages: 0.3,
+    by_subjects: 0.45,
 }
 
 
