@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 SECONDS = 10.0  # of a file that is read at once; a large one has this for each megabyte, but
 LONGEST = 1_800.0  # of any: about 20 GB of logs on an idle machine
 LARGE = 8_000_000  # bytes of a file from which on it is streamed from its place instead of being sent
@@ -93,7 +95,7 @@ def _answers(process: subprocess.Popen[bytes], request: Mapping[str, Any], data:
         for line in process.stdout:
             if not line.endswith(b"\n"):
                 break
-            message = json.loads(line)
+            message = orjson.loads(line)
             if "end" in message:
                 yield None
                 return

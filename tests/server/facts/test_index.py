@@ -173,6 +173,13 @@ def test_a_file_that_cannot_be_read_is_a_gap_and_costs_no_other(toys: Toys, word
     assert said in {one.reason for one in index.ask("select * from lines").unseen}
 
 
+def test_half_of_a_surrogate_pair_costs_only_itself(toys: Toys) -> None:
+    toys.write(a="half: x\ntwo: y")
+    index = toys.index()
+    toys.refresh(index)
+    assert index.ask("select word, text from lines").rows == (("half", "?"), ("two", "y"))
+
+
 def test_a_reader_that_hangs_is_ended(toys: Toys, words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing, "SECONDS", 0.5)
     toys.write(a="one: x", b="hang: x", c="three: x")

@@ -430,6 +430,21 @@ def test_without_a_year_times_have_none_and_the_gap_is_told() -> None:
     assert ("no year in times", "time") in gaps(read(text))
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["Jun 14 15:16:{:02} box a[1]: x", "2026/06/14 15:16:{:02} INFO x", "17000000{:02} box INFO x", "15:16:{} INFO x"],
+)
+def test_times_of_one_minute_are_told_apart(line: str) -> None:
+    found = entries("".join(line.format(second) + "\n" for second in range(60)))
+    seconds = [int(str(row["time"])[-2:]) for row in found]
+    assert [(second - seconds[0]) % 60 for second in seconds] == [*range(60)]
+
+
+def test_messages_that_come_again_tell_what_they_hold_each_time() -> None:
+    told = fields("Jun  4 15:16:01 box a[1]: error: took 5 ms for 10.0.0.1\n" * 3)
+    assert [kind for kind, *_ in told] == ["duration_ms", "ip"] * 3
+
+
 def test_zones_are_told_beside_the_time_as_written() -> None:
     text = "2024-03-01T10:00:00+0100 ERROR a\n2024-03-01T10:00:00Z ERROR b\n"
     assert [(row["time"], row["zone"]) for row in entries(text)] == [

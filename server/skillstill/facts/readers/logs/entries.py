@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from skillstill.facts.readers.logs.heads import Head, LineReader, level_of
+from skillstill.facts.readers.logs.heads import Head, LineReader, Memo, level_of
 from skillstill.facts.readers.logs.kinds import THROWN, kind_of
 from skillstill.facts.readers.logs.messages import Found, Messages, number_as, summarise
 from skillstill.facts.table import Row, Value
@@ -12,6 +12,8 @@ from skillstill.facts.table import Row, Value
 MOST = 10_000  # lines that continue one entry
 _TEXT = 300  # characters of a value
 _PAIRS = 20_000
+_MESSAGES, _SHORT = 10_000, 500  # messages that are remembered, of so many characters: some 10 MB
+_SPEAKS = 16  # characters of a message that may tell a level
 _SPOKEN = re.compile(r"\W{0,2}(?P<upper>[A-Z]{4,9})\b[\])>]?[ :]|\W{0,2}(?P<lower>[A-Za-z]{4,9})[\])>]?:", re.ASCII)
 _ASIDE = re.compile(r"\s*$|#|-{3,}|={3,}")  # blank lines, headers, rules
 _JUNK = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]")
@@ -29,6 +31,22 @@ class Told(dict[tuple[str, str], Found]):
         return made
 
 
+class Known(dict[str, tuple[str, tuple[Found, ...]]]):
+    """Remembers the template of a message and what it holds: in most logs the same messages come again and again."""
+
+    def __init__(self, messages: Messages) -> None:
+        super().__init__()
+        self.messages = messages
+
+    def __missing__(self, message: str) -> tuple[str, tuple[Found, ...]]:
+        made = self.messages.read(message)
+        if len(self) >= _MESSAGES:
+            self.clear()
+        if len(message) <= _SHORT:
+            self[message] = made
+        return made
+
+
 @dataclass
 class Tally:
     """What the file as a whole shows."""
@@ -41,13 +59,16 @@ class Tally:
     zones: set[Value] = field(default_factory=set)
 
     def count(self, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        _, _, times, zones, levels, *_ = zip(*rows, strict=True)
         self.entries += len(rows)
-        self.levels += sum(row[4] is not None for row in rows)
-        times = [row[2] for row in rows if isinstance(row[2], str)]
-        self.zones.update(row[3] for row in rows if row[2])
-        if times:
-            self.first = min(filter(None, (self.first, min(times))))
-            self.last = max(filter(None, (self.last, max(times))))
+        self.levels += len(rows) - levels.count(None)
+        told = [time for time in times if time is not None]
+        self.zones.update(zones if len(told) == len(rows) else [row[3] for row in rows if row[2]])
+        if told:
+            self.first = min(filter(None, (self.first, min(told))))
+            self.last = max(filter(None, (self.last, max(told))))
 
 
 @dataclass
@@ -64,6 +85,10 @@ class Entries:
     _more: list[str] = field(default_factory=list)
     _end: tuple[int, int] = (0, 0)
     _told: Told = field(default_factory=Told)
+    _spoken: Memo = field(default_factory=lambda: Memo(spoken_level))
+
+    def __post_init__(self) -> None:
+        self._known = Known(self.messages)
 
     def add(self, place: int, text: str) -> None:
         """Read a chunk of whole lines that stands at that place of the file."""
@@ -71,12 +96,12 @@ class Entries:
         for head in main.scan(text):
             if isinstance(head, str):
                 head = self._other(head, others)
-            if isinstance(head, str):
-                self._continue(head, place)
-                place += len(head)
-            else:
-                self._begin(head, place)
-                place += head[0]
+                if isinstance(head, str):
+                    self._continue(head, place)
+                    place += len(head)
+                    continue
+            self._begin(head, place)
+            place += head[0]
 
     def _other(self, line: str, others: Sequence[LineReader]) -> Head | str:
         if line[:1].isspace() or not others:
@@ -92,14 +117,29 @@ class Entries:
         if self._more:
             self._join()
         _, height, time, zone, level, component, host, pid, thread, message, start, length, pairs, told = head
-        lines = (self._line + 1, self._line + height)
-        self._line += height
-        found = [self._told[pair] for pair in pairs]
-        self._fields += [lines + one for one in found]
-        template = summarise(found) if told else self.messages.read(message, lines, self._fields)
+        first = self._line + 1
+        last = self._line = self._line + height
+        lines = (first, last)
+        found = [self._told[pair] for pair in pairs] if pairs else ()
+        template, held = (summarise(found), ()) if told else self._known[message]
+        if found or held:
+            self._fields += [lines + one for one in (*found, *held)]
         here, body = ((place + start, length), None) if self.raw and start >= 0 else (None, message[:_TEXT])
         self._entries.append(
-            (*lines, time, zone, level or spoken_level(message), component, here, template, host, pid, thread, body)
+            (
+                first,
+                last,
+                time,
+                zone,
+                level or self._spoken[message[:_SPEAKS]],
+                component,
+                here,
+                template,
+                host,
+                pid,
+                thread,
+                body,
+            )
         )
 
     def _continue(self, line: str, place: int) -> None:

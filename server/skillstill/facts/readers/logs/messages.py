@@ -13,7 +13,6 @@ from itertools import accumulate
 from drain3.drain import Drain  # type: ignore[import-untyped]
 
 from skillstill.facts.readers.logs.kinds import Span, find_all, milliseconds, number_of
-from skillstill.facts.table import Row
 
 _FEW = re.compile(r"([0-9][\w-]*)", re.ASCII)  # fast, but random ids that begin with a letter make many skeletons
 _MANY = re.compile(r"(=[^\s,;=()\[\]{}]+|\b[A-Za-z_-]*+[0-9][\w-]*)", re.ASCII)
@@ -83,24 +82,23 @@ class Messages:
         """Forget the plans that `learn` left."""
         self._plans.clear()
 
-    def read(self, message: str, lines: tuple[int, int], rows: list[Row]) -> str:
-        """Return the template of a message. Add to the rows what the message holds."""
+    def read(self, message: str) -> tuple[str, tuple[Found, ...]]:
+        """Return the template of a message, and what the message holds."""
         parts = self._varying.split(message if len(message) < _LONG else message[:_LONG])
         plan = self._plans.get("\0".join(parts[::2])) or self._plan(parts)
         self._seen += 1
-        first, last = lines
-        rows += [lines + one for one in plan.said]
+        held = [*plan.said]
         for kind, name, index, numeric in plan.words:
             value = parts[index]
             number = float(value) if value.isdecimal() else number_as(kind, value) if numeric else None
-            rows.append((first, last, kind, name, value, number))
+            held.append((kind, name, value, number))
         for kind, name, before, start, end, behind, numeric in plan.pieces:
             value = before + "".join(parts[start:end]) + behind
-            rows.append((first, last, kind, name, value[:_VALUE], number_as(kind, value) if numeric else None))
+            held.append((kind, name, value[:_VALUE], number_as(kind, value) if numeric else None))
         for kind, named, piece in plan.named:
             value = _text(parts, piece)
-            rows.append((first, last, kind, _text(parts, named), value, number_as(kind, value)))
-        return plan.template
+            held.append((kind, _text(parts, named), value, number_as(kind, value)))
+        return plan.template, tuple(held)
 
     def _plan(self, parts: list[str]) -> _Plan:
         self._adapt()

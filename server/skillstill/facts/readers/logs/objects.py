@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from skillstill.facts.readers.logs.formats import SEVERITIES
@@ -32,7 +33,7 @@ _KEYS = {  # in the order of preference; a dot leads into an inner object
     "thread": "thread thread_name threadName process.thread.name ctx tid",
 }
 _ORDER = {column: tuple(keys.split()) for column, keys in _KEYS.items()}
-_NAMED = frozenset(("component", "host", "pid", "thread"))
+_SHAPES = 2_000  # remembered
 _DEEP = 6  # inner objects below are told as text
 _MOST = 200  # keys of an object
 _IS_TIME = re.compile(r"(?i:.*(?:time|timestamp|date|_at|unixnano|\.\$date)$)").match  # the last resort
@@ -44,6 +45,8 @@ Flat = dict[str, Any]
 
 def flatten(value: Mapping[str, Any]) -> Flat:
     """Return the keys of an object and of those inside it, with dots between them. A list is told as JSON."""
+    if len(value) < _MOST and not any(type(one) is dict for one in value.values()):
+        return {name: one for name, one in value.items() if one is not None and one != ""}
     flat: Flat = {}
     todo: list[tuple[str, Any, int]] = [("", value, 0)]
     while todo and len(flat) < _MOST:
@@ -59,6 +62,8 @@ def text_of(value: Any) -> str:
     """Return a value as text; of the bytes that a journal tells as numbers, too."""
     if isinstance(value, str):
         return value
+    if type(value) is int:  # JSON would say the same, more slowly
+        return str(value)
     if isinstance(value, list) and value and all(isinstance(one, int) and 0 <= one < 256 for one in value):
         return bytes(value).decode("utf-8", "replace")
     return json.dumps(value, ensure_ascii=False)
@@ -161,36 +166,58 @@ def parse_journal(block: str) -> Flat | None:
 _PARSERS = {"docker": parse_docker, "json": parse_json, "logfmt": parse_logfmt, "journal": parse_journal}
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which of its keys tell the columns of an object, empty if none does, and which are left for fields."""
+
+    time: str
+    level: str
+    component: str
+    message: str
+    host: str
+    pid: str
+    thread: str
+    left: tuple[str, ...]
+
+
+@lru_cache(_SHAPES)
+def shape_of(keys: tuple[str, ...]) -> Shape:
+    """Return the shape of objects of these keys: the lines of a log have a few of them."""
+    found = {column: next((key for key in wanted if key in keys), "") for column, wanted in _ORDER.items()}
+    found["time"] = found["time"] or next(filter(_IS_TIME, keys), "")
+    used = {key for column, key in found.items() if column not in ("level", "pid")}
+    return Shape(**found, left=tuple(key for key in keys if key not in used and key[:2] != "__"))
+
+
 def head_of(flat: Flat, line: str, size: int, height: int, strict: bool) -> Head | None:
     """Return an entry from its keys, or None if they tell neither a time nor a level, and they should."""
-    found = {column: next((key for key in keys if key in flat), "") for column, keys in _ORDER.items()}
-    found["time"] = found["time"] or next(filter(_IS_TIME, flat), "")
-    time, zone = from_value(flat[found["time"]]) if found["time"] else (None, None)
-    level = level_of_value(flat[found["level"]], found["level"]) if found["level"] else _unsaid_level(flat)
+    shape = shape_of(tuple(flat))
+    time, zone = from_value(flat[shape.time]) if shape.time else (None, None)
+    level = level_of_value(flat[shape.level], shape.level) if shape.level else _unsaid_level(flat)
     if strict and time is None and level is None:
         return None
-    used = {key for column, key in found.items() if column not in ("level", "pid") or (column == "level" and level)}
+    used = {shape.level if level else ""}
     if time and isinstance(nanoseconds := flat.get("instant.nanoOfSecond"), int):
         time = f"{time}.{nanoseconds:09}"[:26]
         used.add("instant.nanoOfSecond")
-    message = text_of(flat[found["message"]]) if found["message"] else line
-    texts = {column: text_of(flat[key]) if key else None for column, key in found.items() if column in _NAMED}
-    pid = int(texts["pid"]) if texts["pid"] and _IS_PID.fullmatch(texts["pid"]) else None
-    used |= {found["pid"]} if pid is not None else set()
+    number = text_of(flat[shape.pid]) if shape.pid else ""
+    pid = int(number) if _IS_PID.fullmatch(number) else None
+    used |= {shape.pid} if pid is not None else set()
+    message = text_of(flat[shape.message]) if shape.message else line
     return Head(
         size,
         height,
         time,
         zone,
         level,
-        texts["component"],
-        texts["host"],
+        text_of(flat[shape.component]) if shape.component else None,
+        text_of(flat[shape.host]) if shape.host else None,
         pid,
-        texts["thread"],
+        text_of(flat[shape.thread]) if shape.thread else None,
         message,
         *_place(line, message),
-        tuple((key, text_of(value)) for key, value in flat.items() if key not in used and key[:2] != "__"),
-        not found["message"],
+        tuple([(key, text_of(flat[key])) for key in shape.left if key not in used]),
+        not shape.message,
     )
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MONTHS = {name: f"{number:02}" for number, name in enumerate(_MONTHS, 1)}
@@ -69,7 +70,7 @@ _DAY_IN_LINE = re.compile(
     r"\b(?P<Y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)\b"
     r"|\b(?P<b>[A-Z][a-z]{2}) +(?P<e>\d\d?) [\d:]{8} (?P<z>(?:19|20)\d\d)\b"
 )
-_CACHED = 100_000  # times to the second; as many as one day has
+_CACHED = 20_000  # minutes: two weeks
 
 
 def _expand(shape: str) -> str:
@@ -99,21 +100,28 @@ class Evidence:
 
 @dataclass(slots=True)
 class Clock:
-    """Turns the times of one shape, as written, into text of one form. It remembers the last year and month."""
+    """Turns the times of one shape, as written, into text of one form. It remembers the last year and month.
+
+    Most shapes end with two digits of a second: the times of a minute are read once.
+    """
 
     shape: str
     evidence: Evidence = field(default_factory=Evidence)
-    _known: dict[str, str | None] = field(default_factory=dict)
+    _minutes: dict[str, str | None] = field(default_factory=dict)
     _year: int | None = None
     _month: str = ""
 
     def read(self, text: str) -> str | None:
         """Return the time, without its fraction, or None if there is no such time."""
-        if text in self._known:
-            return self._known[text]
-        if len(self._known) >= _CACHED:
-            self._known.clear()
-        return self._known.setdefault(text, self._convert(text))
+        if not (second := text[-2:]).isdecimal() or not SHAPES[self.shape].endswith("%S"):
+            return self._convert(text)
+        minute = self._minutes.get(text[:-2], "")
+        if minute == "":
+            minute = self._convert(f"{text[:-2]}00")
+            if len(self._minutes) >= _CACHED:
+                self._minutes.clear()
+            self._minutes[text[:-2]] = minute
+        return minute and minute[:-2] + second
 
     @property
     def lacks(self) -> str:
@@ -153,7 +161,7 @@ class Clock:
             self._year = self.evidence.year - (bool(self.evidence.seen) and day > self.evidence.seen)
         if self._month == "12" and day[:2] == "01":
             self._year += 1
-            self._known.clear()
+            self._minutes.clear()
         self._month = day[:2]
         return str(self._year)
 
@@ -164,8 +172,14 @@ def from_epoch(text: str) -> str | None:
     if not whole.isdecimal() or not 9 <= len(whole) <= 19:
         return None
     seconds, rest = (whole, fraction) if len(whole) < 12 else (whole[:10], whole[10:])
-    moment = datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S")
+    minute, second = divmod(int(seconds), 60)
+    moment = f"{_minute_of(minute)}{second:02}"
     return f"{moment}.{rest[:6]}" if rest.strip("0") else moment
+
+
+@lru_cache(_CACHED)
+def _minute_of(minute: int) -> str:
+    return datetime.fromtimestamp(60 * minute, UTC).strftime("%Y-%m-%d %H:%M:")
 
 
 def normal_zone(text: str) -> str | None:
