@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
+from skillstill.contract import behaviour_hash
 from skillstill.errors import OracleError
 from skillstill.run import loop
 from skillstill.run.finish import finish
@@ -17,7 +18,9 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import Judgement, judge
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.authoring.oracle import OracleContext, OracleModel
+from skillstill_training.authoring.oracle import ORACLE_VERSION, OracleContext, OracleModel
+from skillstill_training.authoring.verdicts import judges_hash
+from skillstill_training.util.hashes import hash_parts
 
 TIMELESS = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -67,6 +70,11 @@ def judge_trace(goal: Goal, trace: Trace) -> Judgement:
 def oracle_context(goal: Goal, seed: int, rates: dict[str, float] | None = None) -> OracleContext:
     """Return the same chances for the same goal and seed, whatever else runs beside it."""
     return OracleContext(Random(f"{seed}/{goal.id}"), rates or {})  # noqa: S311 - not for secrets
+
+
+def code_hash(skill: Skill) -> str:
+    """Return a hash of the code that solves and judges: of checks, plans, the loop and its tools."""
+    return hash_parts(judges_hash(), ORACLE_VERSION, behaviour_hash(skill))
 
 
 def timeless(trace: Trace, workspace: str) -> Trace:

@@ -21,6 +21,7 @@ from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill_training.cli.release import _teach
 from skillstill_training.cli.release_output import paragraph
+from skillstill_training.crew.crew import ALONE
 from skillstill_training.evaluation.looks import log_look
 from skillstill_training.export.shipped import proof_file
 from skillstill_training.learning.started import TrainingStart, started_file, trained_file
@@ -70,7 +71,15 @@ class Workshop:
         self.stock = (0.5, 0.7)
 
     def make_adapter(
-        self, skill: Path, folder: RunFolder, base: Path, plan: TrainConfig, on_progress: Any, *, offline: bool
+        self,
+        skill: Path,
+        folder: RunFolder,
+        base: Path,
+        plan: TrainConfig,
+        on_progress: Any,
+        *,
+        offline: bool,
+        **_: Any,
     ) -> None:
         self.plans.append(plan)
         self.offline = offline
@@ -121,7 +130,7 @@ def settings_dataset(settings_goals: RunFolder, tmp_path_factory: pytest.TempPat
     skill, run = copy_settings(home), copy_run(settings_goals, RunFolder(home / "dataset"))
     with pytest.MonkeyPatch.context() as patch:
         move_home(home, patch)
-        _teach(skill, "constructed", True)(run, lambda progress: None)
+        _teach(skill, "constructed", True, ALONE)(run, lambda progress: None)
         make_dataset(skill, run)
     return run
 
@@ -135,7 +144,9 @@ def with_dataset(settings: Path, tmp_path: Path, settings_dataset: RunFolder) ->
 @pytest.fixture
 def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
     def run(watch: Watch, **changes: Any) -> PipelineResult:
-        order = TrainingOrder(teach=_teach(settings, "constructed", True), registry=registry_of(settings), **changes)
+        order = TrainingOrder(
+            teach=_teach(settings, "constructed", True, ALONE), registry=registry_of(settings), **changes
+        )
         folder = resume_run(tmp_path / "runs", settings)
         with folder.alone():
             return train_skill(settings, folder, order, watch)

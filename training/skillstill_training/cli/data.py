@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from skillstill_training.cli.teachers import TeacherTerms
+    from skillstill_training.crew.crew import Crew
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.run.recipe import Recipe
     from skillstill_training.teachers.batch import OnProgress, TeachingProgress
@@ -22,6 +23,14 @@ Skill = Annotated[str, typer.Argument(help="A skill folder, or the name of a bun
 Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are kept.")]
 Run = Annotated[Path | None, typer.Option("--run", help="The run folder. Default: the newest one of the skill.")]
 Offline = Annotated[bool, typer.Option("--offline", envvar="SKILLSTILL_OFFLINE", help="Fetch no workspace, no model.")]
+Ray = Annotated[
+    str,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Spread the work over a Ray cluster: local, auto, HOST:PORT or ray://HOST:PORT.",
+    ),
+]
 Rates = Annotated[str, typer.Option("--price", help="USD for a million tokens, IN/OUT.")]
 
 
@@ -33,6 +42,7 @@ def goals(
         int | None,
         typer.Option(min=1, help="Only so many goals a family and split, whatever their mix: to look at a skill."),
     ] = None,
+    ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
 ) -> int:
@@ -43,16 +53,16 @@ def goals(
     import anyio
 
     from skillstill_training.cli import output
+    from skillstill_training.crew.cluster import crew_at
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.goals import make_goals
     from skillstill_training.workspaces import load_sources
 
     folder = skill_folder(skill)
     run = RunFolder.new(runs, folder.absolute().name)
-    with run.alone(), output.sampling_progress(len(load_sources(folder))) as listener:
-        made = anyio.run(
-            lambda: make_goals(folder, run, recipe=_recipe(folder, seed, few), offline=offline, listener=listener)
-        )
+    recipe = _recipe(folder, seed, few)
+    with run.alone(), crew_at(ray) as crew, output.sampling_progress(len(load_sources(folder))) as listener:
+        made = anyio.run(lambda: make_goals(folder, run, recipe=recipe, offline=offline, listener=listener, crew=crew))
     output.print_goals(made, as_json=json)
     return 0
 
@@ -78,6 +88,7 @@ def traces(
     send: Annotated[bool, typer.Option("--send", help="Recorded folders may be sent to another machine.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many goals.")] = None,
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Goals that are solved at the same time.")] = 2,
+    ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
 ) -> int:
@@ -90,21 +101,26 @@ def traces(
 
     from skillstill_training.cli import output
     from skillstill_training.cli.teachers import TeacherTerms
+    from skillstill_training.crew.cluster import crew_at
     from skillstill_training.teachers.ledger import Budget, Price
 
     folder = skill_folder(skill)
     run_dir = run_folder(run, runs, folder)
-    if teacher == "constructed":
-        if recorded:
-            raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
-        work = construct_traces(folder, run_dir, limit, at_once, offline)
-    else:
-        costs = (Price.parse(price) if price else None, Budget.parse(budget, budget_tokens))
-        terms = TeacherTerms(samples, *costs, least, probe, at_once)
-        goals = _recorded_goals(recorded, agent or folder.absolute().name)
-        work = teach_traces(folder, run_dir, teacher, terms, goals, limit, send, offline)
-    with run_dir.alone(), output.solving_progress() as on_progress:
-        progress = anyio.run(work, on_progress)
+    constructed = teacher == "constructed"
+    if constructed and recorded:
+        raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
+    if ray and not constructed:
+        raise UsageError("a model teacher's work is done by its server: leave --ray out, and raise --at-once")
+    with crew_at(ray) as crew:
+        if constructed:
+            work = construct_traces(folder, run_dir, limit, at_once, offline, crew)
+        else:
+            costs = (Price.parse(price) if price else None, Budget.parse(budget, budget_tokens))
+            terms = TeacherTerms(samples, *costs, least, probe, at_once)
+            goals = _recorded_goals(recorded, agent or folder.absolute().name)
+            work = teach_traces(folder, run_dir, teacher, terms, goals, limit, send, offline)
+        with run_dir.alone(), output.solving_progress() as on_progress:
+            progress = anyio.run(work, on_progress)
     output.print_traces(progress, run_dir, as_json=json)
     return 0
 
@@ -173,18 +189,16 @@ def skill_folder(skill: str) -> Path:
     raise UnknownName(f"{skill!r} is no skill folder (one that holds SKILL.md) and no bundled skill: {known}")
 
 
-def construct_traces(skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool) -> "Work":
-    from skillstill.skills.skill import load_skill
-
-    from skillstill_training.authoring.families import load_families
+def construct_traces(
+    skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool, crew: "Crew"
+) -> "Work":
     from skillstill_training.stages.traces import make_traces
-    from skillstill_training.teachers import ConstructedTeacher
+    from skillstill_training.teachers.crew_teacher import CrewTeacher
 
     recipe = run.recipe()
-    families = {family.name: family for family in load_families(skill)}
-    teacher = ConstructedTeacher(load_skill(skill), families, recipe.constructed, recipe.seed)
+    teacher = CrewTeacher.constructed(skill, recipe.constructed, recipe.seed, crew)
     return lambda on_progress: make_traces(
-        skill, run, teacher, limit=limit, at_once=at_once, offline=offline, on_progress=on_progress
+        skill, run, teacher, limit=limit, at_once=crew.at_once(at_once), offline=offline, on_progress=on_progress
     )
 
 

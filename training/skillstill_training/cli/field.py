@@ -1,12 +1,13 @@
 """`skillstill field SKILL`: how well a subagent answers natural questions about real folders."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from skillstill.console.options import Json
 
-from skillstill_training.cli.data import Offline, Run, Runs, Skill, run_folder, skill_folder
+from skillstill_training.cli.data import Offline, Ray, Run, Runs, Skill, run_folder, skill_folder
 from skillstill_training.cli.release import Larger
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def field(
     ] = False,
     freeze: Annotated[bool, typer.Option("--freeze", help="Only write the hash of the test questions.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, max=256, help="Threads of a model.")] = None,
+    ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
 ) -> int:
@@ -53,6 +55,7 @@ def field(
     import anyio
 
     from skillstill_training.cli import field_output
+    from skillstill_training.crew.cluster import crew_at
     from skillstill_training.field.measure import FieldOptions
     from skillstill_training.field.question import freeze_questions
     from skillstill_training.stages.field import ask_field
@@ -77,7 +80,8 @@ def field(
     results = runs / folder.absolute().name / "field"
     if questions:
         results = results / questions.stem
-    with field_output.field_progress() as on_progress:
+    with crew_at(ray) as crew, field_output.field_progress() as on_progress:
+        options = replace(options, crew=crew)
         asked = anyio.run(_questions, folder, options, questions, workspace)
         result = anyio.run(lambda: ask_field(folder, subject, asked, results, options, on_progress=on_progress))
     if record:

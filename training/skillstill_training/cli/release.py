@@ -9,6 +9,7 @@ from skillstill.console.options import Json
 
 from skillstill_training.cli.data import (
     Offline,
+    Ray,
     Run,
     Runs,
     Skill,
@@ -21,6 +22,7 @@ from skillstill_training.cli.data import (
 if TYPE_CHECKING:
     from skillstill.types import ModelFile
 
+    from skillstill_training.crew.crew import Crew
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import Teach
     from skillstill_training.teachers.batch import OnProgress, TeachingProgress
@@ -43,6 +45,12 @@ Minutes = Annotated[
     int | None,
     typer.Option("--budget-minutes", min=1, help="Train no longer than so many minutes of one core, about."),
 ]
+Processes = Annotated[
+    int,
+    typer.Option(
+        min=1, max=64, help="Processes that train together on this machine: one for each GPU, or for a few cores."
+    ),
+]
 RegistryFile = Annotated[
     Path | None,
     typer.Option("--registry", help="Where to register.", show_default="the registry.json around the skill"),
@@ -59,6 +67,7 @@ def sft(
     run: Run = None,
     base: Base = None,
     minutes: Minutes = None,
+    processes: Processes = 1,
     offline: Offline = False,
     json: Json = False,
 ) -> int:
@@ -73,7 +82,7 @@ def sft(
     from skillstill_training.cli import release_output
     from skillstill_training.run.base import write_base
     from skillstill_training.run.recipe import load_recipe
-    from skillstill_training.stages.pipeline import limit_minutes
+    from skillstill_training.stages.pipeline import check_shares, limit_minutes
     from skillstill_training.stages.sft import make_adapter
 
     folder = skill_folder(skill)
@@ -83,8 +92,15 @@ def sft(
     with run_dir.alone(), release_output.stage_screen() as screen, screen.stage("training") as tell:
         write_base(run_dir, file)
         plan = limit_minutes(run_dir.follow(load_recipe(folder)).train, minutes)
+        check_shares(plan.batch, processes)
         trained = make_adapter(
-            folder, run_dir, weights, plan, lambda one: tell(one.step, one.steps, one.note), offline=offline
+            folder,
+            run_dir,
+            weights,
+            plan,
+            lambda one: tell(one.step, one.steps, one.note),
+            offline=offline,
+            processes=processes,
         )
     release_output.print_training(trained, run_dir, as_json=json)
     return 0
@@ -130,6 +146,7 @@ def evaluate(
     larger: Larger = None,
     wrong: Wrong = None,
     registry: Among = None,
+    ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
 ) -> int:
@@ -140,6 +157,7 @@ def evaluate(
     _check_extra()
 
     from skillstill_training.cli import release_output
+    from skillstill_training.crew.cluster import crew_at
     from skillstill_training.evaluation.comparisons import resolve_comparisons
     from skillstill_training.run.recipe import load_recipe
     from skillstill_training.stages.pipeline import measure
@@ -149,9 +167,10 @@ def evaluate(
     run_dir = run_folder(run, runs, folder)
     file = _trained_base(base, run_dir, folder)
     comparisons = resolve_comparisons(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
-    with run_dir.alone(), release_output.stage_screen() as screen, screen.stage("evaluate") as tell:
+    with run_dir.alone(), crew_at(ray) as crew, release_output.stage_screen() as screen:
         run_dir.follow(load_recipe(folder))
-        scorecard = measure(folder, run_dir, file, comparisons, tell, offline=offline)
+        with screen.stage("evaluate") as tell:
+            scorecard = measure(folder, run_dir, file, comparisons, tell, offline=offline, crew=crew)
     release_output.print_scorecard(scorecard, run_dir, as_json=json)
     return 0
 
@@ -201,9 +220,11 @@ def train(
         typer.Option(help="constructed, or an OpenAI-compatible server as URL#MODEL; key: SKILLSTILL_ENDPOINT_KEY."),
     ] = "constructed",
     minutes: Minutes = None,
+    processes: Processes = 1,
     larger: Larger = None,
     wrong: Wrong = None,
     registry: RegistryFile = None,
+    ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
 ) -> int:
@@ -216,24 +237,28 @@ def train(
     _check_extra()
 
     from skillstill_training.cli import release_output
+    from skillstill_training.crew.cluster import crew_at
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import TrainingOrder, resume_run, train_skill
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
     run_dir = RunFolder(run.resolve()) if run else resume_run(runs, folder)
-    order = TrainingOrder(
-        teach=_teach(folder, teacher, offline),
-        registry=registry or registry_of(folder),
-        base=base,
-        larger=larger,
-        wrong=wrong,
-        minutes=minutes,
-        offline=offline,
-    )
-    with run_dir.alone(), release_output.stage_screen() as screen:
+    into = registry or registry_of(folder)
+    with run_dir.alone(), crew_at(ray) as crew, release_output.stage_screen() as screen:
+        order = TrainingOrder(
+            teach=_teach(folder, teacher, offline, crew),
+            registry=into,
+            base=base,
+            larger=larger,
+            wrong=wrong,
+            minutes=minutes,
+            offline=offline,
+            crew=crew,
+            processes=processes,
+        )
         ending = train_skill(folder, run_dir, order, screen)
-    release_output.print_result(ending, folder.absolute().name, order.registry, as_json=json)
+    release_output.print_result(ending, folder.absolute().name, into, as_json=json)
     return RELEASED if ending.verdict == "released" else HELD_BACK
 
 
@@ -266,7 +291,7 @@ def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "Mo
     return noted or _base(given_base, skill)
 
 
-def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
+def _teach(skill: Path, teacher: str, offline: bool, crew: "Crew") -> "Teach":
     """Return who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
 
@@ -274,7 +299,7 @@ def _teach(skill: Path, teacher: str, offline: bool) -> "Teach":
 
     def teach(run: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
         if teacher == "constructed":
-            work = construct_traces(skill, run, None, os.cpu_count() or 1, offline)
+            work = construct_traces(skill, run, None, os.cpu_count() or 1, offline, crew)
         else:
             work = teach_traces(skill, run, teacher, TeacherTerms(), (), None, False, offline)
         return anyio.run(work, on_progress)

@@ -12,6 +12,7 @@ from skillstill_training.evaluation.arms import Arm
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import ArmName, Outcome
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
+from skillstill_training.util.tasks import each
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,19 @@ OnProgress = Callable[[ArmProgress], None]
 
 
 async def run_arm(
-    arm: Arm, split: Split, goals: Sequence[Goal], roots: Mapping[str, Path], run: RunFolder, on_progress: OnProgress
+    arm: Arm,
+    split: Split,
+    goals: Sequence[Goal],
+    roots: Mapping[str, Path],
+    run: RunFolder,
+    on_progress: OnProgress,
+    at_once: int = 1,
 ) -> Sequence[Outcome]:
     """Return the outcomes of these goals in their order, and write them to `folder.outcomes(split, arm)`.
 
     Outcomes are first appended to a file under the arm's key. A goal that is in this file is not run again, unless its
-    run failed. Goals run one at a time: a base decodes one turn at a time anyway, and seconds are measured without
-    other runs on the machine.
+    run failed. Goals run one at a time in one process: a base decodes one turn at a time anyway, and seconds are
+    measured without other runs on the machine.
 
     Raises StageError if no goal could be run at all.
     """
@@ -43,12 +50,16 @@ async def run_arm(
     appended = file.parent / arm.key / file.name
     done = _earlier_outcomes(appended)
     with Appender(appended) as log:
-        for count, goal in enumerate(goals, 1):
+
+        async def solve(goal: Goal) -> None:
             if goal.id not in done:
-                done[goal.id] = await arm.solve(goal, roots[goal.workspace])
-                log.append([done[goal.id]])
-            solved = sum(done[other.id].passed for other in goals[:count])
-            on_progress(ArmProgress(arm.name, split, goals=len(goals), done=count, solved=solved))
+                outcome = await arm.solve(goal, roots[goal.workspace])
+                log.append([outcome])
+                done[goal.id] = outcome
+            found = [done[other.id].passed for other in goals if other.id in done]
+            on_progress(ArmProgress(arm.name, split, goals=len(goals), done=len(found), solved=sum(found)))
+
+        await each(goals, solve, at_once)
     outcomes = [done[goal.id] for goal in goals]
     if outcomes and all(outcome.status == "failed" for outcome in outcomes):
         raise StageError(f"{arm.label} failed on each of the {len(outcomes)} {split} goals: {outcomes[0].why}")

@@ -139,7 +139,10 @@ class OracleArm:
 
 @dataclass(frozen=True, kw_only=True)
 class ArmFactory:
-    """Builds the arms of one evaluation from the values that they share and the model files that differ."""
+    """Builds the arms of one evaluation from the values that they share and the model files that differ.
+
+    offline   the workers of a crew fetch no model either
+    """
 
     folder: Path
     skill: Skill
@@ -148,6 +151,7 @@ class ArmFactory:
     base: ModelFile
     adapter: ModelFile
     comparisons: Comparisons = field(default_factory=Comparisons)
+    offline: bool = False
 
     def arm(self, name: ArmName) -> Arm | None:
         """Return the arm; None if its model file was not given, or if no family has a plan for the teacher.

@@ -8,6 +8,7 @@ from skillstill_training.field.arms import Asked, FieldArm, FieldRow
 from skillstill_training.field.question import FieldQuestion, prompt_of
 from skillstill_training.run.scorecard import FieldArmName
 from skillstill_training.util.jsonl import Appender, read_lines
+from skillstill_training.util.tasks import each
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +30,25 @@ async def ask_all(
     roots: Mapping[str, Path],
     file: Path,
     on_progress: OnField = lambda progress: None,
+    at_once: int = 1,
 ) -> Sequence[FieldRow]:
     """Return the rows of these questions in their order, appended to the file as they come.
 
-    `known` are all questions by id, those that others follow among them. Questions are asked one at a time, workspace
-    by workspace, so that seconds are measured without other runs. Raise StageError.
+    `known` are all questions by id, those that others follow among them. Questions are asked workspace by workspace,
+    in one process one at a time, so that seconds are measured without other runs. Raise StageError.
     """
     done = {row.question: row for row in read_lines(file, FieldRow, torn=True)} if file.is_file() else {}
     with Appender(file) as log:
-        for count, question in enumerate(sorted(asked, key=lambda one: one.workspace), 1):
+        count = 0
+
+        async def ask(question: FieldQuestion) -> None:
+            nonlocal count
             prompt, earlier = prompt_of(question, known), done.get(question.id)
             if earlier is None or earlier.prompt != prompt:
                 done[question.id] = await arm.ask(Asked(id=question.id, prompt=prompt), roots[question.workspace])
                 log.append([done[question.id]])
+            count += 1
             on_progress(FieldProgress(arm.name, done=count, questions=len(asked)))
+
+        await each(sorted(asked, key=lambda one: one.workspace), ask, at_once)
     return [done[question.id] for question in asked]

@@ -17,7 +17,9 @@ from skillstill.skills.skill import load_skill
 
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
+from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.evaluation.arms import Arm, ArmFactory
+from skillstill_training.evaluation.crew_arm import CrewArm
 from skillstill_training.evaluation.resampling import success_interval
 from skillstill_training.evaluation.subset import Subset
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
@@ -25,6 +27,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import Outcome
 from skillstill_training.util.jsonl import read_lines, write_lines
+from skillstill_training.util.tasks import each
 from skillstill_training.workspaces import workspace_roots
 
 
@@ -51,13 +54,22 @@ def step_of(checkpoint: Path) -> int:
 class Trials:
     """Fixed validation goals, drawn evenly over families, and the loop that a checkpoint is tried in."""
 
-    def __init__(self, skill_folder: Path, run: RunFolder, base: Path, episodes: int, *, offline: bool = False) -> None:
+    def __init__(
+        self,
+        skill_folder: Path,
+        run: RunFolder,
+        base: Path,
+        episodes: int,
+        *,
+        offline: bool = False,
+        crew: Crew = ALONE,
+    ) -> None:
         families = {family.name: family for family in load_families(skill_folder)}
         held_out = {name for name, family in families.items() if family.held_out}
         trained = [goal for goal in run.frozen_goals() if goal.family not in held_out]
         self.goals: Sequence[Goal] = Subset.select(trained, held_out, EvaluationConfig(calibration=episodes)).validation
         self.roots = workspace_roots(skill_folder, {goal.workspace for goal in self.goals}, offline)
-        self.layout = Layout.of(base)
+        self.layout, self.crew = Layout.of(base), crew
         skill = load_skill(skill_folder)
         self.behaviour = behaviour_hash(skill)[:12]
         self.factory = partial(
@@ -67,6 +79,7 @@ class Trials:
             families=families,
             models=LocalModels(LocalOptions(offline=True)),
             base=model_file(base),
+            offline=True,
         )
 
     def best(self, checkpoints: Iterable[Path], told: OnTried) -> CheckpointTrial:
@@ -83,7 +96,7 @@ class Trials:
             with TemporaryDirectory() as work:
                 adapter = Path(work, "adapter.gguf")
                 write_lora(adapter, self.layout.placed(read_peft(checkpoint)), self.layout, "F16")
-                arm = self.factory(adapter=model_file(adapter)).arm("ours")
+                arm = CrewArm.of(self.factory(adapter=model_file(adapter)), "ours", self.crew)
                 assert arm
                 write_lines(file, anyio.run(self._solved, arm, checkpoint, told))
         choice = _choice(checkpoint, read_lines(file, Outcome))
@@ -91,11 +104,14 @@ class Trials:
         return choice
 
     async def _solved(self, arm: Arm, checkpoint: Path, told: OnTried) -> Sequence[Outcome]:
-        outcomes: list[Outcome] = []
-        for goal in self.goals:
-            told(_choice(checkpoint, outcomes), len(outcomes), len(self.goals))
-            outcomes.append(await arm.solve(goal, self.roots[goal.workspace]))
-        return outcomes
+        outcomes: dict[str, Outcome] = {}
+
+        async def solve(goal: Goal) -> None:
+            told(_choice(checkpoint, list(outcomes.values())), len(outcomes), len(self.goals))
+            outcomes[goal.id] = await arm.solve(goal, self.roots[goal.workspace])
+
+        await each(self.goals, solve, self.crew.at_once(1))
+        return [outcomes[goal.id] for goal in self.goals]
 
 
 def _choice(checkpoint: Path, outcomes: Sequence[Outcome]) -> CheckpointTrial:

@@ -21,7 +21,10 @@ OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what
 
 
 def tune(rows: Sequence[TrainingRow], base: Path, target: Path, plan: TrainConfig, seed: int, on_log: OnLog) -> None:
-    """Train and leave `checkpoint-STEP` folders in `target`; goes on from the last one there. Raise StageError."""
+    """Train and leave `checkpoint-STEP` folders in `target`; goes on from the last one there. Raise StageError.
+
+    If several processes train together (`learning.processes`), this is the part of one of them.
+    """
     from peft.helpers import disable_input_dtype_casting
     from transformers import PrinterCallback
 
@@ -53,7 +56,7 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
         gradient_checkpointing=False,  # 135M fit; computing activations twice costs a third of the speed
         max_length=None,  # rows that are too long are left out before, and counted
         padding_free=True,  # the conversations of a step become one row
-        per_device_train_batch_size=plan.batch,
+        per_device_train_batch_size=plan.batch // int(os.environ.get("WORLD_SIZE", "1")),  # of a process
         num_train_epochs=1,  # `rows.drawn` repeats rows, in another order, if the budget allows
         learning_rate=plan.learning_rate,
         lr_scheduler_type="cosine",
@@ -88,12 +91,12 @@ def _trainer_class() -> type[Any]:
             labels = inputs["labels"][:, 1:]
             learned = labels != IGNORED
             read = {name: inputs[name] for name in ("input_ids", "position_ids", "cu_seq_lens_q")}
-            inner = self.accelerator.unwrap_model(model).base_model.model
             with self.accelerator.autocast():
-                hidden = inner.model(**read, use_cache=False).last_hidden_state[:, :-1]
-                logits = inner.lm_head(hidden[learned]).float()
-            count = learned.sum() if num_items_in_batch is None else num_items_in_batch
-            return torch.nn.functional.cross_entropy(logits, labels[learned], reduction="sum") / count
+                logits = model(**read, use_cache=False, logits_to_keep=learned[0].nonzero()[:, 0]).logits[0].float()
+            loss = torch.nn.functional.cross_entropy(logits, labels[learned], reduction="sum")
+            if num_items_in_batch is None:
+                return loss / learned.sum()
+            return loss / num_items_in_batch * self.accelerator.num_processes  # their gradients are averaged
 
     return Trainer
 

@@ -14,6 +14,7 @@ from skillstill_training.authoring.goal import SPLITS, Split
 from skillstill_training.run.scorecard import ARMS, ArmName
 
 Share = Annotated[float, Field(ge=0, le=1)]
+Precision = Literal["auto", "fp32", "bf16"]
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -115,7 +116,7 @@ class TrainConfig(Frozen):
     batch: Annotated[int, Field(ge=1)] = 4
     checkpoints: Annotated[int, Field(ge=1)] = 2
     episodes: Annotated[int, Field(ge=1)] = 100
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    precision: Precision = "auto"
 
 
 class EvaluationConfig(Frozen):

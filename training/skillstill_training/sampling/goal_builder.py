@@ -1,15 +1,18 @@
 """From a draft to a goal that is proven: said in words, solved once with the real tools, judged by its own check."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 from skillstill.errors import OracleError
-from skillstill.skills.skill import Skill
+from skillstill.skills.skill import Skill, load_skill
 
-from skillstill_training.authoring.families import Family
+from skillstill_training.authoring.families import Family, load_families
 from skillstill_training.authoring.goal import Draft, Goal, Split, goal_id
-from skillstill_training.episode import execute, oracle_context
+from skillstill_training.crew.crew import Work, check_same_code
+from skillstill_training.crew.parcels import Parcel
+from skillstill_training.episode import code_hash, execute, oracle_context
 from skillstill_training.run.recipe import SpeechConfig
 from skillstill_training.sampling.proofs import Proof, Proofs, proof_key
 from skillstill_training.sampling.wording import say
@@ -24,12 +27,13 @@ class UnfitGoal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GoalBuilder:
-    """Makes goals of one skill. Without `proofs`, it executes every plan anew."""
+    """Makes goals of one skill. Without `proofs`, it executes every plan anew; a `crew` executes them elsewhere."""
 
     skill: Skill
     speech: SpeechConfig
     seed: int
     proofs: Proofs | None = None
+    crew: Work[Goal, Proof] | None = None
 
     def compose(
         self, draft: Draft, family: Family, built: BuiltWorkspace, split: Split, wordings: Sequence[Wording]
@@ -60,24 +64,47 @@ class GoalBuilder:
         """Return the goal with what its shortest plan took; as it is if it has none. Raise Unfit."""
         if family.plan is None:
             return goal
-        key = proof_key(goal, self.seed)
-        proof = self.proofs.of(key) if self.proofs else None
+        proof = self.proofs.of(proof_key(goal, self.seed)) if self.proofs else None
         if proof is None:
-            proof = await self._proof(key, goal, family, built)
+            prove = self.crew or Prover(self.skill, {family.name: family}, self.seed).prove
+            proof = await prove(goal, built.root)
             if self.proofs:
                 self.proofs.keep(proof)
         if proof.unfit:
             raise UnfitGoal(proof.unfit)
         return goal.model_copy(update={"calls": proof.calls, "hits": proof.hits, "answer": proof.answer})
 
-    async def _proof(self, key: str, goal: Goal, family: Family, built: BuiltWorkspace) -> Proof:
-        """Return the plan, executed."""
-        context = oracle_context(goal, self.seed)
+
+@dataclass(frozen=True, slots=True)
+class Prover:
+    """Executes the plans of families."""
+
+    skill: Skill
+    families: Mapping[str, Family]
+    seed: int
+
+    async def prove(self, goal: Goal, root: Path) -> Proof:
+        """Return what the plan took, or why it proves nothing."""
+        key, context = proof_key(goal, self.seed), oracle_context(goal, self.seed)
         try:
-            trace, judgement = await execute(goal, family, self.skill, built.root, context)
+            trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, context)
         except OracleError as error:
             return Proof(key=key, unfit=str(error))
         if not judgement.passed:
             why = f"its own plan fails its check: {judgement.why} ({trace.report.answer[:200]!r})"
             return Proof(key=key, unfit=why)
         return Proof(key=key, calls=len(trace.receipts), hits=context.hits, answer=trace.report.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvingJob:
+    """The work of a prover as it travels. `code` is a hash of what a worker must have, too."""
+
+    skill: Parcel
+    seed: int
+    code: str
+
+    def start(self) -> Work[Goal, Proof]:
+        skill, families = load_skill(folder := self.skill.place()), load_families(folder)
+        check_same_code(self.code, code_hash(skill))
+        return Prover(skill, {family.name: family for family in families}, self.seed).prove

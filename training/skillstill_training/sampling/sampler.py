@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
-import anyio
 from skillstill.errors import GoalsError, SkillstillError
 
 from skillstill_training.authoring.attempt import Attempt
@@ -16,7 +15,7 @@ from skillstill_training.authoring.goal import Draft, Goal, Split
 from skillstill_training.run.recipe import GoalConfig
 from skillstill_training.sampling.goal_builder import GoalBuilder, UnfitGoal, Wording
 from skillstill_training.sampling.wording import normal
-from skillstill_training.util.tasks import one_error
+from skillstill_training.util.tasks import each
 from skillstill_training.workspaces import BuiltWorkspace
 
 BATCH = 4  # drafts that are proven at once: what two cores keep busy
@@ -48,6 +47,7 @@ class Sampler:
     train_wordings: Wordings
     test_wordings: Wordings
     workspaces: Mapping[Split, Sequence[BuiltWorkspace]]
+    at_once: int = BATCH
     asked: set[str] = field(default_factory=set)  # prompts of all families and splits so far
 
     async def draw(self, family: Family, split: Split, on_progress: OnProgress) -> tuple[list[Goal], FamilyTally]:
@@ -57,9 +57,13 @@ class Sampler:
         goals: dict[str, Goal] = {}
         seen: set[tuple[str, str]] = set()  # workspace and question
         drafts = islice(self._drafts(family, split), wanted * PATIENCE)
-        while len(goals) < wanted and (batch := list(islice(drafts, BATCH))):
-            for goal in await self._prove(batch, family, split, tally):
-                if len(goals) < wanted and self._is_new(goal, seen, tally):
+        while len(goals) < wanted and (batch := list(islice(drafts, self.at_once))):
+            for goal in await self._prove(batch, family, split):
+                if len(goals) == wanted:
+                    break  # how many are proven at once changes nothing, not even what is counted
+                if isinstance(goal, UnfitGoal):
+                    tally.dropped[str(goal)] += 1
+                elif self._is_new(goal, seen, tally):
                     goals[goal.id] = goal
             tally.made = len(goals)
             on_progress(tally)
@@ -107,38 +111,20 @@ class Sampler:
         rng.shuffle(chosen)
         return chosen
 
-    async def _prove(self, batch: Sequence[Drafted], family: Family, split: Split, tally: FamilyTally) -> list[Goal]:
-        """Return the proven goals of a batch, in its order whichever is done first."""
-        proven: dict[int, Goal] = {}
+    async def _prove(self, batch: Sequence[Drafted], family: Family, split: Split) -> Sequence[Goal | UnfitGoal]:
+        """Return the proven goals of a batch, in its order whichever is done first, or why they are none."""
+        proven: dict[int, Goal | UnfitGoal] = {}
 
-        async def prove(at: int, goal: Goal, built: BuiltWorkspace) -> None:
+        async def prove(numbered: tuple[int, Drafted]) -> None:
+            at, (draft, built, wordings) = numbered
             try:
+                goal = self.builder.compose(draft, family, built, split, wordings)
                 proven[at] = await self.builder.prove(goal, family, built)
-            except UnfitGoal as error:
-                tally.dropped[str(error)] += 1
+            except UnfitGoal as unfit:
+                proven[at] = unfit
 
-        composed = [self._compose(*one, family, split, tally) for one in batch]
-        with one_error():
-            async with anyio.create_task_group() as group:
-                for at, (goal, (_, built, _)) in enumerate(zip(composed, batch, strict=True)):
-                    if goal:
-                        group.start_soon(prove, at, goal, built)
+        await each(enumerate(batch), prove, len(batch))
         return [proven[at] for at in sorted(proven)]
-
-    def _compose(
-        self,
-        draft: Draft,
-        built: BuiltWorkspace,
-        wordings: Sequence[Wording],
-        family: Family,
-        split: Split,
-        tally: FamilyTally,
-    ) -> Goal | None:
-        try:
-            return self.builder.compose(draft, family, built, split, wordings)
-        except UnfitGoal as unfit:
-            tally.dropped[str(unfit)] += 1
-            return None
 
     def _is_new(self, goal: Goal, seen: set[tuple[str, str]], tally: FamilyTally) -> bool:
         """Return whether neither this prompt nor this question was there.

@@ -11,11 +11,13 @@ from skillstill.skills.skill import Skill, load_skill
 
 from skillstill_training.authoring.families import Family, load_families, load_wordings
 from skillstill_training.authoring.goal import SPLITS, Split
+from skillstill_training.crew.crew import ALONE, Crew
+from skillstill_training.episode import code_hash
 from skillstill_training.run.recipe import Recipe
 from skillstill_training.sampling.gates import check_origins
-from skillstill_training.sampling.goal_builder import GoalBuilder
+from skillstill_training.sampling.goal_builder import GoalBuilder, Prover, ProvingJob
 from skillstill_training.sampling.proofs import Proofs
-from skillstill_training.sampling.sampler import Sampler
+from skillstill_training.sampling.sampler import BATCH, Sampler
 from skillstill_training.workspaces import BuiltWorkspace, Source, build_workspace, load_sources
 
 OnWorkspace = Callable[[Source], None]
@@ -36,7 +38,12 @@ class SamplingSetup:
 
 @asynccontextmanager
 async def build_sampling(
-    folder: Path, recipe: Recipe, *, offline: bool = False, on_workspace: OnWorkspace = ignore
+    folder: Path,
+    recipe: Recipe,
+    *,
+    offline: bool = False,
+    on_workspace: OnWorkspace = ignore,
+    crew: Crew = ALONE,
 ) -> AsyncIterator[SamplingSetup]:
     """Set up the sampling of a skill's folder, as long as its proofs are open.
 
@@ -50,8 +57,11 @@ async def build_sampling(
     check_origins(train, test, workspaces, sources)
     by_split = _by_split(workspaces, folder)
     with Proofs(folder) as proofs:
-        builder = GoalBuilder(skill, recipe.goals.speech, recipe.seed, proofs)
-        yield SamplingSetup(families, workspaces, Sampler(builder, recipe.goals, train, test, by_split))
+        prover = Prover(skill, {one.name: one for one in families}, recipe.seed)
+        prove = crew.take(prover.prove, lambda pack: ProvingJob(pack(folder), recipe.seed, code_hash(skill)))
+        builder = GoalBuilder(skill, recipe.goals.speech, recipe.seed, proofs, prove)
+        sampler = Sampler(builder, recipe.goals, train, test, by_split, crew.at_once(BATCH))
+        yield SamplingSetup(families, workspaces, sampler)
 
 
 async def workspaces_of(

@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -21,10 +22,12 @@ from skillstill.types import ModelFile, Models
 
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.goal import Goal
+from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.evaluation.arm_runs import OnProgress, run_arm
 from skillstill_training.evaluation.arms import Arm, ArmFactory
 from skillstill_training.evaluation.calibration import calibrate, check_validation_count, selective_metrics
 from skillstill_training.evaluation.comparisons import Comparisons
+from skillstill_training.evaluation.crew_arm import CrewArm
 from skillstill_training.evaluation.looks import log_look
 from skillstill_training.evaluation.scoring import compare_arms, count_causes, score_arm
 from skillstill_training.evaluation.subset import Subset
@@ -56,6 +59,7 @@ class EvaluationOptions:
     arms: Collection[ArmName] | None = None
     comparisons: Comparisons = field(default_factory=Comparisons)
     offline: bool = False
+    crew: Crew = ALONE
 
 
 async def evaluate(
@@ -83,20 +87,21 @@ async def evaluate(
         base=options.base or skill.subagent.base,
         adapter=adapter,
         comparisons=options.comparisons,
+        offline=options.offline,
     )
-    arms = _available_arms(factory, plan.arms if options.arms is None else options.arms)
+    arms = _available_arms(factory, plan.arms if options.arms is None else options.arms, options.crew)
     subset = Subset.select(goals, {name for name, family in families.items() if family.held_out}, plan)
     check_validation(goals, plan)
     workspaces = {goal.workspace for goal in (*subset.validation, *subset.test)}
     roots = await to_thread.run_sync(workspace_roots, skill_folder, workspaces, options.offline)
 
-    validated = await run_arm(arms["ours"], "validation", subset.validation, roots, run, on_progress)
+    ask = partial(run_arm, roots=roots, run=run, on_progress=on_progress, at_once=options.crew.at_once(1))
+    validated = await ask(arms["ours"], "validation", subset.validation)
     calibration = calibrate(validated, min_goals=plan.calibration)
     log_look(run, tuple(arms), adapter)
-    outcomes = {
-        name: await run_arm(arm, "test", subset.for_arm(name), roots, run, on_progress) for name, arm in arms.items()
-    }
+    outcomes = {name: await ask(arm, "test", subset.for_arm(name)) for name, arm in arms.items()}
     scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)
+    scorecard = scorecard.model_copy(update={"machine": scorecard.machine + options.crew.label})
     if plan.field and has_field_questions(skill_folder, "test"):
         field = await _test_in_field(skill_folder, run, scorecard, options, factory.models)
         scorecard = scorecard.model_copy(update={"field": field})
@@ -114,6 +119,7 @@ async def _test_in_field(
         larger=options.comparisons.larger,
         reason=f"evaluation of {run.path.name}",
         offline=options.offline,
+        crew=options.crew,
     )
     subject = Subject(scorecard.base, scorecard.adapter, scorecard.calibration)
     questions = await load_field_set(skill_folder, field)
@@ -127,9 +133,9 @@ def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
     check_validation_count(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
-def _available_arms(factory: ArmFactory, names: Collection[ArmName]) -> Arms:
+def _available_arms(factory: ArmFactory, names: Collection[ArmName], crew: Crew) -> Arms:
     """Return ours and those of the named arms that can run, in the order of ARMS."""
-    arms = {name: factory.arm(name) for name in ARMS if name == "ours" or name in names}
+    arms = {name: CrewArm.of(factory, name, crew) for name in ARMS if name == "ours" or name in names}
     return {name: arm for name, arm in arms.items() if arm}
 
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Protocol
 
 import anyio
-from skillstill.errors import StageError
+from skillstill.errors import StageError, UsageError
 from skillstill.models.sources import locate, model_file
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
+from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.evaluation.comparisons import Comparisons, check_arms, resolve_comparisons
 from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.export.shipped import proof_file, proof_of
@@ -58,6 +59,8 @@ class TrainingOrder:
     wrong: Path | None = None
     minutes: int | None = None
     offline: bool = False
+    crew: Crew = ALONE
+    processes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
     check_arms(skill_folder, recipe.evaluate.arms, comparisons)
     plan = limit_minutes(recipe.train, order.minutes)
+    check_shares(plan.batch, order.processes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
     stage("goals", _ensure_goals(run).exists(), lambda tell: _make_goals(skill_folder, run, order, tell))
@@ -102,7 +106,7 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     if not proof.gate.passed:  # measuring it would take an hour and change nothing
         return PipelineResult("parity failed", why=proof.gate.told)
     with screen.stage("evaluate") as tell:
-        measure(skill_folder, run, base, comparisons, tell, offline=order.offline)
+        measure(skill_folder, run, base, comparisons, tell, offline=order.offline, crew=order.crew)
     scorecard = publish(skill_folder, run, order.registry, proof)
     assert scorecard.verdict
     return PipelineResult(scorecard.verdict, scorecard, write_report(run))
@@ -131,6 +135,7 @@ def measure(
     tell: Tell,
     *,
     offline: bool = False,
+    crew: Crew = ALONE,
 ) -> Scorecard:
     """Return what the exported adapter is worth against its rivals. Raise StageError if there is none yet."""
     if not run.exported.exists():
@@ -140,7 +145,7 @@ def measure(
         skill_folder,
         run,
         model_file(run.exported),
-        EvaluationOptions(base=base, comparisons=comparisons, offline=offline),
+        EvaluationOptions(base=base, comparisons=comparisons, offline=offline, crew=crew),
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)
@@ -151,6 +156,13 @@ def limit_minutes(plan: TrainConfig, minutes: int | None) -> TrainConfig:
     if minutes is None:
         return plan
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
+
+
+def check_shares(batch: int, processes: int) -> None:
+    """Raise UsageError if so many processes cannot share a step of so many conversations equally."""
+    if batch % processes:
+        fit = ", ".join(str(number) for number in range(1, batch + 1) if batch % number == 0)
+        raise UsageError(f"--processes: a step of {batch} conversations is shared by {fit}, not by {processes}")
 
 
 def _stage(screen: Screen, name: str, there: bool, work: Callable[[Tell], object]) -> None:
@@ -186,7 +198,7 @@ def _make_goals(skill_folder: Path, run: RunFolder, order: TrainingOrder, tell: 
         lambda source: tell(0, 0, f"workspace {source.name}"),
         lambda tally: tell(tally.made, tally.wanted, f"{tally.split} {tally.family}"),
     )
-    anyio.run(partial(make_goals, skill_folder, run, offline=order.offline, listener=listener))
+    anyio.run(partial(make_goals, skill_folder, run, offline=order.offline, listener=listener, crew=order.crew))
 
 
 def _solved(tell: Tell, progress: TraceProgress) -> None:
@@ -205,6 +217,8 @@ def _train(
         plan,
         lambda one: tell(one.step, one.steps, one.note),
         offline=order.offline,
+        crew=order.crew,
+        processes=order.processes,
     )
 
 

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
 
+from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.learning.checkpoint_choice import Trials
 from skillstill_training.learning.checkpoints import cut_course, whole_checkpoints
 from skillstill_training.learning.history import COURSE, History, OnProgress, TrainingProgress
@@ -41,11 +43,13 @@ def make_adapter(
     on_progress: OnProgress = lambda progress: None,
     *,
     offline: bool = False,
+    crew: Crew = ALONE,
+    processes: int = 1,
 ) -> Trained:
     """Leave `4-adapter/`: the chosen adapter in PEFT's format, the course of the training, and a picture of it.
 
     A data curve comes after it, and can be asked for later. Raise StageError; GateError if a mask lets through what
-    is not the model's own, or if no row fits.
+    is not the model's own, or if no row fits. So many `processes` train; a crew tries the checkpoints.
     """
     started = TrainingStart.of(run, file_sha256(base), plan)
     trained, seed = started.left(run.adapter), started.seed
@@ -60,8 +64,8 @@ def make_adapter(
     chosen = draw_rows(rows, plan.tokens, seed, plan.traces, plan.openings)
     tokens = sum(len(row.tokens) for row in chosen)
     history = History(run.adapter / COURSE, tokens, dropped, on_progress)
-    trials = Trials(skill_folder, run, base, plan.episodes, offline=offline)
-    course = _Course(run, base, started.plan, seed, trials, history)
+    trials = Trials(skill_folder, run, base, plan.episodes, offline=offline, crew=crew)
+    course = _Course(run, base, started.plan, seed, trials, history, processes)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
         success = course.point(traces, draw_rows(rows, plan.tokens, seed, traces, plan.openings))
@@ -80,6 +84,7 @@ class _Course:
     seed: int
     trials: Trials
     history: History
+    processes: int
 
     def run(self, rows: Sequence[TrainingRow]) -> Trained:
         """Return the training that ships: its best checkpoint becomes the adapter."""
@@ -114,10 +119,12 @@ class _Course:
     def _tune(self, rows: Sequence[TrainingRow], target: Path, plan: TrainConfig, on_log: OnLog) -> None:
         """Raise StageError if the extra is not installed."""
         try:
+            from skillstill_training.learning.processes import tune_together
             from skillstill_training.learning.tuning import tune  # imports torch, which takes seconds and an extra
         except ImportError as error:
             raise StageError(f"training needs {error.name}: type `pip install 'skillstill[training]'`") from error
-        tune(rows, self.base, target, plan, self.seed, on_log)
+        train = tune if self.processes == 1 else partial(tune_together, self.processes)
+        train(rows, self.base, target, plan, self.seed, on_log)
 
 
 def _rows(run: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) -> Sequence[TrainingRow]:

@@ -1,0 +1,63 @@
+"""Who does the work on many items: this process alone, or the workers of a cluster.
+
+A stage maps a piece of work over its items with `util.tasks.each`, and stores each result itself. Where an item is
+worked on is all that a crew decides, so a stage goes on from the same files whoever worked before.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from skillstill.errors import StageError
+
+from skillstill_training.crew.parcels import Packer
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Asked = TypeVar("Asked", contravariant=True)
+Made = TypeVar("Made", covariant=True)
+Work = Callable[[Item, Path], Awaitable[Result]]  # what an item comes to in a workspace; it depends on nothing else
+
+
+class Job(Protocol[Asked, Made]):
+    """A piece of work as a value that travels: it starts in any process that has our code."""
+
+    def start(self) -> Work[Asked, Made]: ...
+
+
+class Crew(Protocol):
+    """`label` says in the description of a machine who worked on it, after a comma."""
+
+    @property
+    def label(self) -> str: ...
+
+    def at_once(self, alone: int) -> int:
+        """Return how many items are worked on at the same time, if `alone` of them suit one process."""
+        ...
+
+    def take(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
+        """Return the work as this crew does it. `job` makes the same work travel."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneProcess:
+    """This process."""
+
+    label: str = ""
+
+    def at_once(self, alone: int) -> int:
+        return alone
+
+    def take(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
+        return work
+
+
+ALONE = OneProcess()
+
+
+def check_same_code(sent: str, found: str) -> None:
+    """Raise StageError if a worker's code would do other work than the code that sent it."""
+    if sent != found:
+        raise StageError("this worker has another version of skillstill or of its tools: install the same one")

@@ -1,0 +1,48 @@
+"""The constructed teacher, whose goals are solved by a crew."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillstill_training.authoring.goal import Goal
+from skillstill_training.crew.crew import Crew, Work, check_same_code
+from skillstill_training.crew.parcels import Packer, Parcel
+from skillstill_training.episode import code_hash
+from skillstill_training.run.recipe import OracleConfig
+from skillstill_training.teachers.teacher import ConstructedTeacher, TraceRow
+
+
+@dataclass(frozen=True, slots=True)
+class CrewTeacher:
+    """A teacher of which a crew does the work."""
+
+    name: str
+    work: Work[Goal, Sequence[TraceRow]]
+
+    @classmethod
+    def constructed(cls, folder: Path, rates: OracleConfig, seed: int, crew: Crew) -> "CrewTeacher":
+        """Return the constructed teacher of a skill folder. Raise SkillError and GoalsError."""
+        teacher = ConstructedTeacher.of(folder, rates, seed)
+
+        def job(pack: Packer) -> TeachingJob:
+            return TeachingJob(pack(folder), rates, seed, code_hash(teacher.skill))
+
+        return cls(teacher.name, crew.take(teacher.solve, job))
+
+    async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
+        return await self.work(goal, root)
+
+
+@dataclass(frozen=True, slots=True)
+class TeachingJob:
+    """The work of the constructed teacher as it travels. `code` is a hash of what a worker must have, too."""
+
+    skill: Parcel
+    rates: OracleConfig
+    seed: int
+    code: str
+
+    def start(self) -> Work[Goal, Sequence[TraceRow]]:
+        teacher = ConstructedTeacher.of(self.skill.place(), self.rates, self.seed)
+        check_same_code(self.code, code_hash(teacher.skill))
+        return teacher.solve
