@@ -21,6 +21,7 @@ from skillstill.clients.commands import bundle, install, uninstall
 from skillstill.console.options import (
     Base,
     Endpoint,
+    Form,
     GpuLayers,
     Indexes,
     Json,
@@ -39,6 +40,7 @@ from skillstill.errors import SkillstillError, UsageError
 from skillstill.library.commands.assessing import assess
 from skillstill.library.commands.importing import export_skill, import_
 from skillstill.library.commands.searching import search
+from skillstill.models.decoding import FormWish
 from skillstill.packs.commands import pack, pull, push, unpack
 from skillstill.util.hosts import leads_here
 from skillstill.util.text import shorten
@@ -103,6 +105,7 @@ def run(
     offline: Offline = False,
     gpu_layers: GpuLayers = "auto",
     threads: Threads = None,
+    form: Form = "fast",
     trace: Traces = True,
     remember: Remembers = True,
     index: Indexes = True,
@@ -116,7 +119,7 @@ def run(
     from skillstill.console import show
 
     project = workspace.expanduser()
-    models = _models(endpoint, offline, gpu_layers, threads, slots=1)
+    models = _models(endpoint, offline, gpu_layers, threads, form, slots=1)
     _keep_indexes(index)
     runtime = _runtime(registry, project, models, base, trace, remember)
     show.warn_untrusted(runtime.registry)
@@ -136,6 +139,7 @@ def serve(
     offline: Offline = False,
     gpu_layers: GpuLayers = "auto",
     threads: Threads = None,
+    form: Form = "fast",
     slots: Annotated[int, typer.Option(min=1, max=64, help="Runs at once; each keeps its context in memory.")] = 2,
     http: Annotated[
         int | None,
@@ -169,7 +173,7 @@ def serve(
 
         logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
         folder = Folder(workspace).root
-        models = _models(endpoint, offline, gpu_layers, threads, slots)
+        models = _models(endpoint, offline, gpu_layers, threads, form, slots)
         _keep_indexes(index)
         server = build(_runtime(registry, folder, models, base, trace, remember), folder, slots)
     if http is None:
@@ -215,12 +219,12 @@ def show_(
 
 
 @app.command(rich_help_panel=USE)
-def doctor(workspace: Project = Path(), registry: RegistryFile = None, json: Json = False) -> int:
+def doctor(workspace: Project = Path(), registry: RegistryFile = None, form: Form = "fast", json: Json = False) -> int:
     """Try everything that a run needs on this machine, and say what to type if something is missing."""
     from skillstill.console import doctor, show
     from skillstill.skills.registry import Registry
 
-    checks = doctor.examine(Registry(registry, workspace.expanduser()))
+    checks = doctor.examine(Registry(registry, workspace.expanduser()), form)
     show.print_checks(checks, as_json=json)
     return 0 if all(check.ok for check in checks) else FAILED
 
@@ -385,7 +389,7 @@ def _runtime(
 
 
 def _models(
-    endpoints: Sequence[str] | None, offline: bool, gpu_layers: str, threads: int | None, slots: int
+    endpoints: Sequence[str] | None, offline: bool, gpu_layers: str, threads: int | None, form: FormWish, slots: int
 ) -> "Models":
     from skillstill.models.pool import HERE, LocalModels, LocalOptions, RemoteModels
 
@@ -396,7 +400,7 @@ def _models(
         return RemoteModels(servers, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
     if gpu_layers != "auto" and not re.fullmatch("[0-9]{1,3}", gpu_layers):
         raise UsageError(f"--gpu-layers is `auto` or a number up to 999, not {shorten(gpu_layers, 20)!r}")
-    here = LocalModels(LocalOptions(offline, None if gpu_layers == "auto" else int(gpu_layers), threads, slots))
+    here = LocalModels(LocalOptions(offline, None if gpu_layers == "auto" else int(gpu_layers), threads, slots, form))
     return RemoteModels(servers, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""), here) if servers else here
 
 

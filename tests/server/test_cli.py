@@ -280,7 +280,15 @@ def test_doctor_tries_everything_for_real(skillstill: Run) -> None:
     outcome = skillstill("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(outcome.out)}
     assert outcome.code == 0, outcome.out
-    assert "tokens read" in checks["explore: llama.cpp"]["found"]
+    faster, _, shipped = checks["explore: llama.cpp"]["found"].partition("; as it ships: ")
+    assert faster.startswith("as Q8_0, 0.00")
+    assert "145 MB" in faster
+    assert "98 MB" in shipped
+    assert all("100 tokens read in " in one for one in (faster, shipped))
+
+
+def test_doctor_tries_the_form_that_is_asked_for(skillstill: Run) -> None:
+    assert "ok   explore: llama.cpp: as it ships (asked for): 98 MB" in skillstill("doctor", "--form", "shipped").out
 
 
 def test_doctor_says_what_to_type_where_a_model_is_missing(skillstill: Run, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from skillstill.errors import SkillstillError
+from skillstill.models.decoding import FormWish
 from skillstill.models.sources import locate
 from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills.registry import ListedEntry, Registry
@@ -38,25 +39,42 @@ class Check(Frozen):
     remedy: str = ""
 
 
-def examine(registry: Registry) -> Sequence[Check]:
+def examine(registry: Registry, form: FormWish = "fast") -> Sequence[Check]:
     """Return all checks, in the order in which a run would meet them."""
     return [
         *_environment(),
-        *(check for listed in registry.entries() for check in _entry(listed)),
+        *(check for listed in registry.entries() for check in _entry(listed, form)),
         *_check_ignored(registry),
     ]
 
 
-def probe(path: str) -> None:
-    """Load a base and take one token of it; prints a line of facts. Run in a process of its own: it may crash."""
+def probe(path: str, sha256: str, wish: FormWish) -> None:
+    """Load a base, as it ships and as it is served, and take one token of it; prints a line of facts.
+
+    Run in a process of its own: it may crash.
+    """
+    from skillstill.models.engine import free_cores
+    from skillstill.models.forms import SHIPPED, serving_form
+
+    form = serving_form(Path(path), sha256, wish, gpu_layers=None)
+    if form.kind == SHIPPED:
+        print(f"as it ships ({form.reason}): {_tried(Path(path))}, {free_cores()} free cores")
+    else:
+        served = f"as {form.kind}, {form.divergence:.4f} nats from what ships: {_tried(form.path)}"
+        print(f"{served}; as it ships: {_tried(Path(path))}, {free_cores()} free cores")
+
+
+def _tried(file: Path) -> str:
     from skillstill.models.engine import Engine, EngineOptions, free_cores
 
     began = time.perf_counter()
-    engine = Engine(Path(path), EngineOptions(context=512, threads=free_cores()))
+    engine = Engine(file, EngineOptions(context=512, threads=free_cores()))
     loaded = time.perf_counter()
     logits = engine.decode(engine.tokenize("def main():" * 24), 0, 0)
-    facts = f"loaded in {loaded - began:.2f} s, 100 tokens read in {time.perf_counter() - loaded:.2f} s"
-    print(f"{facts}, {free_cores()} free cores, next token {engine.piece(int(logits.argmax()))!r}")
+    seconds, word = time.perf_counter() - loaded, engine.piece(int(logits.argmax()))
+    engine.close()
+    size = file.stat().st_size / 1e6
+    return f"{size:.0f} MB, loaded in {loaded - began:.2f} s, 100 tokens read in {seconds:.2f} s, next token {word!r}"
 
 
 def _environment() -> Iterator[Check]:
@@ -70,7 +88,7 @@ def _environment() -> Iterator[Check]:
     yield _try("traces", f"mkdir -p {state_folder()} && chmod u+w {state_folder()}", _state)
 
 
-def _entry(listed: ListedEntry) -> Iterator[Check]:
+def _entry(listed: ListedEntry, form: FormWish) -> Iterator[Check]:
     name, entry = listed.entry.name, listed.entry
     yield _try(f"{name}: skill", "", lambda: _skill(listed))  # its error names the file, or what to do
     base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself
@@ -80,7 +98,7 @@ def _entry(listed: ListedEntry) -> Iterator[Check]:
     if reason := reason_to_remeasure(listed):  # no failure: what is served is what was measured
         yield Check(name=f"{name}: measured", ok=True, found=reason)
     if base.ok:
-        yield _try(f"{name}: llama.cpp", REBUILD, lambda: _check_probe(base.found))
+        yield _try(f"{name}: llama.cpp", REBUILD, lambda: _check_probe(base.found, entry.base.sha256, form))
 
 
 def _check_ignored(registry: Registry) -> Iterator[Check]:
@@ -126,13 +144,13 @@ def _skill(listed: ListedEntry) -> str:
     return f"{listed.entry.state}, {len(skill.tools)} tools"
 
 
-def _check_probe(path: str) -> str:
+def _check_probe(*arguments: str) -> str:
     command = [
         sys.executable,
         "-P",  # the current folder may be somebody else's code, which must not be imported
         "-c",
-        "import sys; from skillstill.console.doctor import probe; probe(sys.argv[1])",
-        path,
+        "import sys; from skillstill.console.doctor import probe; probe(*sys.argv[1:])",
+        *arguments,
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode < 0:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from skillstill.console.settings import MAX_THREADS
+from skillstill.models.decoding import FormWish
 
 
 def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
@@ -51,6 +52,14 @@ Threads = Annotated[
         max=MAX_THREADS,
         envvar="SKILLSTILL_THREADS",
         help="Default: the cores free at the start.",
+    ),
+]
+Form = Annotated[
+    FormWish,
+    typer.Option(
+        "--form",
+        envvar="SKILLSTILL_FORM",
+        help="Load a base in a faster form that is made of it once and kept in the cache, or as it is shipped.",
     ),
 ]
 Base = Annotated[

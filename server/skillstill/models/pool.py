@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from skillstill.chat import dialect_named
 from skillstill.errors import BaseError, UsageError
+from skillstill.models.decoding import FormWish
 from skillstill.models.sources import locate
 from skillstill.types import Adapter, Model, ModelFile, Models, ModelSpec
 
@@ -27,12 +28,16 @@ ALONE, WITH_OTHERS = 600.0, 120.0
 
 @dataclass(frozen=True, slots=True)
 class LocalOptions:
-    """gpu_layers and threads None: decided by the machine. `slots`: runs whose keys and values are kept at once."""
+    """gpu_layers and threads None: decided by the machine. `slots`: runs whose keys and values are kept at once.
+
+    form  `shipped`: a base is loaded as it ships, and not in a faster form that is made of it.
+    """
 
     offline: bool = False
     gpu_layers: int | None = None
     threads: int | None = None
     slots: int = 1
+    form: FormWish = "fast"
 
 
 class LocalModels:
@@ -63,12 +68,13 @@ class LocalModels:
         path, key = await self._located(file), (file.sha256, context)
         async with self._loading:
             if key not in self._bases:
-                self._bases[key] = await to_thread.run_sync(self._load, path, context)
+                self._bases[key] = await to_thread.run_sync(self._load, path, file.sha256, context)
             return self._bases[key]
 
-    def _load(self, path: Path, context: int) -> "LlamaBase":
+    def _load(self, path: Path, sha256: str, context: int) -> "LlamaBase":
         try:
             from skillstill.models.engine import EngineOptions
+            from skillstill.models.forms import serving_form
             from skillstill.models.llama import LlamaBase
         except ModuleNotFoundError as error:
             raise BaseError(
@@ -77,7 +83,8 @@ class LocalModels:
             ) from error
 
         options = self.options
-        return LlamaBase(path, EngineOptions(context, options.slots, options.threads, options.gpu_layers))
+        form = serving_form(path, sha256, options.form, options.gpu_layers)
+        return LlamaBase(form.path, EngineOptions(context, options.slots, options.threads, options.gpu_layers))
 
 
 class RemoteModels:

@@ -60,8 +60,8 @@ def test_a_flag_comes_before_the_environment_the_file_and_the_default(
     assert typed(*ASK).options == LocalOptions(offline=True, gpu_layers=7, threads=3)
     monkeypatch.setenv("SKILLSTILL_THREADS", "4")
     assert typed(*ASK).options == LocalOptions(offline=True, gpu_layers=7, threads=4)
-    flags = ("--threads", "5", "--gpu-layers", "auto")
-    assert typed(*ASK, *flags).options == LocalOptions(offline=True, threads=5)
+    flags = ("--threads", "5", "--gpu-layers", "auto", "--form", "shipped")
+    assert typed(*ASK, *flags).options == LocalOptions(offline=True, threads=5, form="shipped")
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "257", "2000", "1000000", "99999999999", "many"])

