@@ -4,8 +4,8 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 # Of a path: the folders and file names that test runners of all languages look for.
 TEST = re.compile(
@@ -14,11 +14,11 @@ TEST = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What the file system says of a file. Equal stamps mean equal content; times are in nanoseconds.
 
-    The time of the last change of the inode tells of tools that set the other time back, such as `rsync -t`.
+    The time of the last change of the inode tells of tools that set the other time back, such as `rsync -t`. It is a
+    tuple since each refresh makes and compares one for every file.
     """
 
     size: int

@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from skillstill.facts.parsing import Batch
@@ -18,8 +18,11 @@ UNDER_WAY = b"\0"  # the state of rows that are not all read yet: no hash
 class FolderRefreshing:
     """One refresh of the rows of a folder reader."""
 
-    def __init__(self, root: Path, connection: sqlite3.Connection, writer: RowWriter, reader: FolderReader) -> None:
-        self._root, self._connection, self._writer, self._reader = root, connection, writer, reader
+    def __init__(
+        self, root: Path, connection: sqlite3.Connection, writer: Callable[[], RowWriter], reader: FolderReader
+    ) -> None:
+        """`writer` is asked for if there is something to write: making one costs time."""
+        self._root, self._connection, self._get_writer, self._reader = root, connection, writer, reader
 
     def run(self, end: float) -> bool:
         """Read what is new until the time `end` of the monotonic clock. Return whether anything was."""
@@ -46,6 +49,10 @@ class FolderRefreshing:
                 self._writer.append(changes, [self._batch({}, (NOT_YET,))])
                 return False
         return True
+
+    @property
+    def _writer(self) -> RowWriter:
+        return self._get_writer()
 
     def _keys(self) -> Sequence[str]:
         table = self._reader.tables[0]

@@ -19,7 +19,7 @@ from skillstill.facts.data_tables import DataTables
 from skillstill.facts.home import alone, index_file, mark_used, prune
 from skillstill.facts.hot import create_hot, image_of, load_hot, warm
 from skillstill.facts.reading import FileReaders
-from skillstill.facts.refreshing import Refresh, Refreshing, root_hash
+from skillstill.facts.refreshing import Refresh, Refreshing, State, Told, root_hash
 from skillstill.facts.schema import FILES, LAYOUT
 from skillstill.facts.store import Store, find_alike
 from skillstill.facts.table import FactTable
@@ -58,17 +58,27 @@ class FactIndex:
         self._readers = FileReaders(references, versions, processes, self._store)
         self._unsaved = self._asked = 0
         self._locator: tuple[bytes, Locator] | None = None  # with the state that it knows
+        self._state: State | None = None
         self._connect(create_hot(self.tables))
 
-    def refresh(self, paths: Iterable[str], seconds: float = SECONDS, most: int = MOST_BYTES) -> Refresh:
+    def refresh(
+        self,
+        paths: Iterable[str],
+        seconds: float = SECONDS,
+        most: int = MOST_BYTES,
+        told: Told = lambda done, of: None,
+    ) -> Refresh:
         """Read what changed among the files of these paths, at most so many bytes, and forget all others.
 
-        Raise SkillstillError.
+        `told` hears now and then how many files of how many are read. Raise SkillstillError.
         """
         listed = [*paths]
         with self._lock, self._as_ours(), self._alone():
             self._load(listed)
-            done = Refreshing(self.root, self.connection, self.readers, self._readers).run(listed, seconds, most)
+            state, self._state = self._state or State(self.connection), None  # it is kept if all goes well
+            refreshing = Refreshing(self.root, self.connection, self.readers, self._readers, state, told)
+            done = refreshing.run(listed, seconds, most)
+            self._state = state
             self._unsaved += done.read + done.removed
             if self._unsaved > max(FEW, done.files // SHARE):
                 self._save(listed)
@@ -119,7 +129,7 @@ class FactIndex:
 
     def _connect(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self._locator = None
+        self._locator = self._state = None
         self._data = DataTables(self.root, self._readers, self._home, [table.name for table in (FILES, *self.tables)])
         self._asker = FactAsker(connection, self.root, self.readers, self._data)
 

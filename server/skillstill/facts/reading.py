@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Protocol
 
 from skillstill.facts.files import UNNAMED, Stamp, is_unnameable, stamps
 from skillstill.facts.parsing import LARGE, Batch, Parser
@@ -17,6 +18,13 @@ from skillstill.util.storage import open_no_link
 
 CHUNK = 64  # files that are begun together; two chunks are under way, so that no process waits
 CHUNK_BYTES = 16_000_000
+
+
+class Hashed(Protocol):
+    """What was a file's content when it was read."""
+
+    @property
+    def leaf(self) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +120,9 @@ class FileReaders:
 
 
 class FileReading:
-    """One reading of many files of a folder. `before` are the hashes of their contents as far as rows are at hand."""
+    """One reading of many files of a folder. `before` are those whose rows are at hand."""
 
-    def __init__(self, root: Path, readers: FileReaders, before: Mapping[str, bytes]) -> None:
+    def __init__(self, root: Path, readers: FileReaders, before: Mapping[str, Hashed]) -> None:
         self.root, self.readers, self._before = root, readers, before
 
     def read(self, paths: Iterable[str]) -> Iterator[FileFacts]:
@@ -128,7 +136,8 @@ class FileReading:
             yield from under_way.finish()
 
     def is_unchanged(self, file: OpenedFile) -> bool:
-        return self._before.get(file.path) == file.leaf
+        before = self._before.get(file.path)
+        return before is not None and before.leaf == file.leaf
 
     def _chunks(self, paths: Iterable[str]) -> Iterator[list[OpenedFile]]:
         chunk: list[OpenedFile] = []

@@ -13,16 +13,26 @@ from skillstill.facts.table import FactColumn, FactTable
 
 
 class WordIds(dict[str | None, int | None]):
-    """The numbers of words. All are held in memory, new ones stored as they are first asked for."""
+    """The numbers of words, new ones stored as they are first asked for.
+
+    All are loaded at once, unless they can be looked up one by one: of a large folder that is half a second.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__(connection.execute("select text, id from _words"))
+        index = connection.execute("select 1 from sqlite_master where name = '_words_text'").fetchone()
+        super().__init__(() if index else connection.execute("select text, id from _words"))
         self[None] = None
-        self._connection = connection
+        self._connection, self._is_indexed = connection, index is not None
 
     def __missing__(self, word: str | None) -> int | None:
-        self[word] = self._connection.execute("insert into _words (text) values (?)", (word,)).lastrowid
+        found = self._find(word) if self._is_indexed else None
+        insert = "insert into _words (text) values (?)"
+        self[word] = found[0] if found else self._connection.execute(insert, (word,)).lastrowid
         return self[word]
+
+    def _find(self, word: str | None) -> tuple[int] | None:
+        found: tuple[int] | None = self._connection.execute("select id from _words where text = ?", (word,)).fetchone()
+        return found
 
 
 class RowWriter:

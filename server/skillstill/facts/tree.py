@@ -16,23 +16,45 @@ def content_hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=BYTES).digest()
 
 
-def folder_hashes(leaves: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the hash of each folder by path, `.` for the root, of the hashes of files by path."""
-    children: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
-    children[ROOT] = {}
-    for path, leaf in leaves.items():
+class Tree:
+    """The hashes of files and folders. After a change only the folders above it are hashed again."""
+
+    def __init__(self, leaves: Mapping[str, bytes]) -> None:
+        self.hashes: dict[str, bytes] = {}
+        self._children: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
+        self._stale: set[str] = set()
+        for path, leaf in leaves.items():
+            self.put(path, leaf)
+
+    def put(self, path: str, leaf: bytes) -> None:
+        """Set the hash of a file."""
         folder, name = split(path)
-        children[folder][name] = leaf
-    for folder in [*children]:
-        for parent in parents(folder):
-            _ = children[parent]  # a folder that holds folders only is one, too
-    hashes: dict[str, bytes] = {}
-    for folder in sorted(children, key=_depth, reverse=True):
-        hashes[folder] = _node(children[folder])
-        if folder != ROOT:
-            parent, name = split(folder)
-            children[parent][name + "/"] = hashes[folder]
-    return hashes
+        self._children[folder][name] = leaf
+        self._stale.add(folder)
+
+    def remove(self, path: str) -> None:
+        folder, name = split(path)
+        self._children[folder].pop(name, None)
+        self._stale.add(folder)
+
+    def rehash(self) -> Mapping[str, bytes | None]:
+        """Return the hashes of the root and of the folders that changed, by path; None for those that are gone."""
+        stale = {ROOT, *(above for folder in self._stale for above in (folder, *parents(folder)))}
+        for folder in sorted(stale, key=_depth, reverse=True):
+            self._rehash(folder)
+        self._stale = set()
+        return {folder: self.hashes.get(folder) for folder in stale}
+
+    def _rehash(self, folder: str) -> None:
+        parent, name = split(folder) if folder != ROOT else ("", "")
+        if self._children[folder] or folder == ROOT:
+            self.hashes[folder] = _node(self._children[folder])
+            if parent:
+                self._children[parent][name + "/"] = self.hashes[folder]
+        else:
+            del self._children[folder]
+            self.hashes.pop(folder, None)
+            self._children[parent].pop(name + "/", None)
 
 
 def split(path: str) -> tuple[str, str]:

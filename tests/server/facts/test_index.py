@@ -12,6 +12,7 @@ import pytest
 from skillstill.errors import SkillstillError
 from skillstill.facts import parsing
 from skillstill.facts.home import forget, forget_all, prune
+from skillstill.facts.index import OFTEN
 
 from tests.scenes import HANGS
 from tests.server.facts.conftest import TOY, Toys, Words
@@ -59,6 +60,51 @@ def test_a_moved_folder_keeps_its_hash_and_the_root_names_the_state(toys: Toys) 
     assert dict(index.connection.execute("select path, hash from _folders"))["other"] == hashes["one"]
     (toys.root / "other").rename(toys.root / "one")
     assert toys.refresh(index).root == first != second
+
+
+def test_a_file_that_is_written_anew_with_the_same_content_leaves_the_state_as_it_is(toys: Toys) -> None:
+    toys.write(**{"one/a": "one: x"}, b="two: x")
+    index = toys.index()
+    first = toys.refresh(index).root
+    toys.write(**{"one/a": "one: x"})
+    assert toys.refresh(index).root == first
+
+
+def test_a_refresh_that_fails_halfway_leaves_no_state_and_the_next_one_a_whole_one(
+    toys: Toys, words: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toys.write(**{"one/a": "one: x"}, b="two: x")
+    index = toys.index(kept=False)
+    first = toys.refresh(index).root
+    (toys.root / "one").rename(toys.root / "other")
+    monkeypatch.setattr("skillstill.facts.reading.open_file", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        toys.refresh(index)
+    monkeypatch.undo()
+    assert index.ask("select word from lines").root == b""
+    (toys.root / "other").rename(toys.root / "one")
+    assert toys.refresh(index).root == first
+    assert words(index) == ["two", "one"]
+    assert {path for (path,) in index.connection.execute("select path from _folders")} == {".", "one"}
+
+
+def test_words_that_are_looked_up_one_by_one_keep_their_numbers(toys: Toys, words: Words) -> None:
+    toys.write(a="one: x", b="two: x")
+    index = toys.index()
+    toys.refresh(index)
+    for _ in range(OFTEN):
+        words(index)
+    toys.write(b="one: x\nthree: x")
+    toys.refresh(index)
+    assert words(index) == ["one", "one", "three"]
+    assert index.connection.execute("select count(*) from _words where text = 'one'").fetchone() == (1,)
+
+
+def test_a_reading_tells_how_far_it_is(toys: Toys) -> None:
+    toys.write(**{f"a{number}": "one: x" for number in range(150)})
+    heard: list[tuple[int, int]] = []
+    toys.index().refresh(toys.paths(), told=lambda done, of: heard.append((done, of)))
+    assert heard == [(0, 150), (64, 150), (128, 150)]
 
 
 def test_another_process_finds_what_the_first_has_read(
@@ -264,6 +310,10 @@ def test_the_longest_unused_indexes_make_room(toys: Toys, tmp_path: Path) -> Non
     os.utime(old, (1, 1))
     prune(toys.home, keep=new)
     assert [*toys.home.glob("*.sqlite")] == [new]
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _nobody_reads(*_: object) -> None:
