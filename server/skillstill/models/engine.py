@@ -150,6 +150,12 @@ class Engine:
             raise ModelError(f"llama.cpp could not switch to the adapter {adapter.path if adapter else None}")
         self._active = adapter
 
+    def form(self) -> str:
+        """Return the form of the weights as llama.cpp names it, such as Q8_0."""
+        about = ctypes.create_string_buffer(128)
+        llama.llama_model_desc(self._model, about, len(about))
+        return "".join(about.value.decode(errors="replace").split(" ", 2)[2:])  # behind the architecture and the size
+
     @property
     def _context(self) -> Any:
         return self._contexts[0]

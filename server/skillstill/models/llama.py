@@ -23,6 +23,8 @@ from skillstill.models.scheduler import Read, Scheduler, Steps
 from skillstill.models.slot import Prompt, Slot
 from skillstill.models.writing import Writing
 from skillstill.types import Adapter, Likelihoods, Message, ToolSchema, Usage
+from skillstill.util.meters import engine_meter
+from skillstill.util.text import one_line
 
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
 Matchers = Callable[[], llguidance.LLMatcher]
@@ -31,10 +33,13 @@ Matchers = Callable[[], llguidance.LLMatcher]
 class LlamaBase:
     """A loaded base. Runs share its batches, each with a slot of its own."""
 
-    def __init__(self, path: Path, options: EngineOptions) -> None:
-        """Raise ModelError: not loadable, or not a ChatML model."""
+    def __init__(self, path: Path, options: EngineOptions, name: str = "") -> None:
+        """`name` is the base's, if the file has another. Raise ModelError: not loadable, or not a ChatML model."""
         self.engine = Engine(path, replace(options, slots=options.slots + 1))
-        self.scheduler = Scheduler(self.engine)
+        self.meter = engine_meter(
+            one_line(name or path.stem, 60), self.engine.form(), options.slots, self.engine.capacity
+        )
+        self.scheduler = Scheduler(self.engine, self.meter)
         *slots, self.aside = [Slot(self.engine, sequence) for sequence in range(options.slots + 1)]
         self.weighing = anyio.Lock()  # one run at a time uses what is aside
         self.prefixes = Prefixes(self.engine, path, tuple(slots))
@@ -51,9 +56,11 @@ class LlamaBase:
         """Lend a model to one run."""
         async with self._slots:
             slot = self._take(adapter)
+            self.meter.slots_used += 1
             try:
                 yield LlamaModel(self, slot, adapter, dialect)
             finally:
+                self.meter.slots_used -= 1
                 self._free.append(slot)
 
     def _take(self, adapter: Adapter | None) -> Slot:
@@ -78,7 +85,10 @@ class LlamaBase:
 
 @dataclass(slots=True)
 class Turn:
-    """A turn of at most `room` tokens, and how far it is written. `reused` tokens of the prompt were in the cache."""
+    """A turn of at most `room` tokens, and how far it is written. `reused` tokens of the prompt were in the cache.
+
+    `metered` of those written are counted in the meter.
+    """
 
     prompt: Prompt
     messages: Sequence[Message]
@@ -87,6 +97,7 @@ class Turn:
     room: int
     writing: Writing | None = None
     reused: int = 0
+    metered: int = 0
 
 
 class LlamaModel:
@@ -141,15 +152,22 @@ class LlamaModel:
 
     def _weigh(self, shown: Sequence[int], pairs: Sequence[tuple[list[int], list[int]]]) -> Steps[list[float]]:
         """Return the log-probability of each text `said` after what is shown and `read`."""
-        aside = self.base.aside
-        aside.rewind(Prompt([*shown, self.base.end], len(shown)))
-        if not aside.tokens:
-            yield Read(shown)
+        yield from self._show(shown)
         weighed = []
         for read, said in pairs:
-            aside.keep(len(shown))
+            self.base.aside.keep(len(shown))
+            self.base.meter.read += len(read) + len(said)
             weighed.append((yield from _likelihood(read, said)))
         return weighed
+
+    def _show(self, shown: Sequence[int]) -> Steps[None]:
+        """Have what is shown before each text in the slot that is aside."""
+        self.base.aside.rewind(Prompt([*shown, self.base.end], len(shown)))
+        if self.base.aside.tokens:
+            self.base.meter.reused += len(shown)
+        else:
+            yield Read(shown)
+            self.base.meter.read += len(shown)
 
     def _write(self, turn: Turn) -> Steps[Message]:
         watched = any(message.calls for message in turn.messages)
@@ -159,6 +177,8 @@ class LlamaModel:
             self._begun = True
         self.slot.rewind(turn.prompt)
         turn.reused = yield from self.base.prefixes.steps(self.slot, turn.prompt)
+        self.base.meter.reused += turn.reused
+        self.base.meter.read += len(turn.prompt.tokens) - turn.reused
         self.turn = turn
         return (yield from self._finish(turn, turn.writing))
 
@@ -169,6 +189,8 @@ class LlamaModel:
         yield from writing.steps(begun.tokens[len(self.slot.tokens) :], turn.room)
         message = chat.parse(writing.text, self.dialect, turn.messages, turn.tools, truncated=writing.truncated)
         completion = len(writing.tokens) + writing.discarded
+        self.base.meter.written += completion - turn.metered
+        turn.metered = completion
         usage = Usage(prompt=len(turn.prompt.tokens), reused=turn.reused, completion=completion)
         return message.model_copy(update={"usage": usage, "decisions": tuple(writing.decisions)})
 

@@ -84,7 +84,8 @@ class LocalModels:
 
         options = self.options
         form = serving_form(path, sha256, options.form, options.gpu_layers)
-        return LlamaBase(form.path, EngineOptions(context, options.slots, options.threads, options.gpu_layers))
+        engine = EngineOptions(context, options.slots, options.threads, options.gpu_layers)
+        return LlamaBase(form.path, engine, name=path.stem)
 
 
 class RemoteModels:

@@ -17,6 +17,7 @@ from skillstill.errors import ModelError
 from skillstill.models.engine import Engine, Logits, Part
 from skillstill.models.slot import Slot
 from skillstill.types import Adapter
+from skillstill.util.meters import EngineMeter
 
 SHARED = 64  # tokens of a batch while others wait, so that nobody waits for long: 5 to 10 % slower than 128
 FEW = 8  # tokens that are read together with those of others: the next of a turn, and what a grammar forces
@@ -107,8 +108,8 @@ class Work:
 class Scheduler:
     """Runs wait here for their share of the engine."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, meter: EngineMeter) -> None:
+        self._engine, self._meter = engine, meter
         self._lock = Lock()
         self._arrived: list[Work] = []
         self._thread: Thread | None = None
@@ -132,7 +133,9 @@ class Scheduler:
         works: list[Work] = []
         try:
             while works := self._with_arrivals(works):
+                began = monotonic()
                 self._do_batch(works)
+                self._meter.busy += monotonic() - began
         except BaseException as error:  # ours, or somebody ends the thread: whoever waits must hear of it
             log.warning("the engine stopped", exc_info=True)
             self._fail_all(works, ModelError(f"the engine stopped: {type(error).__name__}"))
@@ -169,6 +172,7 @@ class Scheduler:
 
     def _read(self, shares: Sequence[tuple[Work, int]]) -> None:
         parts = [work.part(count) for work, count in shares]
+        self._meter.count_batch([count for _, count in shares])
         now = monotonic()
         for (work, _), part, rows in zip(shares, parts, self._engine.read(parts), strict=True):
             work.served = now
