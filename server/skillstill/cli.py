@@ -219,6 +219,15 @@ def show_(
 
 
 @app.command(rich_help_panel=USE)
+def top(once: Annotated[bool, typer.Option("--once", help="Look once.")] = False, json: Json = False) -> int:
+    """Show what the serving processes do: runs, queues, tokens a second, cache hits, memory. Ctrl-C ends it."""
+    from skillstill.console import top
+
+    top.show(once=once, as_json=json)
+    return 0
+
+
+@app.command(rich_help_panel=USE)
 def doctor(workspace: Project = Path(), registry: RegistryFile = None, form: Form = "fast", json: Json = False) -> int:
     """Try everything that a run needs on this machine, and say what to type if something is missing."""
     from skillstill.console import doctor, show

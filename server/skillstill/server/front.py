@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import anyio
 from anyio.abc import TaskGroup
@@ -29,14 +29,16 @@ from mcp.types import (
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
 from skillstill.runtime import Runtime
 from skillstill.server import finding, wire
+from skillstill.server.counting import Counting
 from skillstill.server.live import Announcer
 from skillstill.server.prompts import Prompts
 from skillstill.server.queue import Queue
-from skillstill.server.resources import TranscriptResources
+from skillstill.server.resources import Resources, TranscriptResources
 from skillstill.server.tasks import GRACE, Tasks
 from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW
 from skillstill.types import Step, Trace
+from skillstill.util import counter_files
 from skillstill.workspace import Workspace
 
 INTERRUPTED = 130  # exit code
@@ -75,14 +77,16 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
     """
     finder = finding.Finder(runtime.registry)
     announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.has_library))
-    transcripts = TranscriptResources()
-    calls = Calls(runtime, workspace, Queue(places), transcripts, finder)
+    transcripts, counting = TranscriptResources(), Counting()
+    resources = Resources(transcripts, counting.counters)
+    calls = Calls(runtime, workspace, Queue(places), transcripts, finder, counting)
     prompts = Prompts(runtime.registry, transcripts)
 
     @asynccontextmanager
     async def lifespan(_: Server[TaskGroup]) -> AsyncIterator[TaskGroup]:
         async with anyio.create_task_group() as group:
             await group.start(announcer.watch)
+            group.start_soon(counting.publish)
             yield group
             group.cancel_scope.cancel()
 
@@ -93,9 +97,9 @@ def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float 
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         on_list_tools=calls.listed,
-        on_list_resources=transcripts.listed,
-        on_list_resource_templates=transcripts.templates,
-        on_read_resource=transcripts.read,
+        on_list_resources=resources.listed,
+        on_list_resource_templates=resources.templates,
+        on_read_resource=resources.read,
         on_list_prompts=prompts.listed,
         on_get_prompt=prompts.get,
         on_completion=prompts.complete,
@@ -111,7 +115,7 @@ def serve_stdio(server: Server[TaskGroup]) -> None:
     if sys.stdin is None or sys.stdout is None:
         raise UsageError("serve speaks over standard input and output, and one of them is closed")
     # A thread waits in read() and cannot be woken: an orderly end would wait for the client's next line.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    signal.signal(signal.SIGINT, _end_at_once)
 
     async def main() -> None:
         async with stdio_server() as (reading, writing):
@@ -124,6 +128,11 @@ def serve_stdio(server: Server[TaskGroup]) -> None:
             raise rest from None
 
 
+def _end_at_once(*_: object) -> NoReturn:
+    counter_files.retract()
+    os._exit(INTERRUPTED)
+
+
 def _hung_up(error: BaseException) -> bool:
     return isinstance(error, BrokenPipeError | anyio.BrokenResourceError | anyio.ClosedResourceError)
 
@@ -132,10 +141,16 @@ class Calls:
     """The tools: listed as the registry stands, called one run a call."""
 
     def __init__(
-        self, runtime: Runtime, workspace: Path, queue: Queue, transcripts: TranscriptResources, finder: finding.Finder
+        self,
+        runtime: Runtime,
+        workspace: Path,
+        queue: Queue,
+        transcripts: TranscriptResources,
+        finder: finding.Finder,
+        counting: Counting,
     ) -> None:
         self.runtime, self.workspace, self.queue, self.transcripts = runtime, workspace, queue, transcripts
-        self.finder = finder
+        self.finder, self.counting = finder, counting
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         entries = [listed.entry for listed in self.runtime.registry.entries() if is_servable(listed)]
@@ -162,8 +177,11 @@ class Calls:
     async def _run(self, context: Context, name: str, request: wire.Request) -> Trace:
         Workspace(self.workspace).resolve(request.path)
         progress = ProgressNotifier(context)
-        async with self.queue.place(progress.position):
-            trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
+        with self.counting.run(name) as run:
+            async with self.queue.place(progress.position):
+                run.move("running")
+                trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
+            run.end(trace)
         log.info("run over", extra=_log_answers(trace))
         return trace
 

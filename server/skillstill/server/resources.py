@@ -1,7 +1,8 @@
-"""Transcripts of this server's runs, `run://{id}`: for who asked for the run, and nobody else."""
+"""What clients may read: the counters, and transcripts of runs, each for who asked for the run and nobody else."""
 
 import json
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -13,12 +14,14 @@ from mcp.types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    Resource,
     ResourceTemplate,
     TextResourceContents,
 )
 from pydantic import JsonValue
 
 from skillstill.types import Trace
+from skillstill.util.counters import Counters
 from skillstill.util.neutral import neutral
 
 KEPT = 200  # runs; a trace is some 10 kB
@@ -30,6 +33,34 @@ TEMPLATE = ResourceTemplate(
     description="Every call, result and token count of one run of this server, as one line of JSON",
     mime_type="application/json",
 )
+
+
+COUNTERS = Resource(
+    name="counters",
+    title="What this server does",
+    uri="engine://counters",
+    description="Runs by subagent and outcome, tokens, batches, memory and slots, as one line of JSON",
+    mime_type="application/json",
+)
+
+
+class Resources:
+    """All resources. The counters are the same for every client: they hold no prompts and no paths."""
+
+    def __init__(self, transcripts: "TranscriptResources", counters: Callable[[], Counters]) -> None:
+        self._transcripts, self._counters = transcripts, counters
+
+    async def read(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        if str(params.uri).rstrip("/") == COUNTERS.uri:
+            return _json_content(params.uri, self._counters().model_dump(mode="json"))
+        return await self._transcripts.read(context, params)
+
+    async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
+        """Return the counters alone: a list must be the same for every connection, and transcripts are not."""
+        return ListResourcesResult(resources=[COUNTERS])
+
+    async def templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
 
 
 class TranscriptResources:
@@ -49,21 +80,16 @@ class TranscriptResources:
         trace = self._traces.get((owner(context), run.rstrip("/"))) if scheme == "run" else None
         if trace is None:
             raise MCPError(INVALID_PARAMS, f"no such resource: {params.uri}", {"uri": str(params.uri)})
-        text = json.dumps(_neutral(trace.model_dump(mode="json")), ensure_ascii=False, separators=(",", ":"))
-        return ReadResourceResult(
-            contents=[TextResourceContents(uri=params.uri, mime_type="application/json", text=text)]
-        )
-
-    async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-        """Return no resources: a list must be the same for every connection, and transcripts are not."""
-        return ListResourcesResult(resources=[])
-
-    async def templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
+        return _json_content(params.uri, trace.model_dump(mode="json"))
 
     def runs(self, context: Context) -> list[str]:
         """Return ids for completion, the latest first."""
         return [run for whose, run in reversed(self._traces) if whose == owner(context)]
+
+
+def _json_content(uri: str, value: JsonValue) -> ReadResourceResult:
+    text = json.dumps(_neutral(value), ensure_ascii=False, separators=(",", ":"))
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type="application/json", text=text)])
 
 
 def _neutral(value: JsonValue) -> JsonValue:
