@@ -18,6 +18,7 @@ from skillstill.skills.code import untrusted_tools
 from skillstill.skills.registry import ListedEntry, Registry, RegistryEntry
 from skillstill.types import OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
+from skillstill.util.waiting import heard_by
 
 STYLES = {"answered": "green", "escalate": "yellow", "failed": "red"}
 _out = Console(soft_wrap=True, highlight=False, markup=False)
@@ -40,7 +41,11 @@ def steps_on_terminal() -> Iterator[OnStep | None]:
             bar.print(Text(_step(step), style="dim"))
             bar.update(task, description=f"thinking, step {step.number + 1} of {step.limit}")
 
-        yield on_step
+        async def on_reading(text: str) -> None:
+            bar.update(task, description=text)
+
+        with heard_by(on_reading):
+            yield on_step
 
 
 def print_report(trace: Trace, *, as_json: bool) -> None:

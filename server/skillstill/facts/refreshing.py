@@ -2,15 +2,16 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from skillstill.facts.files import Stamp, is_test, stamps, suffix
 from skillstill.facts.folder import FolderRefreshing
+from skillstill.facts.parsing import Batch
 from skillstill.facts.reader import FolderReader, Reader
 from skillstill.facts.reading import FileFacts, FileReaders, FileReading
 from skillstill.facts.rows import RowWriter
@@ -124,13 +125,11 @@ class Refreshing:
     def _read(self, paths: Sequence[str], end: float) -> int:
         """Read files until the time is up. Return how many are left."""
         left = 0
-        self._told(0, len(paths))
         try:
             for done, facts in enumerate(self._reading.read(paths), 1):
-                self._write(facts)
+                self._write(facts, partial(self._told, done - 1, len(paths)))
                 if done % COMMIT == 0:
                     self._connection.commit()
-                    self._told(done, len(paths))
                 if time.monotonic() > end:
                     left = len(paths) - done
                     break
@@ -140,7 +139,7 @@ class Refreshing:
         self._connection.commit()
         return left
 
-    def _write(self, facts: FileFacts) -> None:
+    def _write(self, facts: FileFacts, tell: Callable[[], None]) -> None:
         known = self._state.files.get(facts.path)
         stamp = facts.stamp if max(facts.stamp.mtime, facts.stamp.ctime) < time.time_ns() - RECENT else UNSURE
         values = (facts.stamp.size, stamp.mtime, stamp.ctime, stamp.inode, facts.leaf)
@@ -152,7 +151,7 @@ class Refreshing:
         number = known.id if known else self._added(facts.path, values)
         self._state.put(facts.path, Known(number, stamp._replace(size=facts.stamp.size), facts.leaf))
         if facts.batches is not None:
-            self._writer.write(number, facts.batches)
+            self._writer.write(number, _each_told(facts.batches, tell))
 
     def _added(self, path: str, values: tuple[object, ...]) -> int:
         folder, name = split(path)
@@ -173,6 +172,13 @@ class Refreshing:
             made = [(path, made) for path, made in hashes.items() if made is not None]
             self._connection.executemany("insert or replace into _folders values (?, ?)", made)
             self._connection.execute("update _state set left = ?", (left,))
+
+
+def _each_told(batches: Iterable[Batch], tell: Callable[[], None]) -> Iterator[Batch]:
+    """Yield the batches of a file. A large one may take minutes."""
+    for batch in batches:
+        tell()
+        yield batch
 
 
 def root_hash(connection: sqlite3.Connection) -> bytes:

@@ -39,6 +39,7 @@ from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW
 from skillstill.types import Step, Trace
 from skillstill.util import counter_files
+from skillstill.util.waiting import heard_by
 from skillstill.workspace import Workspace
 
 INTERRUPTED = 130  # exit code
@@ -180,7 +181,10 @@ class Calls:
         with self.counting.run(name) as run:
             async with self.queue.place(progress.position):
                 run.move("running")
-                trace = await self.runtime.run(name, request.prompt, self.workspace, progress.step, within=request.path)
+                with heard_by(progress.note):
+                    trace = await self.runtime.run(
+                        name, request.prompt, self.workspace, progress.step, within=request.path
+                    )
             run.end(trace)
         log.info("run over", extra=_log_answers(trace))
         return trace
@@ -210,6 +214,9 @@ class ProgressNotifier:
     async def step(self, step: Step) -> None:
         what = f"{step.call.name if step.call else 'turn'} {step.note}".strip()
         await self._tell(step.number, step.limit, what)
+
+    async def note(self, text: str) -> None:
+        await self._tell(0.0, None, text)
 
     async def _tell(self, progress: float, total: float | None, message: str) -> None:
         self._told = max(progress, self._told + 0.001)

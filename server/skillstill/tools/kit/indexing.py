@@ -3,18 +3,21 @@
 The room of facts is imported once it is needed: a server answers its client before that.
 """
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 
 from skillstill.tools.kit.ripgrep import visible_files
+from skillstill.util.waiting import Listener, present_listener
 from skillstill.workspace import Workspace
 
 if TYPE_CHECKING:
     from skillstill.facts.index import FactIndex
 
+EVERY = 1.0  # seconds after which who waits for a reading is told how far it is
 STATE_SECONDS, STATE_BYTES = 2.0, 1_000_000_000  # for telling a folder's state: a second or two
 
 
@@ -55,5 +58,20 @@ def _refresh(root: Path, references: tuple[str, ...], paths: Sequence[str]) -> "
     from skillstill.facts.opened import OPENED
 
     index = OPENED.get(root, references)
-    index.refresh(paths)
+    if listener := present_listener():
+        index.refresh(paths, told=ReadingTeller(listener))
+    else:
+        index.refresh(paths)
     return index
+
+
+class ReadingTeller:
+    """Tells a listener, from a thread of its event loop, how many files are read."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener, self._last = listener, time.monotonic()
+
+    def __call__(self, done: int, of: int) -> None:
+        if time.monotonic() - self._last >= EVERY:
+            self._last = time.monotonic()
+            from_thread.run(self._listener, f"reading files: {done:,} of {of:,}")
