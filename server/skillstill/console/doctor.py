@@ -23,7 +23,7 @@ from skillstill.util.storage import state_folder
 # A build for exactly the building machine's processor can die on another one, or under a hypervisor that announces
 # instructions (AMX) which it does not let through.
 REBUILD = (
-    'CMAKE_ARGS="-DGGML_NATIVE=OFF" pip install --force-reinstall --no-deps --no-cache-dir '
+    'CMAKE_ARGS="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF" pip install --force-reinstall --no-deps --no-cache-dir '
     "--no-binary llama-cpp-python llama-cpp-python==0.3.36"
 )
 EMBEDDED = "pip install 'skillstill[embedded]'"

@@ -27,7 +27,8 @@ def form_files() -> list[str]:
 @pytest.mark.usefixtures("as_shipped")
 async def test_a_release_answers_alike_from_a_faster_form_of_its_base() -> None:
     shipped, fast = (
-        Runtime(Registry(), LocalModels(LocalOptions(threads=1, form=form))) for form in ("shipped", "fast")
+        Runtime(Registry(), LocalModels(LocalOptions(threads=1, form=form)), remembers=False)
+        for form in ("shipped", "fast")
     )
     expected = await shipped.run("explore", "Where is Cart defined?", SHOP)
     assert not forms_folder().exists()
