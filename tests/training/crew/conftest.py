@@ -41,7 +41,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoMachines]:
         head = {**node, "include_dashboard": False, "no_monitor": True}
         cluster = Cluster(initialize_head=True, head_node_args=head)
         cluster.add_node(**node)
-        yield TwoMachines(cluster.address, home)
+        yield TwoMachines(f"127.0.0.1:{cluster.address.rpartition(':')[2]}", home)
         cluster.shutdown()  # type: ignore[no-untyped-call, unused-ignore]
     shutil.rmtree(sessions, ignore_errors=True)
 

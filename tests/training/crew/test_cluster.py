@@ -101,7 +101,7 @@ def test_a_cluster_measures_what_one_process_measures(
             assert measured(settings, frozen, name, crew) == measured(settings, frozen, name, ALONE)
 
 
-def test_field_questions_are_answered_alike_and_without_ray_it_says_what_to_type(
+def test_field_questions_are_answered_alike_and_without_a_cluster_it_says_what_to_type(
     cluster: TwoMachines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = [{"prompt": "where is a price worked out", "outcome": "absent"}, {"prompt": "tax?", "outcome": "absent"}]
@@ -115,6 +115,8 @@ def test_field_questions_are_answered_alike_and_without_ray_it_says_what_to_type
     assert skillstill(monkeypatch, *question, tmp_path / "alone") == 0
     assert skillstill(monkeypatch, *question, tmp_path / "spread", "--ray", cluster.address) == 0
     assert answers(tmp_path / "alone") == answers(tmp_path / "spread")
+    assert skillstill(monkeypatch, *question, tmp_path / "none", "--ray", "127.0.0.1:1") == 1
+    assert "no Ray cluster answers at 127.0.0.1:1" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "ray", None)
     assert skillstill(monkeypatch, *question, tmp_path / "none", "--ray", "local") == 1
     assert "type `pip install 'skillstill[ray]'`" in " ".join(capsys.readouterr().err.split())

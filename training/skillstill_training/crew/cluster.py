@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from skillstill_training.crew.worker import work_on
 
 RETRIES = 3  # of an item whose worker dies: more than bad luck, and an item that kills each worker ends the stage
 AHEAD = 2  # items for each worker: the next one is there when one is done
-LOCAL = "local"
+LOCAL, AUTO = "local", "auto"
 
 
 class Cluster:
@@ -108,9 +109,17 @@ def _connect(ray: Any, address: str, sessions: str) -> None:
             processors = len(os.sched_getaffinity(0))
             ray.init(num_cpus=processors, include_dashboard=False, _temp_dir=sessions, **quiet)
         else:
+            _knock(address)
             ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # a ConnectionError is an OSError
         raise StageError(
             f"no Ray cluster answers at {address} ({str(error).splitlines()[0]}): start one with `ray start --head`, "
             "or say --ray local"
         ) from error
+
+
+def _knock(address: str) -> None:
+    """Raise OSError and ValueError if nobody listens there: Ray itself would try for minutes."""
+    if address != AUTO:
+        host, _, port = address.removeprefix("ray://").rpartition(":")
+        socket.create_connection((host, int(port)), timeout=5).close()
