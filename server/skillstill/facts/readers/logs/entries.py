@@ -37,14 +37,22 @@ class Known(dict[str, tuple[str, tuple[Found, ...]]]):
     def __init__(self, messages: Messages) -> None:
         super().__init__()
         self.messages = messages
+        self.missed, self.is_worth_it = 0, True
 
     def __missing__(self, message: str) -> tuple[str, tuple[Found, ...]]:
         made = self.messages.read(message)
-        if len(self) >= _MESSAGES:
-            self.clear()
-        if len(message) <= _SHORT:
+        self.missed += 1
+        if self.is_worth_it and len(message) <= _SHORT:
+            if len(self) >= _MESSAGES:
+                self.clear()
             self[message] = made
         return made
+
+    def weigh(self, entries: int) -> None:
+        """Remember no more if most of so many messages were new."""
+        if self.is_worth_it and entries > _MESSAGES and 2 * self.missed > entries:
+            self.is_worth_it = False
+            self.clear()
 
 
 @dataclass
@@ -174,6 +182,7 @@ class Entries:
         rows = self._entries[: len(self._entries) - len(open_)], self._fields
         self._entries, self._fields = open_, []
         self.tally.count(rows[0])
+        self._known.weigh(self.tally.entries)
         return rows
 
 
