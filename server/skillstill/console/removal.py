@@ -49,7 +49,7 @@ MODEL = "a model file that was fetched"
 def _places() -> Iterator[tuple[str, Path]]:
     yield from ((MODEL, path) for path in fetched_files())
     yield "imported skills", library_folder()
-    yield "traces", _own_folder(state_folder())
+    yield "traces and counters", _own_folder(state_folder())
     yield "caches", _own_folder(cache_folder())
     yield "settings", _own_folder(config_folder())
     yield "subagents, packs and trust", _own_folder(data_folder())

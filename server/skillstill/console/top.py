@@ -49,33 +49,30 @@ def _process(one: Counters) -> Iterator[Text]:
     yield Text(f"process {one.process}  since {clock:%Y-%m-%d %H:%M} ({since})  {_megabytes(one.memory_bytes)}", "bold")
     for engine in one.engines:
         yield from map(Text, _engine(engine))
+    width = max(map(len, one.subagents), default=0)
     for name, runs in one.subagents.items():
-        yield Text(f"  {one_line(name, 20):20} {_runs(runs)}", "" if runs.running or runs.waiting else "dim")
+        yield Text(f"  {one_line(name, 30):{width}}  {_runs(runs)}", "" if runs.running or runs.waiting else "dim")
     if not one.subagents:
         yield Text("  no run yet", "dim")
 
 
 def _engine(one: EngineCounters) -> Iterator[str]:
-    base, form = one_line(one.base, 60), one_line(one.form, 20)
-    yield (
-        f"  {base} as {form}: {one.slots_used} of {one.slots} slots in use; in the last ten seconds it worked "
-        f"{one.busy_share:.0%} of the time, {one.tokens_per_second:.1f} tokens a second"
-    )
+    """Yield lines that a narrow terminal shows, too."""
+    yield f"  {one_line(one.base, 40)} as {one_line(one.form, 20)}: {one.slots_used} of {one.slots} slots in use"
+    yield f"    last ten seconds: {one.tokens_per_second:.1f} tokens a second, at work {one.busy_share:.0%} of the time"
+    found = _share(one.reused, one.read + one.reused)
+    yield f"    tokens: {one.read:,} read, {one.reused:,} found in caches ({found}), {one.written:,} written"
     batches = max(1, one.batches)
-    yield (
-        f"    tokens: {one.read:,} read, {one.reused:,} found in caches ({_share(one.reused, one.read + one.reused)}), "
-        f"{one.written:,} written; {one.batches:,} batches of {one.tokens / batches:.1f} tokens "
-        f"and {one.parts / batches:.1f} runs"
-    )
+    yield f"    batches: {one.batches:,}, of {one.tokens / batches:.1f} tokens and {one.parts / batches:.1f} runs each"
 
 
 def _runs(runs: RunCounters) -> str:
-    memory = f" ({runs.remembered} from memory)" if runs.remembered else ""
-    stopped = f"  {runs.stopped} stopped" if runs.stopped else ""
-    return (
-        f"{runs.running} under way  {runs.waiting} waiting  {runs.answered} answered{memory}  "
-        f"{runs.escalate} handed back  {runs.failed} failed{stopped}"
+    always = (
+        f"{runs.running} under way  {runs.waiting} waiting  {runs.answered} answered  "
+        f"{runs.escalate} handed back  {runs.failed} failed"
     )
+    memory = f"  {runs.remembered} from memory" if runs.remembered else ""
+    return always + memory + (f"  {runs.stopped} stopped" if runs.stopped else "")
 
 
 def _share(part: int, whole: int) -> str:
