@@ -140,7 +140,7 @@ def serve(
     gpu_layers: GpuLayers = "auto",
     threads: Threads = None,
     form: Form = "fast",
-    slots: Annotated[int, typer.Option(min=1, max=64, help="Runs at once; each keeps its context in memory.")] = 2,
+    slots: Annotated[int, typer.Option(min=1, max=64, help="Runs at once; each keeps its context in memory.")] = 4,
     http: Annotated[
         int | None,
         typer.Option(min=0, max=65_535, help="Serve streamable HTTP on this port (0: a free one) instead."),
