@@ -11,26 +11,34 @@ GATHERING = re.compile(r"\b(count|sum|total|avg|min|max|group_concat)\s*\(", re.
 BEHIND_A_TABLE = frozenset(
     re.findall(r"\w+", "where group order limit join left inner cross natural on using having window union full right")
 )
-NO_ROWS = frozenset({"group", "distinct", "union", "intersect", "except"})  # then a row stands for several
+COMBINED = frozenset({"union", "intersect", "except"})
+BEHIND_GROUPS = frozenset({"having", "order", "limit", "window"})
 
 
 def with_places(query: str) -> str | None:
     """Return the query with the columns `path`, `first` and `last` of its first table behind its own.
 
-    None if its rows stand for no single row of a table: they are counted, grouped, or put together from several.
+    Those of a group are of one of its rows, all three of the same (SQLite's bare columns). Distinct rows become groups.
+    None if rows stand for no row of a table: all is counted as one, or they are put together from several queries.
     """
     outer = _outer(query)
     words = [word.lower() for word, _ in outer]
-    if words[:1] != ["select"] or "from" not in words or NO_ROWS & {*words}:
+    if words[:1] != ["select"] or "from" not in words or COMBINED & {*words}:
         return None
     start = outer[words.index("from")][1]
-    if GATHERING.search(query[:start]):
+    if GATHERING.search(query[:start]) and "group" not in words:
         return None
     source = _first_source(query, [(word, at) for word, at in outer if at > start])
     if source is None:
         return None
     columns = "".join(f", {source}.{column}" for column in ("path", "first", "last"))
-    return f"{query[:start].rstrip()}{columns} {query[start:]}"
+    if words[1] != "distinct":
+        return f"{query[:start].rstrip()}{columns} {query[start:]}"
+    chosen = query[outer[1][1] + len("distinct") : start].strip()
+    end = next((at for word, at in outer if at > start and word.lower() in BEHIND_GROUPS), len(query))
+    if "group" in words or "as" in words[: words.index("from")] or "*" in chosen:
+        return None
+    return f"select {chosen}{columns} {query[start:end]} group by {chosen} {query[end:]}"
 
 
 def _outer(query: str) -> list[tuple[str, int]]:

@@ -14,11 +14,15 @@ Row = tuple[Value, ...]  # first line, last line, and a value for each column of
 
 @dataclass(frozen=True, slots=True)
 class FactColumn:
-    """A column. `about` is what a model reads of it, in a few words; empty if the name says all."""
+    """A column. `about` says what it holds, in a few words; empty if the name says all.
+
+    values    all that it can hold beside NULL, if that is a few words: a query may name them though nobody said them
+    """
 
     name: str
     type: ColumnType = "text"
     about: str = ""
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,6 +303,9 @@ def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
         ("select kind, count(*) from definitions group by kind order by 2 desc limit 3", True),
         ("SELECT d.name FROM definitions d JOIN bases b ON b.class = d.name WHERE b.base = 'Task'", True),
         ("select count(distinct path) from calls where name = 'retry' and not receiver is null", True),
+        ("select exception from raises where kind = 'raised'", True),
+        ("select name from definitions where name like 'worker%thread'", True),
+        ("select name from definitions where kind = 'gadget'", False),
         ("select methods from definitions", False),
         ("select name from functions", False),
         ("select name from definitions where name = 'backoff'", False),
@@ -311,7 +314,7 @@ def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
     ],
 )
 def test_a_query_of_facts_names_tables_columns_and_what_was_said(query: str, fits: bool) -> None:
-    asked = (Message(role="user", content="Where do subclasses of Task retry?"),)
+    asked = (Message(role="user", content="Where do subclasses of Task retry a worker_thread?"),)
     assert accepted(asked, f">query\nsql: {query}") == fits
 
 

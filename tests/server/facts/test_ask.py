@@ -40,8 +40,8 @@ def test_a_row_of_a_table_has_its_place(index: FactIndex, query: str) -> None:
     "query",
     [
         "select count(*) from lines",
-        "select word, count(*) from lines group by word",
-        "select distinct word from lines",
+        "select max(word), count(*) from lines",
+        "select distinct word as w from lines",
         "select word from lines union select text from lines",
         "with w as (select word from lines) select word from w limit 1",
         "select word from (select word from lines) limit 1",
@@ -53,6 +53,23 @@ def test_a_row_that_stands_for_several_has_none(index: FactIndex, query: str) ->
     assert found.rows
     assert not any(found.places)
     assert "path" not in found.columns
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select word, count(*) from lines group by word having count(*) > 0 order by 2 desc",
+        "select word, max(text) from lines group by word",
+        "select distinct word from lines where text > '' order by word limit 9",
+    ],
+)
+def test_a_group_and_a_distinct_value_have_the_place_of_one_of_their_rows(index: FactIndex, query: str) -> None:
+    found = index.ask(query)
+    assert len(found.rows) > 1
+    for row, place in zip(found.rows, found.places, strict=True):
+        assert place
+        there = f"select word from lines where path = '{place.path}' and first = {place.first}"
+        assert index.ask(there).rows == (row[:1],)
 
 
 def test_columns_named_like_a_place_are_kept(index: FactIndex) -> None:

@@ -28,7 +28,7 @@ CHANGES = FactTable(
     (
         SHORT,
         FactColumn("changed_path", "word"),
-        FactColumn("status", "word", "added, modified, deleted or renamed"),
+        FactColumn("status", "word", values=("added", "modified", "deleted", "renamed")),
         FactColumn("old_path", "word", "before it was renamed"),
         FactColumn("added", "integer", "lines, by the smallest diff"),
         FactColumn("removed", "integer", "lines, by the smallest diff"),

@@ -2,6 +2,10 @@
 
 from skillstill.facts.table import FactColumn, FactTable
 
+KINDS = (
+    *("class", "interface", "enum", "struct", "union", "trait", "type"),
+    *("function", "method", "module", "namespace", "macro", "declaration"),
+)
 DEFINITIONS = FactTable(
     "definitions",
     "a class, function or other named piece of code that a file defines",
@@ -11,14 +15,14 @@ DEFINITIONS = FactTable(
         FactColumn(
             "kind",
             "word",
-            "class interface enum struct union trait type function method module namespace macro declaration",
+            values=KINDS,
         ),
         FactColumn("parent", "word", "name of what it is defined in; empty at the top of a file"),
         FactColumn("signature", "excerpt", "its head without the body"),
         FactColumn("returns", "word", "declared return type"),
         FactColumn("decorators", "word", "decorators, annotations or attributes: property, app.get('/x')"),
         FactColumn("doc", "text", "first sentence of its docstring or doc comment"),
-        FactColumn("visibility", "word", "public private protected internal"),
+        FactColumn("visibility", "word", values=("public", "private", "protected", "internal")),
         FactColumn("is_async", "integer", "1 or 0"),
     ),
     ("name", "parent"),
@@ -41,7 +45,7 @@ BASES = FactTable(
     (
         FactColumn("class", "word"),
         FactColumn("base", "word", "without type arguments and module"),
-        FactColumn("kind", "word", "extends implements"),
+        FactColumn("kind", "word", values=("extends", "implements")),
     ),
     ("class", "base"),
 )
@@ -72,7 +76,7 @@ RAISES = FactTable(
     (
         FactColumn("exception", "word", "without module"),
         FactColumn("function", "word", "qualified name of the definition around it"),
-        FactColumn("kind", "word", "raised caught declared"),
+        FactColumn("kind", "word", values=("raised", "caught", "declared")),
     ),
     ("exception",),
 )
@@ -82,7 +86,7 @@ VARIABLES = FactTable(
     (
         FactColumn("name", "word"),
         FactColumn("qualified", "word"),
-        FactColumn("kind", "word", "constant variable field member"),
+        FactColumn("kind", "word", values=("constant", "variable", "field", "member")),
         FactColumn("parent", "word", "class or enum; empty at the top of a file"),
         FactColumn("type", "word", "declared type"),
         FactColumn("value", "excerpt", "value as it is written"),
@@ -109,7 +113,7 @@ ENTRY_POINTS = FactTable(
     "entry_points",
     "where a program is entered: main, command, route or script",
     (
-        FactColumn("kind", "word", "main command route script"),
+        FactColumn("kind", "word", values=("main", "command", "route", "script")),
         FactColumn("name", "text", "name of the command, path of the route, interpreter of the script"),
         FactColumn("method", "word", "GET POST ... of a route, if it says so"),
         FactColumn("function", "word", "what runs"),

@@ -31,7 +31,7 @@ LINKS = FactTable(
     (
         FactColumn("text", "text"),
         FactColumn("target", "text", "address or path as written"),
-        FactColumn("kind", "word", "link or image"),
+        FactColumn("kind", "word", values=("link", "image")),
     ),
 )
 CODE_BLOCKS = FactTable(

@@ -21,7 +21,7 @@ ENTRIES = FactTable(
             "time", "text", "YYYY-MM-DD HH:MM:SS[.ffffff] on the clock of the log; without a year MM-DD HH:MM:SS"
         ),
         FactColumn("zone", "word", "of the time, as +01:00, if the log tells it"),
-        FactColumn("level", "word", "TRACE DEBUG INFO WARNING ERROR CRITICAL"),
+        FactColumn("level", "word", values=("TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")),
         FactColumn("component", "word", "logger, program or module that wrote it"),
         FactColumn("message", "excerpt", "NULL if the file is compressed, UTF-16, or the message is escaped: see body"),
         FactColumn("template", "word", "the message with <*> for what varies"),

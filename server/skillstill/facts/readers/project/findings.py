@@ -12,7 +12,7 @@ DEPENDENCIES = FactTable(
     (
         FactColumn("name", "word"),
         FactColumn("version", "text", "as written, such as '^1.2' or '>=3,<4'; null if none is given"),
-        FactColumn("kind", "word", "runtime, dev, optional, build, or locked (of a lock file)"),
+        FactColumn("kind", "word", "locked: of a lock file", ("runtime", "dev", "optional", "build", "locked")),
         FactColumn("section", "text", "where it is listed, such as devDependencies or the name of an extra"),
         FactColumn("ecosystem", "word", "python, npm, cargo, go, maven, rubygems, composer, nuget, docker, actions"),
         FactColumn("condition", "text", "when it applies, such as python_version<'3.9'; null if always"),
@@ -43,7 +43,7 @@ TEST_RESULTS = FactTable(
         FactColumn("suite", "word"),
         FactColumn("name", "text"),
         FactColumn("class", "word", "as the report calls it; null if it says none"),
-        FactColumn("status", "word", "passed, failed, error or skipped"),
+        FactColumn("status", "word", values=("passed", "failed", "error", "skipped")),
         FactColumn("seconds", "real"),
         FactColumn("message", "text", "of a failure, an error, or why it was skipped"),
     ),
