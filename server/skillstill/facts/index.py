@@ -6,6 +6,7 @@ index, the others wait and find the work done.
 """
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,6 +58,7 @@ class FactIndex:
             self._store = Store(self._file) if self._file else None
         self._readers = FileReaders(references, versions, processes, self._store)
         self._unsaved = self._asked = 0
+        self._is_warm = False
         self._locator: tuple[bytes, Locator] | None = None  # with the state that it knows
         self._state: State | None = None
         self._connect(create_hot(self.tables))
@@ -88,9 +90,15 @@ class FactIndex:
         """Return the rows of one SELECT. Raise Refusal, in words for a model."""
         with self._lock:
             self._asked += 1
-            if self._asked == OFTEN:
+            if not self._is_warm and (self._asked == OFTEN or self._compares(query)):
                 warm(self.connection, self.tables)
+                self._is_warm = True
             return self._asker.ask(query, kept)
+
+    def _compares(self, query: str) -> bool:
+        """Return whether a query names more than one table: without look-ups, each row would go through all others."""
+        names = {table.name for table in self.tables}
+        return sum(word in names for word in re.findall(r"\w+", query.lower())) > 1
 
     def locate(self, text: str) -> "Sequence[Place]":
         """Return the likeliest places for a text, the likeliest first. The reader of words is needed."""

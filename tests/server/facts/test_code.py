@@ -95,6 +95,16 @@ def test_parameters_of_python_have_types_and_defaults_and_self_is_none() -> None
     ]
 
 
+def test_a_type_that_python_writes_as_a_text_is_told_without_its_quotes() -> None:
+    source = """\
+        def make(part: "Part", kind: Literal["a"]) -> 'Whole':
+            size: "Size" = 1
+        """
+    assert pick(rows("a.py", source, "definitions"), "returns") == [("Whole",)]
+    assert pick(rows("a.py", source, "parameters"), "type") == [("Part",), ('Literal["a"]',)]
+    assert pick(rows("a.ts", "function f(mode: 'fast'): 'x' | 'y' {}", "parameters"), "type") == [("'fast'",)]
+
+
 def test_bases_are_named_without_module_and_type_arguments() -> None:
     assert pick(rows("a.py", PYTHON, "bases"), "class", "base") == [("Cache", "Store"), ("Cache", "Sized")]
 

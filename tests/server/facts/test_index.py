@@ -100,6 +100,17 @@ def test_words_that_are_looked_up_one_by_one_keep_their_numbers(toys: Toys, word
     assert index.connection.execute("select count(*) from _words where text = 'one'").fetchone() == (1,)
 
 
+def test_look_ups_are_made_before_the_first_question_that_compares_tables(toys: Toys) -> None:
+    toys.write(a="one: x")
+    index = toys.index()
+    toys.refresh(index)
+    made = "select count(*) from sqlite_master where type = 'index' and sql is not null"
+    index.ask("select word from lines")
+    assert index.connection.execute(made).fetchone() == (0,)
+    index.ask("select l.word from lines l, lines m where l.word = m.word")
+    assert index.connection.execute(made).fetchone() > (0,)
+
+
 def test_a_reading_tells_how_many_files_are_read(toys: Toys) -> None:
     toys.write(**{f"a{number}": "one: x" for number in range(150)})
     heard: list[tuple[int, int]] = []

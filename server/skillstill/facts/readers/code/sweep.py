@@ -85,6 +85,12 @@ class Sweep:
         end = min(node.end_byte, node.start_byte + 8 * VALUE_LIMIT)
         return one_line(self.source[node.start_byte : end].decode("utf-8", "replace"), VALUE_LIMIT)
 
+    def _cut_type(self, node: Node) -> str:
+        """Return a type. Python may write it as a text if it is defined further down: then without the quotes."""
+        inner = node.named_children[:1]
+        is_text = node.type == "type" and len(node.children) == 1 and inner and inner[0].type == "string"
+        return self._cut(node)[1:-1] if is_text else self._cut(node)
+
     # Definitions and scopes
 
     def _define(self, node: Node, captures: Captures, kind: str) -> None:
@@ -158,7 +164,7 @@ class Sweep:
     def _returns(self, node: Node, captures: Captures, rest: str) -> None:
         definition = self._scopes[-1].definition
         if definition is not None:
-            definition.returns = (self._cut(node) + self._stars(node, definition.name_start)) or None
+            definition.returns = (self._cut_type(node) + self._stars(node, definition.name_start)) or None
 
     def _stars(self, node: Node, name_start: int) -> str:
         """Return the stars between a type and the name of what has it, as C writes pointers."""
@@ -240,13 +246,13 @@ class Sweep:
     def _add_part(self, node: Node, part: str) -> None:
         last = self.found.parameters[-1] if self.found.parameters else None
         if last is not None and node.end_byte <= last.end and getattr(last, part) is None:
-            setattr(last, part, self._cut(node) or None)
+            setattr(last, part, (self._cut_type(node) if part == "type" else self._cut(node)) or None)
 
     def _type(self, captures: Captures) -> str | None:
         if "type" not in captures:
             return None
         name = captures["name"][-1].start_byte if "name" in captures else 0
-        return (self._cut(captures["type"][0]) + self._stars(captures["type"][0], name)) or None
+        return (self._cut_type(captures["type"][0]) + self._stars(captures["type"][0], name)) or None
 
     def _extends(self, node: Node, captures: Captures, kind: str) -> None:
         scope, base = self._scopes[-1], last_name(self._text(node))
@@ -312,7 +318,7 @@ class Sweep:
         for variable in variables:
             is_inside = node.start_byte <= variable.end + len(" = ")  # in C a variable is its name alone
             if scope is self._scopes[-1] and is_inside and getattr(variable, part) is None:
-                setattr(variable, part, self._cut(node) if part == "type" else self._place(node))
+                setattr(variable, part, self._cut_type(node) if part == "type" else self._place(node))
 
     def _constant(self, node: Node, captures: Captures, part: str) -> None:
         self._add_variable(node, captures, "constant")
