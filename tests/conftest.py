@@ -1,5 +1,6 @@
 """Every test: a home of its own, no network but loopback, the scenes that many tests share."""
 
+import signal
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,11 @@ from skillstill.skills.registry import ENVIRONMENT, Registry
 from skillstill.types import Message
 
 from tests.scenes import SHOP, UNTRAINED, Scripted, ScriptedModels, move_home
+
+
+# Started in the background by a shell, a program ignores interrupts, and so would all programs that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
