@@ -14,7 +14,6 @@ from skillstill.types import Message
 
 from tests.scenes import SHOP, UNTRAINED, Scripted, ScriptedModels, move_home
 
-
 # Started in the background by a shell, a program ignores interrupts, and so would all programs that the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
