@@ -72,7 +72,7 @@ class RowWriter:
     def _insert(self, file: int, table: FactTable, rows: Sequence[Sequence[Any]], first: int) -> None:
         columns: list[Iterable[Any]] = [*zip(*rows, strict=True)]
         stored: list[Iterable[Any]] = [columns[0], map(sub, columns[1], columns[0])]
-        for column, values in zip(table.columns, columns[2:], strict=True):
+        for column, values in zip(table.stored, columns[2:], strict=True):
             stored += self._as_stored(column, values)
         self._connection.executemany(
             self._insertions[table.name], zip(repeat(file), count(first), *stored, strict=False)

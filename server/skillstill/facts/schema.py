@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from skillstill.facts.table import FactColumn, FactTable
 
-LAYOUT = 4  # raised if any of this changes: an index of another layout is another file
+LAYOUT = 5  # raised if any of this changes: an index of another layout is another file
 FILES = FactTable(
     "files",
     "the files of the workspace",
@@ -25,14 +25,17 @@ BASE = """
         size integer, mtime integer, ctime integer, inode integer, leaf blob
     );
     create table _folders (path text primary key, hash blob) without rowid;
-    create table _words (id integer primary key, text text);
+    create table _words (id integer primary key, text text,
+        last text generated always as (substr(text, length(rtrim(text, replace(text, '.', ''))) + 1)) virtual);
     create table _gaps (file integer, fact_table text, fact_column text, reason text,
         primary key (file, fact_table, fact_column, reason)) without rowid;
     create view files as select path, 0 as first, 0 as last, name, folder, suffix, size, is_test
         from _files where name is not null
-"""  # _state: how many files the last refresh had no time for
+"""
 
 
+# _state: how many files the last refresh had no time for
+# _words.last: what stands behind the last dot: the text without what is left if all but dots is cut off its right
 def statements(tables: Sequence[FactTable]) -> Iterator[str]:
     """Yield what makes an empty index."""
     yield from BASE.split(";")
@@ -45,6 +48,7 @@ def statements(tables: Sequence[FactTable]) -> Iterator[str]:
 def lookups(tables: Sequence[FactTable]) -> Iterator[str]:
     """Yield what makes look-ups fast. It is no part of a snapshot: a scan takes some milliseconds, and room counts."""
     yield "create index if not exists _words_text on _words (text)"
+    yield "create index if not exists _words_last on _words (last)"
     for table in tables:
         for column in table.indexed:
             yield f'create index if not exists "_{table.name}_{column}" on "_{table.name}" ("{column}")'
@@ -70,7 +74,7 @@ def _stored(table: FactTable) -> str:
 
 def _fields(table: FactTable) -> list[str]:
     fields: list[str] = []
-    for column in table.columns:
+    for column in table.stored:
         if column.type == "excerpt":
             fields += [f'"{column.name}_at" integer', f'"{column.name}_size" integer']
         else:
@@ -79,7 +83,7 @@ def _fields(table: FactTable) -> list[str]:
 
 
 def _view(table: FactTable) -> str:
-    words = [column.name for column in table.columns if column.type == "word"]
+    words = [column.name for column in table.stored if column.type == "word"]
     joins = "".join(f' left join _words as "w_{name}" on "w_{name}".id = stored."{name}"' for name in words)
     columns = "".join(f", {_shown(column)}" for column in table.columns)
     source = f'"_{table.name}" as stored join _files on _files.id = _file{joins}'
@@ -88,6 +92,8 @@ def _view(table: FactTable) -> str:
 
 
 def _shown(column: FactColumn) -> str:
+    if column.of:
+        return f'"w_{column.of}".last as "{column.name}"'
     if column.type == "word":
         return f'"w_{column.name}".text as "{column.name}"'
     if column.type == "excerpt":

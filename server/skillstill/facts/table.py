@@ -9,7 +9,7 @@ from typing import Literal
 # excerpt   bytes of the file itself: a row holds (offset, length), and who asks gets the text. It costs no room.
 ColumnType = Literal["text", "word", "integer", "real", "excerpt"]
 Value = str | int | float | tuple[int, int] | None  # a tuple in a column of excerpts
-Row = tuple[Value, ...]  # first line, last line, and a value for each column of the table
+Row = tuple[Value, ...]  # first line, last line, and a value for each column that is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,14 @@ class FactColumn:
     """A column. `about` says what it holds, in a few words; empty if the name says all.
 
     values    all that it can hold beside NULL, if that is a few words: a query may name them though nobody said them
+    of        the column, of words with dots, whose last part it is: a row holds no value for it, and it costs no room
     """
 
     name: str
     type: ColumnType = "text"
     about: str = ""
     values: tuple[str, ...] = ()
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +43,8 @@ class FactTable:
     columns: tuple[FactColumn, ...]
     indexed: tuple[str, ...] = ()
     is_hidden: bool = False
+
+    @property
+    def stored(self) -> tuple[FactColumn, ...]:
+        """The columns that a row holds values for."""
+        return tuple(column for column in self.columns if not column.of)

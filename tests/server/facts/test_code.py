@@ -17,7 +17,7 @@ def facts(name: str, content: str | bytes) -> list[Facts]:
 def rows(name: str, content: str, table: str) -> Found:
     """Return the rows of a table by column, excerpts as text, what is None left out."""
     source = dedent(content).lstrip("\n").encode()
-    columns = ("first", "last", *(column.name for t in CODE.tables if t.name == table for column in t.columns))
+    columns = ("first", "last", *(column.name for t in CODE.tables if t.name == table for column in t.stored))
     return [
         {key: _value(source, value) for key, value in zip(columns, row, strict=True) if value is not None}
         for part in facts(name, content)

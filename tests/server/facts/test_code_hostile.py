@@ -99,7 +99,7 @@ def test_any_bytes_are_read_or_refused(suffix: str, content: bytes) -> None:
         found = read(f"a.{suffix}", content)
     except Unreadable:
         return
-    widths = {table.name: len(table.columns) + 2 for table in CODE.tables}
+    widths = {table.name: len(table.stored) + 2 for table in CODE.tables}
     lines = content.count(b"\n") + 1
     for table, rows in (item for part in found for item in part.rows.items()):
         assert all(len(row) == widths[table] for row in rows)

@@ -32,6 +32,7 @@ PARAMETERS = FactTable(
     "a parameter of a function; self is left out",
     (
         FactColumn("function", "word", "qualified name of the function"),
+        FactColumn("function_name", about="its last part", of="function"),
         FactColumn("name", "word", "*args and **kwargs keep their stars"),
         FactColumn("position", "integer", "1 is the first"),
         FactColumn("type", "word"),
@@ -56,6 +57,7 @@ CALLS = FactTable(
         FactColumn("name", "word", "what is called: get"),
         FactColumn("receiver", "word", "what stands before the dot: self.client"),
         FactColumn("caller", "word", "qualified name of the definition around the call; empty at the top of a file"),
+        FactColumn("caller_name", about="its last part", of="caller"),
         FactColumn("arguments", "excerpt"),
     ),
     ("name", "caller"),
@@ -76,6 +78,7 @@ RAISES = FactTable(
     (
         FactColumn("exception", "word", "without module"),
         FactColumn("function", "word", "qualified name of the definition around it"),
+        FactColumn("function_name", about="its last part", of="function"),
         FactColumn("kind", "word", values=("raised", "caught", "declared")),
     ),
     ("exception",),
