@@ -84,10 +84,10 @@ def test_a_tree_that_is_too_deep_for_queries_is_not_read(source: bytes) -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    source = f"def f(a={'x' * 1_000}):\n    g({'y' * 1_000})\n".encode()
+    source = f"def f(a={'x' * 10_000}):\n    g({'y' * 10_000})\n".encode()
     found = read("a.py", source)
-    assert found[0].rows["definitions"][0][6] == (0, 300)
-    assert found[0].rows["calls"][0][5] == (source.index(b"y"), 120)
+    assert found[0].rows["definitions"][0][6] == (0, 2_000)
+    assert found[0].rows["calls"][0][5] == (source.index(b"y"), 2_000)
     assert len(str(found[0].rows["parameters"][0][6])) == 120
 
 

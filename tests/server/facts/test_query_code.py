@@ -54,3 +54,20 @@ def ask(root: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
 )
 async def test_a_function_is_found_by_its_plain_name_alone(ask: Ask, sql: str, rows: int) -> None:
     assert (await ask(sql)).text.startswith(f"{rows} row")
+
+
+LONG = "def send(" + ", ".join(f"parameter_{number}: int = {number}" for number in range(11)) + ") -> None"
+
+
+async def test_a_signature_that_is_asked_alone_is_shown_whole(root: Path, ask: Ask) -> None:
+    write(root, {"long.py": LONG + ": ...\n"})
+    found = await ask("select name, signature from definitions where name = 'send'")
+    assert found.rows == (f"long.py:1: send | {LONG}",)
+    assert found.spans
+
+
+async def test_long_signatures_share_the_room_of_a_result(root: Path, ask: Ask) -> None:
+    write(root, {f"long{number}.py": LONG + ": ...\n" for number in range(12)})
+    found = await ask("select signature from definitions where name = 'send'")
+    assert len(found.rows) == 12
+    assert all(row.endswith("…") and len(row) > 120 for row in found.rows)

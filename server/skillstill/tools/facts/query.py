@@ -15,14 +15,15 @@ from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
 from skillstill.tools.facts.grammar import fact_query_rules
 from skillstill.tools.kit.indexing import fresh_index
-from skillstill.tools.kit.tool import Line, Result, Tool, tool
+from skillstill.tools.kit.tool import MAX_LINE, Line, Result, Tool, tool
 from skillstill.tools.tables.query_grammar import KEYWORDS
 from skillstill.types import Copied, Grammar, Span
-from skillstill.util.text import one_line
+from skillstill.util.text import one_line, shorten
 from skillstill.workspace import Workspace
 
 SHOWN = 12  # rows of a result
-CELL = 120  # characters of a value
+CELL = 120  # characters that each value of a row may have
+ROOM = 1_500  # characters of all rows: a result has 1,800
 UNSEEN = 3  # reasons why a result may lack something that are told
 
 
@@ -58,10 +59,22 @@ def _head(found: FactRows) -> str:
 
 
 def _rows(found: FactRows) -> Iterator[Line]:
+    room = min(MAX_LINE, ROOM // max(1, len(found.rows)))
     for row, place in zip(found.rows, found.places, strict=True):
-        yield _row(" | ".join("" if cell is None else one_line(str(cell), CELL) for cell in row), place)
+        start = f"{place.path}:{place.first}: " if place else ""
+        yield _row(" | ".join(_cells(row, room - len(start) - len(" | ") * len(row))), place)
     if left := found.count - len(found.rows):
         yield Line(f"… {left:,} more rows: count them, or ask for fewer", omits=left)
+
+
+def _cells(row: Sequence[object], room: int) -> Sequence[str]:
+    """Return the values, cut to what a row has room for: short ones leave theirs to long ones."""
+    texts = ["" if value is None else one_line(str(value), MAX_LINE) for value in row]
+    shortest = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    for left, at in zip(range(len(texts), 0, -1), shortest, strict=True):
+        texts[at] = shorten(texts[at], max(CELL, room // left))
+        room -= len(texts[at])
+    return texts
 
 
 def _row(text: str, place: Place | None) -> Line:

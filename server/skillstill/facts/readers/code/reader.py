@@ -11,7 +11,7 @@ from skillstill.facts.readers.code.entries import entry_rows, test_rows
 from skillstill.facts.readers.code.language import Compiled, compile_language
 from skillstill.facts.readers.code.languages import CPP_HEADER, INTERPRETERS, NAMES, SUFFIXES, UNREAD
 from skillstill.facts.readers.code.parts import Definition, Findings
-from skillstill.facts.readers.code.sweep import TEXT_LIMIT, Sweep
+from skillstill.facts.readers.code.sweep import EXCERPT_LIMIT, TEXT_LIMIT, Sweep
 from skillstill.facts.readers.code.tables import TABLES
 from skillstill.facts.readers.code.text import one_line
 from skillstill.facts.readers.code.uses import uses
@@ -30,7 +30,7 @@ class CodeReader:
     """Definitions, calls and the like of eleven programming languages; for others the word that they are not read."""
 
     name = "code"
-    version = 2
+    version = 3
     tables: tuple[FactTable, ...] = TABLES
 
     def takes(self, name: str, head: bytes) -> bool:
@@ -97,7 +97,7 @@ def definition_row(source: bytes, item: Definition, compiled: Compiled) -> Row:
     start, end = header_of(source, item)
     head = source[start : min(end, start + 2 * TEXT_LIMIT)].decode("utf-8", "replace")
     visibility = compiled.language.visibility(item.name, head, item.around, item.access)
-    place, is_async = (start, min(TEXT_LIMIT, end - start)), int(bool(_ASYNC.search(head)))
+    place, is_async = (start, min(EXCERPT_LIMIT, end - start)), int(bool(_ASYNC.search(head)))
     names = (item.name, item.qualified, item.kind, item.parent)
     decorators = one_line(", ".join(item.decorators), TEXT_LIMIT) or None
     first = item.first + source.count(b"\n", item.start, start)

@@ -22,8 +22,9 @@ from skillstill.facts.readers.code.parts import (
 )
 from skillstill.facts.readers.code.text import first_sentence, last_name, one_line
 
-TEXT_LIMIT = 300  # characters or bytes of a signature or a doc
-VALUE_LIMIT = 120  # of arguments, values, types and receivers
+TEXT_LIMIT = 300  # characters or bytes of a doc, decorators, what a test touches
+VALUE_LIMIT = 120  # of types and receivers
+EXCERPT_LIMIT = 2_000  # bytes of a signature, a value or arguments: who shows them cuts them and says so
 MAX_DEPTH = 50  # definitions inside each other; without a bound their names alone could fill memory
 
 Captures = Mapping[str, list[Node]]
@@ -271,7 +272,7 @@ class Sweep:
         receiver, text, place = self._short(captures, "receiver"), "", None
         if "arguments" in captures:
             start, end = self._inside(captures["arguments"][0])
-            place = (start, min(VALUE_LIMIT, end - start)) if end > start else None
+            place = (start, min(EXCERPT_LIMIT, end - start)) if end > start else None
             text = self.source[start : min(node.end_byte, start + VALUE_LIMIT)].decode("utf-8", "replace")
         row = (*_lines(node), name, receiver, owner.qualified if owner else None, place)
         self.found.calls.append(Call(node.start_byte, name, receiver, text, row))
@@ -354,7 +355,7 @@ class Sweep:
         return "field" if self._scopes[-1].kind in _TYPE_LIKE else kind
 
     def _place(self, node: Node) -> tuple[int, int] | None:
-        size = min(VALUE_LIMIT, node.end_byte - node.start_byte)
+        size = min(EXCERPT_LIMIT, node.end_byte - node.start_byte)
         return (node.start_byte, size) if size else None
 
     # Tests, entries, errors
