@@ -96,9 +96,9 @@ class FactIndex:
             return self._asker.ask(query, kept)
 
     def _compares(self, query: str) -> bool:
-        """Return whether a query names more than one table: without look-ups, each row would go through all others."""
-        names = {table.name for table in self.tables}
-        return sum(word in names for word in re.findall(r"\w+", query.lower())) > 1
+        """Return whether a query reads more than one table: without look-ups, each row would go through all others."""
+        tables = {table.name: 1 + bool(table.made_of) for table in self.tables}
+        return sum(tables.get(word, 0) for word in re.findall(r"\w+", query.lower())) > 1
 
     def locate(self, text: str) -> "Sequence[Place]":
         """Return the likeliest places for a text, the likeliest first. The reader of words is needed."""

@@ -40,8 +40,8 @@ class RowWriter:
 
     def __init__(self, connection: sqlite3.Connection, tables: Sequence[FactTable]) -> None:
         self._connection = connection
-        self._tables = {table.name: table for table in tables}
-        self._insertions = {table.name: insertion(table) for table in tables}
+        self._tables = {table.name: table for table in tables if not table.made_of}
+        self._insertions = {name: insertion(table) for name, table in self._tables.items()}
         self._words = WordIds(connection)
 
     def forget(self, file: int) -> None:

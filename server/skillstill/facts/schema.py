@@ -40,6 +40,9 @@ def statements(tables: Sequence[FactTable]) -> Iterator[str]:
     """Yield what makes an empty index."""
     yield from BASE.split(";")
     for table in tables:
+        if table.made_of:
+            yield f'create view "{table.name}" as {table.made_of}'
+            continue
         yield _stored(table)
         if not table.is_hidden:
             yield _view(table)

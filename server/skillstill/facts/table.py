@@ -36,6 +36,7 @@ class FactTable:
     about     what a row is, in one line for a model
     indexed   columns by which rows are looked up
     is_hidden whether it is kept for other tools, and no query sees it
+    made_of   a SELECT over other tables whose result it is: no rows of its own are kept, and it costs no room
     """
 
     name: str
@@ -43,6 +44,7 @@ class FactTable:
     columns: tuple[FactColumn, ...]
     indexed: tuple[str, ...] = ()
     is_hidden: bool = False
+    made_of: str = ""
 
     @property
     def stored(self) -> tuple[FactColumn, ...]:

@@ -305,6 +305,10 @@ def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
         ("select count(distinct path) from calls where name = 'retry' and not receiver is null", True),
         ("select exception from raises where kind = 'raised'", True),
         ("select name from definitions where name like 'worker%thread'", True),
+        (
+            "with a(b) as (select base from bases where class = 'Task' union select base from bases join a) select b",
+            True,
+        ),
         ("select name from definitions where kind = 'gadget'", False),
         ("select methods from definitions", False),
         ("select name from functions", False),

@@ -19,8 +19,11 @@ class Client:
     def listdir(self, path, timeout=3):
         if not path:
             raise ValueError(path)
-        return self.send(path)
+        return self.send(path, LIMIT)
 
+LIMIT = 9
+
+@retry(times=2)
 def test_listdir(client):
     client.listdir("/")
 """
@@ -71,3 +74,41 @@ async def test_long_signatures_share_the_room_of_a_result(root: Path, ask: Ask) 
     found = await ask("select signature from definitions where name = 'send'")
     assert len(found.rows) == 12
     assert all(row.endswith("…") and len(row) > 120 for row in found.rows)
+
+
+CLASSES = "class A(Loop): ...\nclass B(A): ...\nclass C(B, Mixin): ...\nclass Loop(A): ...\n"
+
+
+async def test_ancestors_are_all_types_above_each_with_the_line_of_its_last_step(root: Path, ask: Ask) -> None:
+    write(root, {"classes.py": CLASSES})
+    found = await ask("select base from ancestors where class = 'C' order by first, base")
+    assert found.rows == (
+        "classes.py:1: Loop",
+        "classes.py:2: A",
+        "classes.py:3: B",
+        "classes.py:3: Mixin",
+        "classes.py:4: A",
+    )
+
+
+async def test_what_a_function_reads_is_told_by_the_names_that_its_lines_mention(ask: Ask) -> None:
+    found = await ask(
+        "select v.name, v.value from mentions m join variables v on v.name = m.name where m.function_name = 'listdir'"
+    )
+    assert found.rows == ("client.py:5: LIMIT | 9",)
+    assert (await ask("select function from mentions where name = 'LIMIT'")).rows == (
+        "client.py:5: Client",
+        "client.py:5: Client.listdir",
+    )
+
+
+async def test_a_call_in_a_decorator_is_one_of_what_it_decorates(ask: Ask) -> None:
+    assert (await ask("select caller from calls where name = 'retry'")).rows == ("client.py:9: test_listdir",)
+
+
+async def test_a_query_may_follow_a_chain_and_one_without_an_end_is_counted_no_further(root: Path, ask: Ask) -> None:
+    write(root, {"classes.py": CLASSES})
+    above = "select base from bases where class = 'C' union select base from bases join a on class = b"
+    assert (await ask(f"with a(b) as ({above}) select b from a order by b")).rows == ("A", "B", "Loop", "Mixin")
+    endless = await ask("with recursive a(b) as (select 1 union all select b + 1 from a) select b from a")
+    assert endless.text.startswith("more than 100,000 rows")

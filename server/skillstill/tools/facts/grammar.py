@@ -23,7 +23,7 @@ def fact_query_rules(tables: Sequence[FactTable], context: Context) -> Rules:
     return {
         "fact_query": "FACT_SELECT FACT_SIGNS (fact_word FACT_SIGNS)* fact_word FACT_END?",
         "fact_word": "FACT_NAME | FACT_ALIAS | FACT_NUMBER | FACT_TEXT",
-        "FACT_SELECT": '"select" | "SELECT"',
+        "FACT_SELECT": '"select" | "SELECT" | "with" | "WITH"',
         "FACT_SIGNS": r"/[ ,.()=<>!*+\/|%-]+/",
         "FACT_END": r"/\)+/",
         "FACT_NAME": " | ".join(map(json.dumps, dict.fromkeys(_names(tables)))),
@@ -49,6 +49,6 @@ def _names(tables: Sequence[FactTable]) -> Iterator[str]:
         yield table.name
         yield from (column.name for column in table.columns)
     yield from ("path", "first", "last")
-    for word in (*KEYWORDS, *sorted(FUNCTIONS)):
+    for word in (*KEYWORDS, "recursive", *sorted(FUNCTIONS)):
         if re.fullmatch(r"\w+", word):
             yield from (word, word.upper())

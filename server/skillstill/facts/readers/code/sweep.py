@@ -119,9 +119,17 @@ class Sweep:
             (decorators[0] if decorators else node).start_point[0] + 1,
         )  # fmt: skip
         self.found.definitions.append(definition)
+        self._give_calls(decorators, definition)
         self._named.update((node.start_byte, captures.get("value", [node])[0].start_byte))
         if kind != "namespace":  # its names are known without it, as in languages where it has no braces
             self._open(node, kind, definition)
+
+    def _give_calls(self, decorators: list[Node], definition: Definition) -> None:
+        """Make the calls in decorators those of what is decorated."""
+        for call in reversed(self.found.calls):
+            if not decorators or call.start < decorators[0].start_byte:
+                break
+            call.row = (*call.row[:4], definition.qualified, *call.row[5:])
 
     def _name(self, captures: Captures, kind: str) -> tuple[str, str, int]:
         """Return the name of a definition, the name of its owner if it says one, and where the name starts."""

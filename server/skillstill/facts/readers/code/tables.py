@@ -50,13 +50,30 @@ BASES = FactTable(
     ),
     ("class", "base"),
 )
+ANCESTORS = FactTable(
+    "ancestors",
+    "a type from which a class inherits, at once or over others of these names; the place is that of the last step",
+    (FactColumn("class", "word"), FactColumn("base", "word")),
+    made_of="""
+        with recursive reached(class, via) as (
+            select class, class from bases
+            union select reached.class, bases.base from reached join bases on bases.class = reached.via
+        )
+        select bases.path as path, bases.first as first, bases.last as last, reached.class as class, bases.base as base
+        from reached join bases on bases.class = reached.via
+    """,
+)
 CALLS = FactTable(
     "calls",
     "a call of a function, a method or a constructor",
     (
         FactColumn("name", "word", "what is called: get"),
         FactColumn("receiver", "word", "what stands before the dot: self.client"),
-        FactColumn("caller", "word", "qualified name of the definition around the call; empty at the top of a file"),
+        FactColumn(
+            "caller",
+            "word",
+            "qualified name of the definition around the call, decorators included; empty at the top of a file",
+        ),
         FactColumn("caller_name", about="its last part", of="caller"),
         FactColumn("arguments", "excerpt"),
     ),
@@ -102,6 +119,21 @@ USES = FactTable(
     (FactColumn("name", "word"), FactColumn("lines", "text", "JSON list")),
     ("name",),
 )
+MENTIONS = FactTable(
+    "mentions",
+    "a line of a definition that mentions a name; the definitions around it have rows of their own",
+    (
+        FactColumn("name", "word", "as in uses"),
+        FactColumn("function", "word", "qualified name of the definition"),
+        FactColumn("function_name", "word", "its last part"),
+    ),
+    made_of="""
+        select definitions.path as path, line.value as first, line.value as last, uses.name as name,
+            definitions.qualified as function, definitions.name as function_name
+        from definitions join uses on uses.path = definitions.path join json_each(uses.lines) as line
+        where line.value between definitions.first and definitions.last
+    """,
+)
 TESTS = FactTable(
     "tests",
     "a test",
@@ -123,4 +155,7 @@ ENTRY_POINTS = FactTable(
     ),
 )
 
-TABLES = (DEFINITIONS, PARAMETERS, BASES, CALLS, IMPORTS, RAISES, VARIABLES, USES, TESTS, ENTRY_POINTS)
+TABLES = (
+    *(DEFINITIONS, PARAMETERS, BASES, ANCESTORS, CALLS, IMPORTS, RAISES, VARIABLES),
+    *(USES, MENTIONS, TESTS, ENTRY_POINTS),
+)
