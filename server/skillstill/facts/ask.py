@@ -14,9 +14,10 @@ from skillstill.errors import Refusal
 from skillstill.facts.data_tables import DataTables
 from skillstill.facts.excerpts import Excerpts
 from skillstill.facts.places import with_places
-from skillstill.facts.reader import ALL_OF, Reader
+from skillstill.facts.reader import Reader
 from skillstill.facts.refreshing import root_hash
 from skillstill.facts.schema import FILES
+from skillstill.facts.unseen import GapFinder, Unseen
 from skillstill.util.text import one_line
 
 SECONDS = 5.0
@@ -63,14 +64,6 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """So many files of which a query could not see everything, and why."""
-
-    reason: str
-    files: int
-
-
-@dataclass(frozen=True, slots=True)
 class FactRows:
     """The first rows of a result, with the place of each if a row stands for one row of a table.
 
@@ -95,7 +88,7 @@ class FactAsker:
     def __init__(self, connection: sqlite3.Connection, root: Path, readers: Sequence[Reader], data: DataTables) -> None:
         tables = (FILES, *(table for reader in readers for table in reader.tables if not table.is_hidden))
         self._connection, self._tables = connection, {table.name: table for table in tables}
-        self._of_reader = {f"{ALL_OF}{one.name}": {table.name for table in one.tables} for one in readers}
+        self._gaps = GapFinder(connection, root, readers, self._tables)
         self._excerpts, self._data = Excerpts(root), data
         self._reads: set[str] = set()
         connection.create_function("excerpt", 4, self._excerpts)
@@ -155,15 +148,8 @@ class FactAsker:
         return columns, rows, count
 
     def _unseen(self, query: str) -> Iterator[Unseen]:
-        """Yield what the files lack of the tables and columns that the query names."""
-        words = {word.lower() for word in re.findall(r"\w+", query)} | {""}
-        gaps = self._connection.execute(
-            "select reason, fact_table, fact_column, count(distinct file) from _gaps group by 1, 2, 3 order by 4 desc"
-        )
-        for reason, table, column, files in gaps.fetchall():
-            touched = self._of_reader.get(table, {table} if table else {*self._tables} - {FILES.name})
-            if touched & self._reads and column.lower() in words:
-                yield Unseen(reason, files)
+        """Yield why the result may lack something: the gaps that touch it, and files that changed or wait."""
+        yield from self._gaps.find(query, self._reads)
         (left,) = self._connection.execute("select left from _state").fetchone()
         if left:
             yield Unseen("not read yet", left)

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from skillstill.facts import unseen
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED
 from skillstill.tools import Result
@@ -112,3 +113,70 @@ async def test_a_query_may_follow_a_chain_and_one_without_an_end_is_counted_no_f
     assert (await ask(f"with a(b) as ({above}) select b from a order by b")).rows == ("A", "B", "Loop", "Mixin")
     endless = await ask("with recursive a(b) as (select 1 union all select b + 1 from a) select b from a")
     assert endless.text.startswith("more than 100,000 rows")
+
+
+SHELL = "#!/bin/sh\nsend() { curl -X POST; }\n"
+UNREAD = "Shell is not read"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select path from definitions where name = 'backoff'",
+        "select count(*) from definitions where qualified = 'Client.backoff' and kind = 'method'",
+        "select d.path from definitions d where d.name like '%BACKOFF' union select base from bases where class = 'Z'",
+        "select c.path from calls c join definitions d on c.name = d.name where c.caller = 'more' and d.name = 'more'",
+        "select path from definitions where name in ('backoff', 'again') order by first",
+        "select name from definitions where parent = 'A' and name in (select name from calls where caller_name = 'z')",
+        "select name from definitions where path = 'client.py'",
+        "select function from mentions where name = 'backoff'",
+    ],
+)
+async def test_a_file_that_lacks_what_is_asked_for_is_no_reason_to_doubt_that_there_is_none(
+    root: Path, ask: Ask, sql: str
+) -> None:
+    write(root, {"deploy.sh": SHELL})
+    assert (await ask(sql)).missed == ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select path from definitions where name = 'send' and kind = 'macro'",
+        "select path from definitions where name like '%en%' and kind = 'macro'",
+        "select path from definitions where name in ('backoff', 'send')",
+        "select path from definitions where name <> 'backoff'",
+        "select path from definitions where not name = 'backoff'",
+        "select path from definitions where name not like 'backoff'",
+        "select path from definitions where name = 'backoff' or first = 2",
+        "select path from definitions where case when name = 'backoff' and first = 2 then 0 else 1 end",
+        "select path from definitions where first between 'a' and name = 'backoff'",
+        "select path from definitions where name = 'back' || 'off'",
+        "select path from definitions where (name = 'backoff') + 1",
+        "select max(name = 'backoff') from definitions",
+        "select path from definitions where kind = 'class'",
+        "select path from definitions where name = '%'",
+        "select path from definitions where name = (select 'backoff')",
+        "select path from definitions group by name having name = 'backoff'",
+        "select path from definitions union select path from definitions where name = 'backoff'",
+        "select d.name from definitions d join bases b on b.class = d.name where b.base = 'backoff'",
+        "select d.name from bases b left join definitions d on d.name = 'backoff' where b.base = 'backoff'",
+        "select name from definitions where name in (select name from calls) and name = 'backoff'",
+        "with definitions as (select name from calls) select name from definitions where name = 'backoff'",
+        "select class from ancestors where base = 'backoff'",
+        "select name is distinct from 'calls' from definitions where name = 'backoff'",
+        "select name from (select * from definitions) where name = 'backoff'",
+        "select path from definitions where path like 'deploy%'",
+    ],
+)
+async def test_a_file_that_may_hold_what_is_asked_for_is_told(root: Path, ask: Ask, sql: str) -> None:
+    write(root, {"deploy.sh": SHELL})
+    assert (await ask(sql)).missed == UNREAD
+
+
+async def test_a_file_that_cannot_be_looked_into_is_told(root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "wide.sh").write_bytes("back() { }".encode("utf-16"))
+    assert (await ask("select path from definitions where name = 'backoff'")).missed == UNREAD
+    monkeypatch.setattr(unseen, "MOST_BYTES", 5)
+    write(root, {"wide.sh": SHELL})
+    assert (await ask("select path from definitions where name = 'backoff'")).missed == UNREAD

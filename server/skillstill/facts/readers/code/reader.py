@@ -30,7 +30,7 @@ class CodeReader:
     """Definitions, calls and the like of eleven programming languages; for others the word that they are not read."""
 
     name = "code"
-    version = 3
+    version = 4
     tables: tuple[FactTable, ...] = TABLES
 
     def takes(self, name: str, head: bytes) -> bool:
