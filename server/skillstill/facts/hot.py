@@ -59,6 +59,12 @@ def warm(connection: sqlite3.Connection, tables: Sequence[FactTable]) -> None:
     connection.commit()
 
 
+def size_of(connection: sqlite3.Connection) -> int:
+    """Return how many bytes an index takes."""
+    found = connection.execute("select page_count * page_size from pragma_page_count(), pragma_page_size()")
+    return int(found.fetchone()[0])
+
+
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, check_same_thread=False, uri=True)
     connection.execute(f"pragma cache_size = {CACHE}")

@@ -18,7 +18,7 @@ from skillstill.errors import SkillstillError
 from skillstill.facts.ask import KEPT, FactAsker, FactRows
 from skillstill.facts.data_tables import DataTables
 from skillstill.facts.home import alone, index_file, mark_used, prune
-from skillstill.facts.hot import create_hot, image_of, load_hot, warm
+from skillstill.facts.hot import create_hot, image_of, load_hot, size_of, warm
 from skillstill.facts.reading import FileReaders
 from skillstill.facts.refreshing import Refresh, Refreshing, State, Told, root_hash
 from skillstill.facts.schema import FILES, LAYOUT
@@ -57,7 +57,7 @@ class FactIndex:
         with self._as_ours():
             self._store = Store(self._file) if self._file else None
         self._readers = FileReaders(references, versions, processes, self._store)
-        self._unsaved = self._asked = 0
+        self._unsaved = self._asked = self.size = 0  # the size is in bytes, after the last refresh
         self._is_warm = False
         self._locator: tuple[bytes, Locator] | None = None  # with the state that it knows
         self._state: State | None = None
@@ -81,6 +81,7 @@ class FactIndex:
             refreshing = Refreshing(self.root, self.connection, self.readers, self._readers, state, told)
             done = refreshing.run(listed, seconds, most)
             self._state = state
+            self.size = size_of(self.connection)
             self._unsaved += done.read + done.removed
             if self._unsaved > max(FEW, done.files // SHARE):
                 self._save(listed)
@@ -110,6 +111,14 @@ class FactIndex:
             if self._locator is None or self._locator[0] != state:
                 self._locator = (state, Locator(IndexedCorpus(self.connection, self.root)))
             return self._locator[1].places(text)
+
+    def rest(self) -> None:
+        """End the worker processes unless they are at work. The next file that changes starts others."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._readers.close()
+            finally:
+                self._lock.release()
 
     def close(self) -> None:
         """End the worker processes and close the files."""

@@ -9,7 +9,9 @@ from threading import Lock
 from skillstill.facts.home import index_folder
 from skillstill.facts.index import FactIndex
 
-OPEN = 4  # indexes
+ROOM = 500_000_000  # bytes of all: thirty projects of some ten thousand lines, or three large ones
+MOST = 64  # indexes: each has a handful of open files
+AWAKE = 4  # whose worker processes wait for files; each may have several
 
 
 class OpenIndexes:
@@ -28,10 +30,15 @@ class OpenIndexes:
             if key not in self._open:
                 self._open[key] = FactIndex(root, references, home)
             self._open.move_to_end(key)
-            while len(self._open) > OPEN:
+            for index in [*self._open.values()][:-AWAKE]:
+                index.rest()
+            while len(self._open) > MOST or (len(self._open) > 1 and self._size() > ROOM):
                 _, oldest = self._open.popitem(last=False)
                 oldest.close()
             return self._open[key]
+
+    def _size(self) -> int:
+        return sum(index.size for index in self._open.values())
 
     def close(self) -> None:
         """Close all of them."""
