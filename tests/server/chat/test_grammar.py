@@ -309,6 +309,8 @@ def value_of(schema: dict[str, Any]) -> some.SearchStrategy[Any]:
             "with a(b) as (select base from bases where class = 'Task' union select base from bases join a) select b",
             True,
         ),
+        ("select name from tests where framework = 'Boost.Test' or framework = 'testing with testify'", True),
+        ("select name from tests where framework = 'BoostaTest'", False),
         ("select name from definitions where kind = 'gadget'", False),
         ("select methods from definitions", False),
         ("select name from functions", False),

@@ -5,15 +5,18 @@ from pathlib import Path
 
 import pytest
 from skillstill.facts import unseen
+from skillstill.facts.index import FactIndex
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED
+from skillstill.facts.worker import load_readers
 from skillstill.tools import Result
 from skillstill.tools.facts.query import query_tool
 from skillstill.workspace import Workspace
 
-from tests.scenes import write
+from tests.scenes import SHOP, write
 
 pytestmark = pytest.mark.anyio
+FIXTURES = SHOP.parent
 Ask = Callable[[str], Awaitable[Result]]
 CLIENT = """\
 class Client:
@@ -180,3 +183,19 @@ async def test_a_file_that_cannot_be_looked_into_is_told(root: Path, ask: Ask, m
     monkeypatch.setattr(unseen, "MOST_BYTES", 5)
     write(root, {"wide.sh": SHELL})
     assert (await ask("select path from definitions where name = 'backoff'")).missed == UNREAD
+
+
+def tables() -> list[tuple[str, str, tuple[str, ...]]]:
+    """The columns that have few values, with their tables."""
+    found = [table for reader in load_readers([*BUNDLED.values()]) for table in reader.tables]
+    return [(table.name, column.name, column.values) for table in found for column in table.columns if column.values]
+
+
+@pytest.mark.parametrize("workspace", sorted(FIXTURES.iterdir()), ids=lambda folder: folder.name)
+def test_a_column_of_few_values_has_no_others(workspace: Path) -> None:
+    index = FactIndex(workspace, [*BUNDLED.values()], processes=1)
+    index.refresh(str(file.relative_to(workspace)) for file in workspace.rglob("*") if file.is_file())
+    for table, column, values in tables():
+        found = {value for (value,) in index.ask(f"select distinct {column} from {table}").rows}
+        assert found <= {None, *values}, (table, column)
+    index.close()

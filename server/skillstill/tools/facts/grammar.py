@@ -16,6 +16,7 @@ from skillstill.tools.tables.query_grammar import KEYWORDS, said_text
 from skillstill.types import Context, Rules
 
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")  # of worker_thread and WorkerThread
+SIGNS, BACKSLASHED = re.compile(r"[^\w ]", re.ASCII), r"\\\g<0>"  # what a pattern may not say as it is
 
 
 def fact_query_rules(tables: Sequence[FactTable], context: Context) -> Rules:
@@ -40,8 +41,9 @@ def _with_parts(text: str) -> str:
 
 
 def _values(tables: Sequence[FactTable]) -> Iterable[str]:
-    """Return the values that columns can have, in quotes."""
-    return dict.fromkeys(f"'{value}'" for table in tables for column in table.columns for value in column.values)
+    """Return patterns of the values that columns can have, in quotes."""
+    values = dict.fromkeys(value for table in tables for column in table.columns for value in column.values)
+    return (f"'{SIGNS.sub(BACKSLASHED, value)}'" for value in values)
 
 
 def _names(tables: Sequence[FactTable]) -> Iterator[str]:

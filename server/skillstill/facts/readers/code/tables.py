@@ -1,11 +1,15 @@
 """The tables of source code. They mean the same in all languages."""
 
+from skillstill.facts.readers.code.languages import LANGUAGES
 from skillstill.facts.table import FactColumn, FactTable
 
 KINDS = (
     *("class", "interface", "enum", "struct", "union", "trait", "type"),
     *("function", "method", "module", "namespace", "macro", "declaration"),
 )
+FRAMEWORKS = tuple(dict.fromkeys(name for one in LANGUAGES.values() for name in one.frameworks.values()))
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
+
 DEFINITIONS = FactTable(
     "definitions",
     "a class, function or other named piece of code that a file defines",
@@ -142,7 +146,7 @@ TESTS = FactTable(
         FactColumn("name", "word", is_verbatim=True),
         FactColumn("qualified", "word", "with the class or the suites around it", is_verbatim=True),
         FactColumn("touches", "text", "names that it calls, those of the test framework left out"),
-        FactColumn("framework", "word"),
+        FactColumn("framework", "word", values=FRAMEWORKS),
     ),
 )
 ENTRY_POINTS = FactTable(
@@ -151,7 +155,7 @@ ENTRY_POINTS = FactTable(
     (
         FactColumn("kind", "word", values=("main", "command", "route", "script")),
         FactColumn("name", "text", "name of the command, path of the route, interpreter of the script"),
-        FactColumn("method", "word", "GET POST ... of a route, if it says so"),
+        FactColumn("method", "word", "of a route, if it says so", METHODS),
         FactColumn("function", "word", "what runs", is_verbatim=True),
     ),
 )

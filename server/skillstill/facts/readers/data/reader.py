@@ -18,7 +18,7 @@ DATA_TABLES = FactTable(
     "a table or view in a data file: SQLite, CSV, spreadsheet, Parquet or JSON",
     (
         FactColumn("table_name", "word"),
-        FactColumn("kind", "word", "table, view or virtual table"),
+        FactColumn("kind", "word", values=("table", "view", "virtual table")),
         FactColumn("rows", "integer", "how many, NULL if not counted"),
         FactColumn("columns", "integer", "how many"),
         FactColumn("about", "text", "what was noticed while reading, such as a decimal comma"),

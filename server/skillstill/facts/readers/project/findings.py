@@ -6,6 +6,11 @@ from typing import Literal
 from skillstill.facts.readers.trees import Node
 from skillstill.facts.table import FactColumn, FactTable, Row
 
+ECOSYSTEMS = (
+    *("python", "npm", "cargo", "go", "maven", "rubygems"),
+    *("composer", "nuget", "docker", "actions"),
+)
+
 DEPENDENCIES = FactTable(
     "dependencies",
     "a package that a manifest or lock file names, a base image, or an action of a workflow",
@@ -14,7 +19,7 @@ DEPENDENCIES = FactTable(
         FactColumn("version", "text", "as written, such as '^1.2' or '>=3,<4'; null if none is given"),
         FactColumn("kind", "word", "locked: of a lock file", ("runtime", "dev", "optional", "build", "locked")),
         FactColumn("section", "text", "where it is listed, such as devDependencies or the name of an extra"),
-        FactColumn("ecosystem", "word", "python, npm, cargo, go, maven, rubygems, composer, nuget, docker, actions"),
+        FactColumn("ecosystem", "word", values=ECOSYSTEMS),
         FactColumn("condition", "text", "when it applies, such as python_version<'3.9'; null if always"),
     ),
     indexed=("name",),
@@ -33,7 +38,7 @@ PACKAGES = FactTable(
         FactColumn("version", "text", "as written"),
         FactColumn("description", "text"),
         FactColumn("language", "text", "which version of the language it asks for, as written, such as '>=3.9'"),
-        FactColumn("ecosystem", "word"),
+        FactColumn("ecosystem", "word", values=ECOSYSTEMS),
     ),
 )
 TEST_RESULTS = FactTable(
