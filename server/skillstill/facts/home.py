@@ -1,15 +1,13 @@
 """Where indexes are kept: one file for each workspace in the user's cache, pruned by last use, never in a workspace."""
 
-import fcntl
 import hashlib
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from skillstill.facts.store import remove_store
-from skillstill.util.storage import cache_folder
+from skillstill.util.storage import cache_folder, locked
 
 CAP = 2_000_000_000  # bytes of all indexes
 UNUSED = 90 * 86_400  # seconds after which an index is removed
@@ -61,12 +59,9 @@ def mark_used(file: Path) -> None:
     os.utime(file)
 
 
-@contextmanager
-def alone(file: Path) -> Iterator[None]:
-    """Wait until no other process refreshes this index, and keep others waiting. It ends with the process, too."""
-    with file.with_name(file.name + LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def alone(file: Path) -> AbstractContextManager[None]:
+    """Wait until no other process refreshes this index, and keep others waiting."""
+    return locked(file.with_name(file.name + LOCK))
 
 
 def _workspace(root: Path) -> str:

@@ -1,6 +1,7 @@
 """One GGUF base in memory through llama.cpp's low-level API: tokens, sequences, logits, adapters. Not thread-safe."""
 
 import ctypes
+import hashlib
 import os
 import time
 import weakref
@@ -56,14 +57,12 @@ class Part:
 class Engine:
     def __init__(self, path: Path, options: EngineOptions) -> None:
         """Raise ModelError if llama.cpp cannot load the file."""
-        llama.llama_log_set(_silent, ctypes.c_void_p(0))
         self.options = options
-        on_gpu = llama.llama_supports_gpu_offload() and options.gpu_layers != 0
-        self._model = self._load(path, on_gpu)
+        self._on_gpu = uses_gpu(options.gpu_layers)
+        self._model = load_model(path, self._model_params())
         self.vocabulary = llama.llama_model_get_vocab(self._model)
         self.vocabulary_size: int = llama.llama_vocab_n_tokens(self.vocabulary)
-        self._on_gpu = on_gpu
-        self.capacity = GPU_BATCH if on_gpu else CPU_BATCH
+        self.capacity = GPU_BATCH if self._on_gpu else CPU_BATCH
         self._length = min(FIRST_LENGTH, options.context)
         self._contexts: list[Any] = []  # the one in use; a list, so that it can be freed after the engine is gone
         self._batch = llama.llama_batch_init(self.capacity, 0, 1)
@@ -109,11 +108,17 @@ class Engine:
             for start, part in zip(starts, parts, strict=True)
         ]
 
+    @property
+    def threads(self) -> int:
+        return int(llama.llama_n_threads(self._context))
+
     def settle_threads(self) -> None:
         """Take the cores that are free now."""
         if self.options.threads is None:
-            threads = free_cores()
-            llama.llama_set_n_threads(self._context, threads, threads)
+            self._set_threads(free_cores())
+
+    def _set_threads(self, threads: int) -> None:
+        llama.llama_set_n_threads(self._context, threads, threads)
 
     def forget(self, sequence: int, position: int) -> None:
         """Drop what a sequence holds from this position on."""
@@ -126,12 +131,15 @@ class Engine:
 
     def state(self, sequence: int) -> bytes:
         """Return the keys and values that a sequence holds."""
-        return _state(self._context, sequence)
+        size = llama.llama_state_seq_get_size(self._context, sequence)
+        buffer = (ctypes.c_uint8 * size)()
+        return ctypes.string_at(buffer, llama.llama_state_seq_get_data(self._context, buffer, size, sequence))
 
     def restore(self, sequence: int, state: bytes) -> bool:
         """Let a sequence hold these keys and values. If they are cut short or another model's, it is empty: False."""
         self.forget(sequence, 0)
-        if _restore(self._context, sequence, state):
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        if llama.llama_state_seq_set_data(self._context, buffer, len(state), sequence):
             return True
         self.forget(sequence, 0)
         return False
@@ -164,12 +172,11 @@ class Engine:
     def _memory(self) -> Any:
         return llama.llama_get_memory(self._context)
 
-    def _load(self, path: Path, on_gpu: bool) -> Any:
+    def _model_params(self) -> Any:
         params = llama.llama_model_default_params()
-        params.n_gpu_layers = (ALL_LAYERS if self.options.gpu_layers is None else self.options.gpu_layers) * on_gpu
-        if model := llama.llama_model_load_from_file(str(path).encode(), params):
-            return model
-        raise ModelError(f"llama.cpp cannot load {path}: not a GGUF model that this version knows")
+        layers = ALL_LAYERS if self.options.gpu_layers is None else self.options.gpu_layers
+        params.n_gpu_layers = layers * self._on_gpu
+        return params
 
     def _grow(self, length: int) -> None:
         """Make room for sequences of this length: twice as much as before, or more. Raise ModelError."""
@@ -180,8 +187,10 @@ class Engine:
         while doubled < length:
             doubled *= 2
         longer = min(doubled, self.options.context)
+        threads = self.threads
         old, self._contexts[:] = self._context, [self._new_context(longer)]
         self._length = longer
+        self._set_threads(threads)
         llama.llama_free(old)
         adapter, self._active = self._active, None
         self.use(adapter)
@@ -232,15 +241,41 @@ def _free(batch: Any, contexts: Sequence[Any], model: Any) -> None:
     llama.llama_model_free(model)
 
 
-def _state(context: Any, sequence: int) -> bytes:
-    size = llama.llama_state_seq_get_size(context, sequence)
-    buffer = (ctypes.c_uint8 * size)()
-    return ctypes.string_at(buffer, llama.llama_state_seq_get_data(context, buffer, size, sequence))
+def load_model(path: Path, params: Any) -> Any:
+    """Return a GGUF model as llama.cpp holds it. Raise ModelError."""
+    silence()
+    if model := llama.llama_model_load_from_file(str(path).encode(), params):
+        return model
+    raise ModelError(f"llama.cpp cannot load {path}: not a GGUF model that this version knows")
 
 
-def _restore(context: Any, sequence: int, state: bytes) -> bool:
-    buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
-    return bool(llama.llama_state_seq_set_data(context, buffer, len(state), sequence))
+def silence() -> None:
+    """Keep llama.cpp from printing."""
+    llama.llama_log_set(_silent, ctypes.c_void_p(0))
+
+
+def uses_gpu(gpu_layers: int | None) -> bool:
+    """Return whether a model with so many layers there, or None for all that can be, runs on a graphics processor."""
+    return bool(llama.llama_supports_gpu_offload()) and gpu_layers != 0
+
+
+def llama_build() -> str:
+    """Return a name for the llama.cpp that is installed. Another build, with whatever options, has another."""
+    library = Path(llama.__file__).parent / "lib"
+    files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(library.iterdir())]
+    return f"{llama.__version__}-{hashlib.sha256(repr(files).encode()).hexdigest()[:8]}"
+
+
+def divergence(expected: NDArray[np.floating], came: NDArray[np.floating]) -> float:
+    """Return the Kullback-Leibler divergence, in nats, of what came from what was expected: logits (vocabulary,)."""
+    wanted, had = _log_softmax(expected), _log_softmax(came)
+    return float(np.sum(np.exp(wanted) * (wanted - had)))
+
+
+def _log_softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
+    shifted = logits.astype(np.float64) - logits.max()
+    normal: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
+    return normal
 
 
 def log_sum_exp(logits: NDArray[np.float32]) -> float:

@@ -8,29 +8,36 @@ that another build makes its own.
 """
 
 import ctypes
-import fcntl
 import hashlib
 import logging
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import llama_cpp as llama
-import numpy as np
 from pydantic import ValidationError
 
 from skillstill.errors import BaseError, ModelError
 from skillstill.models.decoding import FormWish
-from skillstill.models.engine import Engine, EngineOptions, Logits, log_sum_exp
+from skillstill.models.engine import (
+    Engine,
+    EngineOptions,
+    Logits,
+    divergence,
+    llama_build,
+    load_model,
+    silence,
+    uses_gpu,
+)
 from skillstill.models.sources import locate
 from skillstill.types import Frozen, ModelFile
-from skillstill.util.storage import cache_folder, write_atomically
+from skillstill.util.storage import cache_folder, locked, write_atomically
 
 SHIPPED, KIND = "shipped", "Q8_0"
 SLOW = str(llama.LLAMA_FTYPE_MOSTLY_Q4_1)  # the type of file that gains
@@ -48,7 +55,6 @@ GOLDEN_TEXTS = (
 # Nats. SmolLM2-135M as Q8_0 is at most 0.004 away after these texts; as Q4_0 or IQ4_NL, 0.2 and more after one of them.
 MOST_DIVERGENCE = 0.02
 log = logging.getLogger(__name__)
-_silent = llama.llama_log_callback(lambda *_: None)  # the library keeps only the pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +95,11 @@ def forms_folder() -> Path:
     return cache_folder() / "forms"
 
 
-def llama_build() -> str:
-    """Return a name for the llama.cpp that is installed. Another build, with whatever options, has another."""
-    library = Path(llama.__file__).parent / "lib"
-    files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(library.iterdir())]
-    return f"{llama.__version__}-{hashlib.sha256(repr(files).encode()).hexdigest()[:8]}"
-
-
 def serving_form(shipped: Path, sha256: str, wish: FormWish = "fast", gpu_layers: int | None = 0) -> ServedForm:
     """Return the faster form of a verified base, made if it is not there yet; else the shipped file, and why."""
     if wish == "shipped":
         return ServedForm(shipped, SHIPPED, reason="asked for")
-    if llama.llama_supports_gpu_offload() and gpu_layers != 0:
+    if uses_gpu(gpu_layers):
         return ServedForm(shipped, SHIPPED, reason="a graphics processor reads the smaller file faster")
     place = Place(shipped, sha256)
     try:
@@ -140,7 +139,7 @@ def _made(place: Place) -> ServedForm:
     """Make the form while no other process does. Raise OSError and ModelError."""
     folder = forms_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _alone(folder):
+    with locked(folder / LOCK):
         if found := _kept(place):
             return found
         _prune(folder)
@@ -182,7 +181,7 @@ def _refuse(place: Place, why: str) -> ServedForm:
 
 def requantise(source: Path, target: Path, kind: str) -> None:
     """Write a GGUF file with other numbers. Raise ModelError."""
-    llama.llama_log_set(_silent, ctypes.c_void_p(0))
+    silence()
     params = llama.llama_model_quantize_default_params()
     params.ftype = getattr(llama, f"LLAMA_FTYPE_MOSTLY_{kind}")
     params.allow_requantize, params.nthread = True, 1
@@ -193,12 +192,12 @@ def requantise(source: Path, target: Path, kind: str) -> None:
 def _compare(shipped: Path, form: Path) -> tuple[float, bool]:
     """Return the largest divergence of what comes after the golden texts, and if the likeliest token is the same."""
     pairs = list(zip(_predictions(shipped), _predictions(form), strict=True))
-    largest = max(float(np.sum(np.exp(one) * (one - other))) for one, other in pairs)
+    largest = max(divergence(one, other) for one, other in pairs)
     return largest, all(one.argmax() == other.argmax() for one, other in pairs)
 
 
 def _predictions(path: Path) -> Sequence[Logits]:
-    """Return the log-probabilities of the token after each golden text."""
+    """Return the logits after each golden text."""
     engine = Engine(path, EngineOptions(context=128, threads=1, gpu_layers=0))
     try:
         return [_prediction(engine, text) for text in GOLDEN_TEXTS]
@@ -208,17 +207,14 @@ def _predictions(path: Path) -> Sequence[Logits]:
 
 def _prediction(engine: Engine, text: str) -> Logits:
     engine.forget(0, 0)
-    logits = engine.decode(engine.tokenize(text), 0, 0)
-    return logits - np.float32(log_sum_exp(logits))
+    return engine.decode(engine.tokenize(text), 0, 0).copy()
 
 
 def _file_type(path: Path) -> str:
     """Return the number of llama.cpp's type of file. Raise ModelError."""
-    llama.llama_log_set(_silent, ctypes.c_void_p(0))
     params = llama.llama_model_default_params()
     params.vocab_only = True
-    if not (model := llama.llama_model_load_from_file(str(path).encode(), params)):
-        raise ModelError(f"llama.cpp cannot load {path}: not a GGUF model that this version knows")
+    model = load_model(path, params)
     said = ctypes.create_string_buffer(16)
     llama.llama_model_meta_val_str(model, b"general.file_type", said, len(said))
     llama.llama_model_free(model)
@@ -240,11 +236,3 @@ def _prune(folder: Path) -> None:
         if record.stat().st_mtime < time.time() - UNUSED:
             record.with_suffix(".gguf").unlink(missing_ok=True)
             record.unlink()
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Wait until no other process makes a form, and keep others waiting. It ends with the process, too."""
-    with (folder / LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -176,7 +176,7 @@ class LlamaModel:
             self.slot.begin(self.adapter)
             self._begun = True
         self.slot.rewind(turn.prompt)
-        turn.reused = yield from self.base.prefixes.steps(self.slot, turn.prompt)
+        turn.reused = yield from self.base.prefixes.read_system(self.slot, turn.prompt)
         self.base.meter.reused += turn.reused
         self.base.meter.read += len(turn.prompt.tokens) - turn.reused
         self.turn = turn

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import llama_cpp
-
-from skillstill.models.engine import Engine
+from skillstill.models.engine import Engine, llama_build
 from skillstill.models.scheduler import Read, Steps
 from skillstill.models.slot import Prompt, Slot
 from skillstill.util.storage import cache_folder, write_atomically
@@ -28,15 +26,14 @@ class Prefixes:
     def __init__(self, engine: Engine, path: Path, slots: Sequence[Slot]) -> None:
         self.engine, self._slots = engine, slots
         status = path.stat()
-        build = [llama_cpp.__version__, llama_cpp.llama_print_system_info().decode()]
-        self._about = [str(path), status.st_size, status.st_mtime_ns, *build]
+        self._about = [str(path), status.st_size, status.st_mtime_ns, llama_build()]
 
-    def steps(self, slot: Slot, prompt: Prompt) -> Steps[int]:
+    def read_system(self, slot: Slot, prompt: Prompt) -> Steps[int]:
         """Have the system turn of a prompt in the slot. Return how many tokens of the prompt need not be read."""
         if len(slot.tokens) >= prompt.system or self._recall(slot, prompt):
             slot.note_system(prompt)
             return len(slot.tokens)
-        yield Read(prompt.tokens[len(slot.tokens) : prompt.system])
+        yield Read(prompt.tokens[: prompt.system])  # the slot holds none of it: `rewind` keeps it whole or not at all
         slot.note_system(prompt)
         self._keep(slot, prompt)
         return 0
@@ -68,7 +65,7 @@ class Prefixes:
 
     def _keep(self, slot: Slot, prompt: Prompt) -> None:
         """Keep a long system turn on disk. If that fails, the next process reads it anew."""
-        if prompt.system < WORTH_KEEPING or len(slot.tokens) != prompt.system:
+        if prompt.system < WORTH_KEEPING:
             return
         state = self.engine.state(slot.sequence)
         with suppress(OSError):

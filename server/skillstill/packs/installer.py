@@ -4,7 +4,6 @@ Nothing of it runs: texts are parsed, the adapter's head is read as bytes. Whoev
 that nothing names, which the next unpacking or removing takes away.
 """
 
-import fcntl
 import json
 import os
 import re
@@ -27,6 +26,7 @@ from skillstill.skills.releases import register
 from skillstill.skills.skill import NAME, Skill, load_skill, read_skill
 from skillstill.skills.trust import PACKS
 from skillstill.types import ModelFile
+from skillstill.util import storage
 from skillstill.util.storage import data_folder
 from skillstill.util.suspicion import Finding, suspicions
 
@@ -97,8 +97,7 @@ def locked() -> Iterator[Path]:
     packs = data_folder() / PACKS
     try:
         packs.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (packs / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with storage.locked(packs / ".lock"):
             for left in packs.glob(f"{ASIDE}*"):  # by somebody who was killed: they had the lock
                 shutil.rmtree(left, ignore_errors=True)
             yield packs

@@ -1,9 +1,12 @@
 """The folders that keep the user's things, and how files are written: all or nothing."""
 
 import errno
+import fcntl
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_config_path, user_data_path, user_state_path
@@ -49,6 +52,14 @@ def open_regular(file: str, flags: int) -> int:
 def open_no_link(file: str, flags: int) -> int:
     """Open a file, as the `opener` of `open`. Raise OSError if it is not regular, or a link."""
     return open_regular(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Wait until no other process has locked this file, and keep others waiting. It ends with the process, too."""
+    with file.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def write_atomically(file: Path, content: str | bytes, *, mode: int = OWNER_ONLY) -> None:

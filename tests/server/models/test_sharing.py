@@ -9,7 +9,7 @@ import anyio
 import pytest
 from skillstill import chat
 from skillstill.errors import ModelError
-from skillstill.models.engine import EngineOptions
+from skillstill.models.engine import Engine, EngineOptions
 from skillstill.models.llama import LlamaBase
 from skillstill.models.prefixes import prefix_folder
 from skillstill.tools import TOOLS
@@ -117,6 +117,16 @@ async def test_a_run_that_grows_keeps_what_it_has_read(base: LlamaBase) -> None:
     assert first.usage
     assert second.usage
     assert second.usage.reused > 400
+
+
+def test_a_context_that_grows_keeps_its_threads(gguf_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillstill.models.engine.free_cores", lambda: 2)
+    engine = Engine(gguf_file, EngineOptions(context=1_024))
+    engine.settle_threads()
+    engine.decode(engine.tokenize("word " * 600), 0, 0)
+    threads = engine.threads
+    engine.close()
+    assert threads == 2
 
 
 async def test_a_system_turn_that_another_run_has_read_is_not_read_again(base: LlamaBase) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from skillstill.errors import ModelError, StageError
-from skillstill_training.gguf.divergence import LENGTH, Logits, compare, divergence, llama_voice
+from skillstill.models.engine import divergence
+from skillstill_training.gguf.divergence import LENGTH, Logits, compare, llama_voice
 
 STOP = 3
 

@@ -13,7 +13,7 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 from skillstill.errors import StageError
-from skillstill.models.engine import Engine, EngineOptions
+from skillstill.models.engine import Engine, EngineOptions, divergence
 from skillstill.types import Adapter, Frozen
 
 from skillstill_training.util.hashes import file_sha256
@@ -108,15 +108,3 @@ def _along(one: LogitSource, other: LogitSource, prompt: Sequence[int], stop: in
         if best == stop:
             return
         tokens = [best]
-
-
-def divergence(expected: Logits, came: Logits) -> float:
-    """Return the Kullback-Leibler divergence, in nats, of what came from what was expected."""
-    wanted, had = _log_softmax(expected), _log_softmax(came)
-    return float(np.sum(np.exp(wanted) * (wanted - had)))
-
-
-def _log_softmax(logits: Logits) -> NDArray[np.float64]:
-    shifted = logits.astype(np.float64) - logits.max()
-    normal: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
-    return normal

@@ -3,8 +3,6 @@
 errand -> in the cache by its pin, else fetched, hashed and kept under its hash -> the pin holds, or an error says why
 """
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from platformdirs import user_cache_path
 from skillstill.errors import WorkspaceSourceError
+from skillstill.util import storage
 
 from skillstill_training.util.hashes import file_sha256
 
@@ -86,12 +85,8 @@ def move_into_place(work: Path, home: Path) -> None:
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes of ours out of a folder meanwhile: apt and git do not share theirs."""
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with storage.locked(folder / ".lock"):
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _hold_lock(folder: Path, sha256: str) -> Path | None:
