@@ -40,7 +40,7 @@ from skillstill.errors import SkillstillError, UsageError
 from skillstill.library.commands.assessing import assess
 from skillstill.library.commands.importing import export_skill, import_
 from skillstill.library.commands.searching import search
-from skillstill.models.decoding import FormWish
+from skillstill.models.decoding import FormChoice
 from skillstill.packs.commands import pack, pull, push, unpack
 from skillstill.util.hosts import leads_here
 from skillstill.util.text import shorten
@@ -398,19 +398,20 @@ def _runtime(
 
 
 def _models(
-    endpoints: Sequence[str] | None, offline: bool, gpu_layers: str, threads: int | None, form: FormWish, slots: int
+    endpoints: Sequence[str] | None, offline: bool, gpu_layers: str, threads: int | None, form: FormChoice, slots: int
 ) -> "Models":
     from skillstill.models.pool import HERE, LocalModels, LocalOptions, RemoteModels
 
     servers = [one for one in endpoints or () if one != HERE]
+    keys = os.environ.get("SKILLSTILL_ENDPOINT_KEY", "")
     if offline and not all(map(leads_here, servers)):
         raise UsageError("--offline uses no endpoint off this machine, which would be sent what the tools show")
     if servers and HERE not in (endpoints or ()):
-        return RemoteModels(servers, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
+        return RemoteModels(servers, keys)
     if gpu_layers != "auto" and not re.fullmatch("[0-9]{1,3}", gpu_layers):
         raise UsageError(f"--gpu-layers is `auto` or a number up to 999, not {shorten(gpu_layers, 20)!r}")
     here = LocalModels(LocalOptions(offline, None if gpu_layers == "auto" else int(gpu_layers), threads, slots, form))
-    return RemoteModels(servers, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""), here) if servers else here
+    return RemoteModels(servers, keys, here) if servers else here
 
 
 if __name__ == "__main__":

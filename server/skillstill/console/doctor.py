@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from skillstill.errors import SkillstillError
-from skillstill.models.decoding import FormWish
+from skillstill.models.decoding import FormChoice
 from skillstill.models.sources import locate
 from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills.registry import ListedEntry, Registry
@@ -39,7 +39,7 @@ class Check(Frozen):
     remedy: str = ""
 
 
-def examine(registry: Registry, form: FormWish = "fast") -> Sequence[Check]:
+def examine(registry: Registry, form: FormChoice = "fast") -> Sequence[Check]:
     """Return all checks, in the order in which a run would meet them."""
     return [
         *_environment(),
@@ -48,7 +48,7 @@ def examine(registry: Registry, form: FormWish = "fast") -> Sequence[Check]:
     ]
 
 
-def probe(path: str, sha256: str, wish: FormWish) -> None:
+def probe(path: str, sha256: str, wish: FormChoice) -> None:
     """Load a base, as it ships and as it is served, and take one token of it; prints a line of facts.
 
     Run in a process of its own: it may crash.
@@ -88,7 +88,7 @@ def _environment() -> Iterator[Check]:
     yield _try("traces", f"mkdir -p {state_folder()} && chmod u+w {state_folder()}", _state)
 
 
-def _entry(listed: ListedEntry, form: FormWish) -> Iterator[Check]:
+def _entry(listed: ListedEntry, form: FormChoice) -> Iterator[Check]:
     name, entry = listed.entry.name, listed.entry
     yield _try(f"{name}: skill", "", lambda: _skill(listed))  # its error names the file, or what to do
     base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from skillstill.console.settings import MAX_THREADS
-from skillstill.models.decoding import FormWish
+from skillstill.models.decoding import FormChoice
 
 
 def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
@@ -55,7 +55,7 @@ Threads = Annotated[
     ),
 ]
 Form = Annotated[
-    FormWish,
+    FormChoice,
     typer.Option(
         "--form",
         envvar="SKILLSTILL_FORM",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillstill.errors import UsageError
-from skillstill.models.decoding import FormWish
+from skillstill.models.decoding import FormChoice
 from skillstill.util.storage import config_folder
 from skillstill.util.text import one_line
 
@@ -45,7 +45,7 @@ def _read(file: Path) -> dict[str, Any]:
         gpu_layers: int | str | None = None
         endpoint: str | list[str] | None = None
         base: str | None = None
-        form: FormWish | None = None
+        form: FormChoice | None = None
         offline: bool | None = None
         no_trace: bool | None = None
         no_remember: bool | None = None

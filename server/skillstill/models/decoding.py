@@ -6,4 +6,4 @@ DECODING = "greedy/1"  # to be raised if the same prompt and grammar would give 
 
 # In which form a base is loaded: in a faster one if there is one (`forms`), or as it ships. No part of the hash: either
 # solves the same (docs/performance.md).
-FormWish = Literal["fast", "shipped"]
+FormChoice = Literal["fast", "shipped"]

@@ -24,7 +24,7 @@ import llama_cpp as llama
 from pydantic import ValidationError
 
 from skillstill.errors import BaseError, ModelError
-from skillstill.models.decoding import FormWish
+from skillstill.models.decoding import FormChoice
 from skillstill.models.engine import (
     Engine,
     EngineOptions,
@@ -76,8 +76,8 @@ class FormRecord(Frozen):
 
 
 @dataclass(frozen=True)
-class Place:
-    """The place of a base's form, as the llama.cpp that is installed makes it. `base` is the SHA-256."""
+class FormFiles:
+    """The files of a base's form, as the llama.cpp that is installed makes it. `base` is the SHA-256."""
 
     shipped: Path
     base: str
@@ -95,15 +95,15 @@ def forms_folder() -> Path:
     return cache_folder() / "forms"
 
 
-def serving_form(shipped: Path, sha256: str, wish: FormWish = "fast", gpu_layers: int | None = 0) -> ServedForm:
+def serving_form(shipped: Path, sha256: str, choice: FormChoice = "fast", gpu_layers: int | None = 0) -> ServedForm:
     """Return the faster form of a verified base, made if it is not there yet; else the shipped file, and why."""
-    if wish == "shipped":
+    if choice == "shipped":
         return ServedForm(shipped, SHIPPED, reason="asked for")
     if uses_gpu(gpu_layers):
         return ServedForm(shipped, SHIPPED, reason="a graphics processor reads the smaller file faster")
-    place = Place(shipped, sha256)
+    files = FormFiles(shipped, sha256)
     try:
-        return _kept(place) or _made(place)
+        return _kept(files) or _made(files)
     except ModelError as error:
         reason = str(error)
     except OSError as error:
@@ -112,20 +112,20 @@ def serving_form(shipped: Path, sha256: str, wish: FormWish = "fast", gpu_layers
     return ServedForm(shipped, SHIPPED, reason=reason)
 
 
-def _kept(place: Place) -> ServedForm | None:
+def _kept(files: FormFiles) -> ServedForm | None:
     """Return what was made or refused earlier; None if that is nothing, or damaged."""
-    if not (record := _record(place.record)):
+    if not (record := _record(files.record)):
         return None
     if record.refused:
-        return ServedForm(place.shipped, SHIPPED, reason=record.refused)
+        return ServedForm(files.shipped, SHIPPED, reason=record.refused)
     try:
-        locate(ModelFile(source=f"file:{place.file}", sha256=record.sha256))
+        locate(ModelFile(source=f"file:{files.file}", sha256=record.sha256))
     except BaseError:
-        log.warning("%s is damaged or gone: it is made again", place.file)
+        log.warning("%s is damaged or gone: it is made again", files.file)
         return None
     with suppress(OSError):  # somebody else's, readable to us
-        os.utime(place.record)
-    return ServedForm(place.file, KIND, record.divergence)
+        os.utime(files.record)
+    return ServedForm(files.file, KIND, record.divergence)
 
 
 def _record(file: Path) -> FormRecord | None:
@@ -135,48 +135,48 @@ def _record(file: Path) -> FormRecord | None:
         return None
 
 
-def _made(place: Place) -> ServedForm:
+def _made(files: FormFiles) -> ServedForm:
     """Make the form while no other process does. Raise OSError and ModelError."""
     folder = forms_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with locked(folder / LOCK):
-        if found := _kept(place):
+        if found := _kept(files):
             return found
         _prune(folder)
-        if (file_type := _file_type(place.shipped)) != SLOW:
-            return _refuse(place, f"no faster form is known for its type of file, {file_type}")
-        _check_room(place.shipped, folder)
+        if (file_type := _file_type(files.shipped)) != SLOW:
+            return _refuse(files, f"no faster form is known for its type of file, {file_type}")
+        _check_room(files.shipped, folder)
         with TemporaryDirectory(dir=folder, prefix=PART) as part:
-            return _make(place, Path(part) / place.file.name)
+            return _make(files, Path(part) / files.file.name)
 
 
-def _make(place: Place, draft: Path) -> ServedForm:
+def _make(files: FormFiles, draft: Path) -> ServedForm:
     began = time.perf_counter()
-    requantise(place.shipped, draft, KIND)
-    divergence, same = _compare(place.shipped, draft)
-    if not same or divergence > MOST_DIVERGENCE:
-        log.warning("%s is served as it ships: made faster, it answers otherwise", place.shipped.name)
-        return _refuse(place, f"as {KIND} it answers otherwise here ({divergence:.3f} nats away)")
-    record = _keep(place, draft, divergence)
-    seconds, size = time.perf_counter() - began, place.file.stat().st_size / 1e6
-    log.info("made %s in %.1f s: %s as %s, %.0f MB", place.file, seconds, place.shipped.name, KIND, size)
-    return ServedForm(place.file, KIND, record.divergence)
+    requantise(files.shipped, draft, KIND)
+    nats, same = _compare(files.shipped, draft)
+    if not same or nats > MOST_DIVERGENCE:
+        log.warning("%s is served as it ships: made faster, it answers otherwise", files.shipped.name)
+        return _refuse(files, f"as {KIND} it answers otherwise here ({nats:.3f} nats away)")
+    record = _keep(files, draft, nats)
+    seconds, size = time.perf_counter() - began, files.file.stat().st_size / 1e6
+    log.info("made %s in %.1f s: %s as %s, %.0f MB", files.file, seconds, files.shipped.name, KIND, size)
+    return ServedForm(files.file, KIND, record.divergence)
 
 
-def _keep(place: Place, draft: Path, divergence: float) -> FormRecord:
-    """Put the file in its place before its record, on the disk before in its place: what a record names is whole."""
+def _keep(files: FormFiles, draft: Path, nats: float) -> FormRecord:
+    """Put the file in its place before its record, and on the disk before that: what a record names is whole."""
     with draft.open("rb") as content:
         sha256 = hashlib.file_digest(content, "sha256").hexdigest()
         os.fsync(content.fileno())
-    draft.replace(place.file)
-    record = FormRecord(sha256=sha256, divergence=round(divergence, 5))
-    write_atomically(place.record, record.model_dump_json(indent=1) + "\n")
+    draft.replace(files.file)
+    record = FormRecord(sha256=sha256, divergence=round(nats, 5))
+    write_atomically(files.record, record.model_dump_json(indent=1) + "\n")
     return record
 
 
-def _refuse(place: Place, why: str) -> ServedForm:
-    write_atomically(place.record, FormRecord(refused=why).model_dump_json(indent=1) + "\n")
-    return ServedForm(place.shipped, SHIPPED, reason=why)
+def _refuse(files: FormFiles, why: str) -> ServedForm:
+    write_atomically(files.record, FormRecord(refused=why).model_dump_json(indent=1) + "\n")
+    return ServedForm(files.shipped, SHIPPED, reason=why)
 
 
 def requantise(source: Path, target: Path, kind: str) -> None:

@@ -111,7 +111,7 @@ class LlamaModel:
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """Return the next turn, greedily, within the grammar. Raise ContextFull and ModelError."""
         turn = await to_thread.run_sync(self._turn, messages, tools, max_tokens)
-        return await self.base.scheduler.do(self.slot, self.adapter, self._write(turn))
+        return await self.base.scheduler.run(self.slot, self.adapter, self._write(turn))
 
     async def reconsider(self) -> Message | None:
         """Return the last turn written otherwise: back to where it was least sure, and on from its second choice there.
@@ -121,7 +121,7 @@ class LlamaModel:
         turn = self.turn
         if turn is None or turn.writing is None or not turn.writing.reconsider(turn.matchers()):
             return None
-        return await self.base.scheduler.do(self.slot, self.adapter, self._finish(turn, turn.writing))
+        return await self.base.scheduler.run(self.slot, self.adapter, self._finish(turn, turn.writing))
 
     async def likelihoods(self, text: str, passages: Sequence[str]) -> Likelihoods:
         """Return how probable the text is as the meaning of each passage. Raise ModelError.
@@ -134,7 +134,7 @@ class LlamaModel:
             (tokenize(read), tokenize(said)) for read, said in (ranking_prompt(passage, text) for passage in passages)
         ]
         async with self.base.weighing:
-            after = await self.base.scheduler.do(self.base.aside, None, self._weigh(shown, pairs))
+            after = await self.base.scheduler.run(self.base.aside, None, self._weigh(shown, pairs))
         return Likelihoods(tuple(after), len(shown) + sum(len(read) + len(said) for read, said in pairs))
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
@@ -206,10 +206,10 @@ def _likelihood(read: Sequence[int], said: Sequence[int]) -> Steps[float]:
     """Return the natural-log probability of `said` after what the sequence holds and `read`."""
     tokens, total = [*read, *said], 0.0
 
-    def hear(at: int, logits: Logits) -> None:
+    def add(at: int, logits: Logits) -> None:
         nonlocal total
         if at + 1 < len(tokens):
             total += float(logits[tokens[at + 1]]) - log_sum_exp(logits)
 
-    yield Read(tokens, len(read) - 1, hear)
+    yield Read(tokens, len(read) - 1, add)
     return total

@@ -11,13 +11,13 @@ from anyio import to_thread
 
 from skillstill.chat import dialect_named
 from skillstill.errors import BaseError, UsageError
-from skillstill.models.decoding import FormWish
+from skillstill.models.decoding import FormChoice
 from skillstill.models.sources import locate
 from skillstill.types import Adapter, Model, ModelFile, Models, ModelSpec
 
 # llama.cpp and an HTTP client cost most of a second to import: each is loaded by the first lease that needs it.
 if TYPE_CHECKING:
-    from skillstill.models.backends import Place
+    from skillstill.models.backends import Backend
     from skillstill.models.llama import LlamaBase
     from skillstill.models.remote import Endpoint
 
@@ -37,7 +37,7 @@ class LocalOptions:
     gpu_layers: int | None = None
     threads: int | None = None
     slots: int = 1
-    form: FormWish = "fast"
+    form: FormChoice = "fast"
 
 
 class LocalModels:
@@ -96,22 +96,22 @@ class RemoteModels:
 
     def __init__(self, addresses: str | Sequence[str], keys: str = "", here: Models | None = None) -> None:
         """`keys` are one for all servers or one for each, with spaces between. Raise UsageError."""
-        from skillstill.models.backends import Backend, Here
+        from skillstill.models.backends import LocalBackend, RemoteBackend
 
         self.endpoints = _endpoints([addresses] if isinstance(addresses, str) else addresses, keys.split())
         self.here = here
         patience = ALONE if len(self.endpoints) == 1 and here is None else WITH_OTHERS
-        self.places: list[Place] = [Backend(one, seconds=patience) for one in self.endpoints]
+        self.backends: list[Backend] = [RemoteBackend(one, seconds=patience) for one in self.endpoints]
         if here:
-            self.places.append(Here(here))
+            self.backends.append(LocalBackend(here))
 
     @asynccontextmanager
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
         """Raise ModelError and BaseError."""
-        from skillstill.models.relay import Relay, ScoringRelay
+        from skillstill.models.failover import FailoverModel, ScoringFailoverModel
 
-        async with Relay(self.places, spec) as relay:
-            yield ScoringRelay(relay) if relay.scores else relay
+        async with FailoverModel(self.backends, spec) as model:
+            yield ScoringFailoverModel(model) if model.scores else model
 
     def label(self, spec: ModelSpec) -> str:
         """Return the addresses of all; the trace tells which of them answered."""

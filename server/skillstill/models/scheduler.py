@@ -19,7 +19,7 @@ from skillstill.models.slot import Slot
 from skillstill.types import Adapter
 from skillstill.util.meters import EngineMeter
 
-SHARED = 64  # tokens of a batch while others wait, so that nobody waits for long: 5 to 10 % slower than 128
+SHARED_BATCH = 64  # tokens of a batch while others wait, so that nobody waits for long: 5 to 10 % slower than 128
 FEW = 8  # tokens that are read together with those of others: the next of a turn, and what a grammar forces
 LOOK = 0.5  # seconds between two looks at how many cores are free
 Result = TypeVar("Result")
@@ -28,15 +28,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Tokens that a sequence is to read next, at least one. `hear` is told the logits after each from `wanted` on."""
+    """Tokens that a sequence is to read next, at least one. `on_logits` is told those after each from `wanted` on."""
 
     tokens: Sequence[int]
     wanted: int = -1  # only the last
-    hear: Callable[[int, Logits], None] | None = None
+    on_logits: Callable[[int, Logits], None] | None = None
 
     @property
     def first_wanted(self) -> int:
-        return self.wanted if self.hear else len(self.tokens) - 1
+        return self.wanted if self.on_logits else len(self.tokens) - 1
 
 
 Steps = Generator[Read, Logits, Result]
@@ -44,42 +44,42 @@ Steps = Generator[Read, Logits, Result]
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """Steps of one run, how much of their last wish is read, and when they last had a share of a batch."""
+    """Steps of one run: what they want read next, how much of it is, and when they last had a share of a batch."""
 
     slot: Slot
     adapter: Adapter | None
     steps: Steps[Any]
     future: Future[Any] = field(default_factory=Future)
-    wish: Read | None = None
+    pending: Read | None = None
     done: int = 0
-    served: float = field(default_factory=monotonic)
+    last_served: float = field(default_factory=monotonic)
 
     @property
     def left(self) -> int:
-        return len(self.wish.tokens) - self.done if self.wish else 0
+        return len(self.pending.tokens) - self.done if self.pending else 0
 
     def begin(self) -> None:
-        """Learn what the steps want first. They start here, in the engine's thread, where they may touch their slot."""
-        if self.wish is None and not self.future.cancelled():
-            self._go_on(None)
+        """Let the steps say what they want first. They run in the engine's thread, where they may touch their slot."""
+        if self.pending is None and not self.future.cancelled():
+            self._resume(None)
 
     def part(self, count: int) -> Part:
-        """Return the next `count` tokens of the wish as a part of a batch."""
-        assert self.wish
-        tokens = self.wish.tokens[self.done : self.done + count]
-        wanted = min(len(tokens), max(0, self.wish.first_wanted - self.done))
+        """Return the next `count` tokens that are to be read as a part of a batch."""
+        assert self.pending
+        tokens = self.pending.tokens[self.done : self.done + count]
+        wanted = min(len(tokens), max(0, self.pending.first_wanted - self.done))
         return Part(self.slot.sequence, len(self.slot.tokens), tokens, wanted)
 
-    def hear(self, part: Part, rows: Sequence[Logits]) -> None:
-        """Take what was read in; if that was all of the wish, go on."""
-        assert self.wish
+    def advance(self, part: Part, rows: Sequence[Logits]) -> None:
+        """Note what was read; if that was all that the steps wanted, let them go on."""
+        assert self.pending
         self.slot.tokens += part.tokens
-        if self.wish.hear:
+        if self.pending.on_logits:
             for at, logits in enumerate(rows, self.done + part.wanted):
-                self.wish.hear(at, logits)
+                self.pending.on_logits(at, logits)
         self.done += len(part.tokens)
         if not self.left:
-            self._go_on(rows[-1])
+            self._resume(rows[-1])
 
     def fail(self, error: Exception) -> None:
         """End with this error. What the slot holds is not known any more."""
@@ -91,16 +91,16 @@ class Work:
         """Let a cancelled run's steps clean up."""
         self.steps.close()
 
-    def _go_on(self, logits: Logits | None) -> None:
+    def _resume(self, logits: Logits | None) -> None:
         try:
-            self.wish, self.done = (next(self.steps) if logits is None else self.steps.send(logits)), 0
+            self.pending, self.done = (next(self.steps) if logits is None else self.steps.send(logits)), 0
         except StopIteration as end:
             self._end(end.value)
         except Exception as error:
             self._end(error=error)
 
     def _end(self, value: object = None, error: Exception | None = None) -> None:
-        self.wish = None
+        self.pending = None
         if self.future.set_running_or_notify_cancel():
             self.future.set_exception(error) if error else self.future.set_result(value)
 
@@ -115,7 +115,7 @@ class Scheduler:
         self._thread: Thread | None = None
         self._looked = 0.0
 
-    async def do(self, slot: Slot, adapter: Adapter | None, steps: Steps[Result]) -> Result:
+    async def run(self, slot: Slot, adapter: Adapter | None, steps: Steps[Result]) -> Result:
         """Return what the steps return. If the caller is cancelled, they stop before the next batch.
 
         Raise what they raise, and ModelError if the engine fails.
@@ -160,11 +160,11 @@ class Scheduler:
         waiting = [work for work in works if work.left]
         if not waiting:
             return
-        group = _batch_mates(waiting)
+        group = _next_group(waiting)
         try:
             self._settle_threads()
             self._engine.use(group[0].adapter)
-            room = SHARED if len(waiting) > 1 else self._engine.capacity
+            room = SHARED_BATCH if len(waiting) > 1 else self._engine.capacity
             self._read(list(_shares(group, room)))
         except ModelError as error:
             for work in group:
@@ -175,8 +175,8 @@ class Scheduler:
         self._meter.count_batch([count for _, count in shares])
         now = monotonic()
         for (work, _), part, rows in zip(shares, parts, self._engine.read(parts), strict=True):
-            work.served = now
-            work.hear(part, rows)
+            work.last_served = now
+            work.advance(part, rows)
 
     def _settle_threads(self) -> None:
         if monotonic() - self._looked > LOOK:
@@ -193,14 +193,14 @@ class Scheduler:
                 work.fail(error)
 
 
-def _batch_mates(waiting: Sequence[Work]) -> Sequence[Work]:
+def _next_group(waiting: Sequence[Work]) -> Sequence[Work]:
     """Return the work that has waited longest, and those of the same adapter that a batch can hold beside it.
 
     Works that want a few tokens share a batch, which costs hardly more than one of them alone. A long stretch is read
     by itself: llama.cpp splits a batch until its sequences are of equal length, and small pieces take longer (174
     tokens a second in place of 235).
     """
-    first = min(waiting, key=lambda work: work.served)
+    first = min(waiting, key=lambda work: work.last_served)
     if first.left > FEW:
         return [first]
     return [work for work in waiting if work.adapter == first.adapter and work.left <= FEW]
@@ -208,7 +208,7 @@ def _batch_mates(waiting: Sequence[Work]) -> Sequence[Work]:
 
 def _shares(group: Sequence[Work], room: int) -> Iterator[tuple[Work, int]]:
     """Yield how many tokens of each work a batch holds. Those that have waited longest come first."""
-    for work in sorted(group, key=lambda work: work.served):
+    for work in sorted(group, key=lambda work: work.last_served):
         if count := min(work.left, room):
             yield work, count
         room -= count

@@ -75,7 +75,7 @@ def _with_end(grammar: str) -> str:
     return f"start: turn {END}\nturn: {grammar.removeprefix('start: ')}"
 
 
-def lack(server: Server, file: ModelFile) -> str:
+def missing_adapter(server: Server, file: ModelFile) -> str:
     """Return that it lacks the adapter, and how to start it so that it does not."""
     digits = file.sha256[:DIGITS]
     option = f"--lora-modules {digits}=FOLDER" if server.kind is ServerKind.VLLM else f"--lora {digits}.gguf"
@@ -84,7 +84,7 @@ def lack(server: Server, file: ModelFile) -> str:
     )
 
 
-async def introduce(client: httpx2.AsyncClient) -> Server:
+async def identify(client: httpx2.AsyncClient) -> Server:
     """Return what the server at the client's address is. Raise ModelBusy if it is not well, and ModelError."""
     health = await _get(client, "/health")
     if health.status_code >= 500 and health.status_code != 501:  # 501: it has no such page, like 404

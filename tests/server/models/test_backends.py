@@ -206,8 +206,8 @@ async def test_a_server_that_is_not_well_is_left_alone_for_a_while_that_grows(
     assert sick.looks == ["/health"]
     rests = []
     for _ in range(3):
-        models.places[0].fail(ModelError("again"))
-        rests.append(round(models.places[0].rest))
+        models.backends[0].note_failure(ModelError("again"))
+        rests.append(round(models.backends[0].cooldown))
     assert rests == [60, 120, 240]
 
 

@@ -41,8 +41,8 @@ async def run_arm(
     """Return the outcomes of these goals in their order, and write them to `folder.outcomes(split, arm)`.
 
     Outcomes are first appended to a file under the arm's key. A goal that is in this file is not run again, unless its
-    run failed. Goals run one at a time in one process: a base decodes one turn at a time anyway, and seconds are
-    measured without other runs on the machine.
+    run failed. Goals run one at a time in one process, so that seconds are measured without other runs on the
+    machine.
 
     Raises StageError if no goal could be run at all.
     """

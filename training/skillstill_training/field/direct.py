@@ -61,7 +61,7 @@ class DirectModel:
         if matcher.is_error():
             raise ValueError(f"not a grammar: {matcher.get_error()}")
         writing = SampledWriting(self.base.engine, matcher, self.base.end, temperature, seed)
-        reused = await self.base.scheduler.do(self._slot, None, self._write(prompt, writing, tokens))
+        reused = await self.base.scheduler.run(self._slot, None, self._write(prompt, writing, tokens))
         return Written(writing.text, len(prompt.tokens) - reused, len(writing.tokens))
 
     def _write(self, prompt: Prompt, writing: Writing, room: int) -> Steps[int]:
