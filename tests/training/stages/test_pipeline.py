@@ -21,8 +21,8 @@ from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill_training.cli.release import _teach
 from skillstill_training.cli.release_output import paragraph
-from skillstill_training.crew.crew import ALONE
 from skillstill_training.evaluation.looks import log_look
+from skillstill_training.executors.executor import IN_PROCESS
 from skillstill_training.export.shipped import proof_file
 from skillstill_training.learning.started import TrainingStart, started_file, trained_file
 from skillstill_training.run.folder import RunFolder
@@ -130,7 +130,7 @@ def settings_dataset(settings_goals: RunFolder, tmp_path_factory: pytest.TempPat
     skill, run = copy_settings(home), copy_run(settings_goals, RunFolder(home / "dataset"))
     with pytest.MonkeyPatch.context() as patch:
         move_home(home, patch)
-        _teach(skill, "constructed", True, ALONE)(run, lambda progress: None)
+        _teach(skill, "constructed", True, IN_PROCESS)(run, lambda progress: None)
         make_dataset(skill, run)
     return run
 
@@ -145,7 +145,7 @@ def with_dataset(settings: Path, tmp_path: Path, settings_dataset: RunFolder) ->
 def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
     def run(watch: Watch, **changes: Any) -> PipelineResult:
         order = TrainingOrder(
-            teach=_teach(settings, "constructed", True, ALONE), registry=registry_of(settings), **changes
+            teach=_teach(settings, "constructed", True, IN_PROCESS), registry=registry_of(settings), **changes
         )
         folder = resume_run(tmp_path / "runs", settings)
         with folder.alone():

@@ -52,6 +52,11 @@ def load_families(skill: Path) -> tuple[Family, ...]:
     return families
 
 
+def families_by_name(skill: Path) -> dict[str, Family]:
+    """Return the families of a skill folder by their names. Raise GoalsError."""
+    return {family.name: family for family in load_families(skill)}
+
+
 def load_wordings(skill: Path, kind: str, families: Sequence[Family]) -> Wordings:
     """Read `wordings/KIND.toml`: for each family, the ways to say it. Raise GoalsError."""
     file = skill / "wordings" / f"{kind}.toml"

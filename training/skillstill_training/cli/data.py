@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from skillstill_training.cli.teachers import TeacherTerms
-    from skillstill_training.crew.crew import Crew
+    from skillstill_training.executors.executor import Executor
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.run.recipe import Recipe
     from skillstill_training.teachers.batch import OnProgress, TeachingProgress
@@ -53,7 +53,7 @@ def goals(
     import anyio
 
     from skillstill_training.cli import output
-    from skillstill_training.crew.cluster import crew_at
+    from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.goals import make_goals
     from skillstill_training.workspaces import load_sources
@@ -61,8 +61,10 @@ def goals(
     folder = skill_folder(skill)
     run = RunFolder.new(runs, folder.absolute().name)
     recipe = _recipe(folder, seed, few)
-    with run.alone(), crew_at(ray) as crew, output.sampling_progress(len(load_sources(folder))) as listener:
-        made = anyio.run(lambda: make_goals(folder, run, recipe=recipe, offline=offline, listener=listener, crew=crew))
+    with run.alone(), executor_at(ray) as executor, output.sampling_progress(len(load_sources(folder))) as listener:
+        made = anyio.run(
+            lambda: make_goals(folder, run, recipe=recipe, offline=offline, listener=listener, executor=executor)
+        )
     output.print_goals(made, as_json=json)
     return 0
 
@@ -101,7 +103,7 @@ def traces(
 
     from skillstill_training.cli import output
     from skillstill_training.cli.teachers import TeacherTerms
-    from skillstill_training.crew.cluster import crew_at
+    from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.teachers.ledger import Budget, Price
 
     folder = skill_folder(skill)
@@ -111,9 +113,9 @@ def traces(
         raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
     if ray and not constructed:
         raise UsageError("a model teacher's work is done by its server: leave --ray out, and raise --at-once")
-    with crew_at(ray) as crew:
+    with executor_at(ray) as executor:
         if constructed:
-            work = construct_traces(folder, run_dir, limit, at_once, offline, crew)
+            work = construct_traces(folder, run_dir, limit, at_once, offline, executor)
         else:
             costs = (Price.parse(price) if price else None, Budget.parse(budget, budget_tokens))
             terms = TeacherTerms(samples, *costs, least, probe, at_once)
@@ -190,15 +192,15 @@ def skill_folder(skill: str) -> Path:
 
 
 def construct_traces(
-    skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool, crew: "Crew"
+    skill: Path, run: "RunFolder", limit: int | None, at_once: int, offline: bool, executor: "Executor"
 ) -> "Work":
     from skillstill_training.stages.traces import make_traces
-    from skillstill_training.teachers.crew_teacher import CrewTeacher
+    from skillstill_training.teachers.distributed_teacher import distributed_teacher
 
     recipe = run.recipe()
-    teacher = CrewTeacher.constructed(skill, recipe.constructed, recipe.seed, crew)
+    teacher = distributed_teacher(skill, recipe.constructed, recipe.seed, executor)
     return lambda on_progress: make_traces(
-        skill, run, teacher, limit=limit, at_once=crew.at_once(at_once), offline=offline, on_progress=on_progress
+        skill, run, teacher, limit=limit, at_once=executor.at_once(at_once), offline=offline, on_progress=on_progress
     )
 
 

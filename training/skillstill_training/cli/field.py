@@ -55,7 +55,7 @@ def field(
     import anyio
 
     from skillstill_training.cli import field_output
-    from skillstill_training.crew.cluster import crew_at
+    from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.field.measure import FieldOptions
     from skillstill_training.field.question import freeze_questions
     from skillstill_training.stages.field import ask_field
@@ -80,8 +80,8 @@ def field(
     results = runs / folder.absolute().name / "field"
     if questions:
         results = results / questions.stem
-    with crew_at(ray) as crew, field_output.field_progress() as on_progress:
-        options = replace(options, crew=crew)
+    with executor_at(ray) as executor, field_output.field_progress() as on_progress:
+        options = replace(options, executor=executor)
         asked = anyio.run(_questions, folder, options, questions, workspace)
         result = anyio.run(lambda: ask_field(folder, subject, asked, results, options, on_progress=on_progress))
     if record:

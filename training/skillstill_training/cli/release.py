@@ -22,7 +22,7 @@ from skillstill_training.cli.data import (
 if TYPE_CHECKING:
     from skillstill.types import ModelFile
 
-    from skillstill_training.crew.crew import Crew
+    from skillstill_training.executors.executor import Executor
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import Teach
     from skillstill_training.teachers.batch import OnProgress, TeachingProgress
@@ -157,8 +157,8 @@ def evaluate(
     _check_extra()
 
     from skillstill_training.cli import release_output
-    from skillstill_training.crew.cluster import crew_at
     from skillstill_training.evaluation.comparisons import resolve_comparisons
+    from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.run.recipe import load_recipe
     from skillstill_training.stages.pipeline import measure
     from skillstill_training.stages.publish import registry_of
@@ -167,10 +167,10 @@ def evaluate(
     run_dir = run_folder(run, runs, folder)
     file = _trained_base(base, run_dir, folder)
     comparisons = resolve_comparisons(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
-    with run_dir.alone(), crew_at(ray) as crew, release_output.stage_screen() as screen:
+    with run_dir.alone(), executor_at(ray) as executor, release_output.stage_screen() as screen:
         run_dir.follow(load_recipe(folder))
         with screen.stage("evaluate") as tell:
-            scorecard = measure(folder, run_dir, file, comparisons, tell, offline=offline, crew=crew)
+            scorecard = measure(folder, run_dir, file, comparisons, tell, offline=offline, executor=executor)
     release_output.print_scorecard(scorecard, run_dir, as_json=json)
     return 0
 
@@ -237,7 +237,7 @@ def train(
     _check_extra()
 
     from skillstill_training.cli import release_output
-    from skillstill_training.crew.cluster import crew_at
+    from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import TrainingOrder, resume_run, train_skill
     from skillstill_training.stages.publish import registry_of
@@ -245,16 +245,16 @@ def train(
     folder = skill_folder(skill)
     run_dir = RunFolder(run.resolve()) if run else resume_run(runs, folder)
     into = registry or registry_of(folder)
-    with run_dir.alone(), crew_at(ray) as crew, release_output.stage_screen() as screen:
+    with run_dir.alone(), executor_at(ray) as executor, release_output.stage_screen() as screen:
         order = TrainingOrder(
-            teach=_teach(folder, teacher, offline, crew),
+            teach=_teach(folder, teacher, offline, executor),
             registry=into,
             base=base,
             larger=larger,
             wrong=wrong,
             minutes=minutes,
             offline=offline,
-            crew=crew,
+            executor=executor,
             processes=processes,
         )
         ending = train_skill(folder, run_dir, order, screen)
@@ -291,7 +291,7 @@ def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "Mo
     return noted or _base(given_base, skill)
 
 
-def _teach(skill: Path, teacher: str, offline: bool, crew: "Crew") -> "Teach":
+def _teach(skill: Path, teacher: str, offline: bool, executor: "Executor") -> "Teach":
     """Return who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
 
@@ -299,7 +299,7 @@ def _teach(skill: Path, teacher: str, offline: bool, crew: "Crew") -> "Teach":
 
     def teach(run: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
         if teacher == "constructed":
-            work = construct_traces(skill, run, None, os.cpu_count() or 1, offline, crew)
+            work = construct_traces(skill, run, None, os.cpu_count() or 1, offline, executor)
         else:
             work = teach_traces(skill, run, teacher, TeacherTerms(), (), None, False, offline)
         return anyio.run(work, on_progress)

@@ -18,7 +18,7 @@ from skillstill.skills.code import brings_tools, import_from, load_toolset
 from skillstill.skills.lending import DESIGN, lending_folders
 from skillstill.tools.kit.toolset import GOLDEN, read_goldens
 
-from skillstill_training.authoring.families import Family, load_families
+from skillstill_training.authoring.families import Family, families_by_name
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.util.hashes import files_sha256
 from skillstill_training.util.skillcode import code_files
@@ -72,7 +72,7 @@ def baseline_pin(skill: str) -> str:
 def borrowed_families(skill: str, pin: str, *names: str) -> tuple[Family, ...]:
     """Return the families of these names, in this order. Raise GoalsError."""
     _check_pin(skill, pin, code_pin(skill))
-    known = {family.name: family for family in load_families(lender(skill))}
+    known = families_by_name(lender(skill))
     if unknown := [name for name in names if name not in known]:
         raise GoalsError(f"the skill {skill} has no family {unknown[0]!r}; it has {', '.join(known)}")
     return tuple(known[name] for name in names)

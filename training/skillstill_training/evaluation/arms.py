@@ -141,7 +141,7 @@ class OracleArm:
 class ArmFactory:
     """Builds the arms of one evaluation from the values that they share and the model files that differ.
 
-    offline   the workers of a crew fetch no model either
+    offline   the workers of an executor fetch no model either
     """
 
     folder: Path

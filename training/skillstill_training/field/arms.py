@@ -60,7 +60,7 @@ class FieldArm(Protocol):
     @property
     def key(self) -> str: ...
 
-    async def ask(self, asked: Asked, root: Path) -> FieldRow: ...
+    async def solve(self, asked: Asked, root: Path) -> FieldRow: ...
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class LoopArm:
         confidence = self.calibration.model_dump_json() if self.calibration else ""
         return hash_parts(contract, self.spec.dialect, self.told or "", confidence)
 
-    async def ask(self, asked: Asked, root: Path) -> FieldRow:
+    async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
             trace = await solve(asked, self.skill, model, root, self.label, told=self.told)
@@ -105,7 +105,7 @@ class ScriptArm:
         """Raise StageError if there is none, GateError if it is not the frozen one."""
         return cls(load_baseline(skill_folder), hash_parts(baseline_hash(skill_folder)))
 
-    async def ask(self, asked: Asked, root: Path) -> FieldRow:
+    async def solve(self, asked: Asked, root: Path) -> FieldRow:
         start = time.monotonic()
         try:
             text = await to_thread.run_sync(self.answer, asked.prompt, root)
@@ -131,7 +131,7 @@ class RetrievalArm:
     key: str = "bm25s-0.3.16-1"
     _indexes: dict[Path, Retrieval] = field(default_factory=dict)
 
-    async def ask(self, asked: Asked, root: Path) -> FieldRow:
+    async def solve(self, asked: Asked, root: Path) -> FieldRow:
         start = time.monotonic()
         leads = await to_thread.run_sync(self._find, asked.prompt, root)
         answer = FieldAnswer(status="escalate", text="see the places", leads=leads)
@@ -164,7 +164,7 @@ class DirectArm:
     def key(self) -> str:
         return hash_parts(self.file.sha256, self.form.name, FORMS_VERSION)
 
-    async def ask(self, asked: Asked, root: Path) -> FieldRow:
+    async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
         model = await self._loaded()
         start = time.monotonic()
@@ -212,7 +212,7 @@ class PlanArm:
     def key(self) -> str:
         return hash_parts(behaviour_hash(self.skill), *(plan.model_dump_json() for plan in self.plans.values()))
 
-    async def ask(self, asked: Asked, root: Path) -> FieldRow:
+    async def solve(self, asked: Asked, root: Path) -> FieldRow:
         plan = self.plans[asked.id]
         calls = (Message(role="assistant", calls=(call,)) for call in plan.calls)
         trace = await solve(asked, self.skill, ScriptedModel([*calls, plan.answer]), root, self.label)

@@ -19,9 +19,9 @@ from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec
 
 from skillstill_training.authoring.goal import Split
-from skillstill_training.crew.crew import ALONE, Crew, Work, check_same_code
-from skillstill_training.crew.parcels import Packer, Parcel, SentModel
 from skillstill_training.evaluation.arms import file_stem
+from skillstill_training.executors.executor import IN_PROCESS, Distributed, Executor, Work, check_same_code
+from skillstill_training.executors.parcels import Packer, Parcel, SentModel, found_models, send_models
 from skillstill_training.field.arms import (
     Asked,
     DirectArm,
@@ -89,7 +89,7 @@ class FieldOptions:
     reason: str = ""
     offline: bool = False
     threads: int | None = None
-    crew: Crew = ALONE
+    executor: Executor = IN_PROCESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +165,13 @@ async def measure_in_field(
     for arm in arms:
         asked = _asked(arm, questions, options)
         rows = await ask_all(
-            CrewFieldArm.of(arm, skill_folder, subject, options),
+            _distributed(arm, skill_folder, subject, options),
             asked,
             questions.known,
             questions.roots,
             results / f"{options.split}.{arm.name}.{arm.key}.jsonl",
             on_progress,
-            options.crew.at_once(1),
+            options.executor.at_once(1),
         )
         judged[arm.name] = judge_rows(asked, rows)
     gains = (measure_gain(other, judged.get("ours", ()), judged[other]) for other in judged if other != "ours")
@@ -181,11 +181,16 @@ async def measure_in_field(
         base=subject.base,
         adapter=subject.adapter,
         contract=serving_hash(skill, subject.base, subject.adapter),
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors{options.crew.label}",
+        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors{options.executor.label}",
         scores=tuple(score_field(arm.name, arm.label, judged[arm.name]) for arm in arms),
         gains=tuple(gain for gain in gains if gain),
     )
     return FieldTest(result, judged)
+
+
+def _distributed(arm: FieldArm, skill_folder: Path, subject: Subject, options: FieldOptions) -> FieldArm:
+    work = options.executor.distribute(arm.solve, lambda pack: FieldJob.of(arm, skill_folder, subject, options, pack))
+    return Distributed(arm.name, work, arm.label, arm.key)
 
 
 def _asked(arm: FieldArm, questions: FieldSet, options: FieldOptions) -> Sequence[FieldQuestion]:
@@ -232,24 +237,6 @@ def _plans(skill_folder: Path) -> Mapping[str, Plan]:
     return {plan.question: plan for plan in read_lines(file, Plan)} if file.is_file() else {}
 
 
-@dataclass(frozen=True, slots=True)
-class CrewFieldArm:
-    """An arm whose questions are asked by a crew."""
-
-    name: FieldArmName
-    label: str
-    key: str
-    work: Work[Asked, FieldRow]
-
-    @classmethod
-    def of(cls, arm: FieldArm, skill_folder: Path, subject: Subject, options: FieldOptions) -> "CrewFieldArm":
-        work = options.crew.take(arm.ask, lambda pack: FieldJob.of(arm, skill_folder, subject, options, pack))
-        return cls(arm.name, arm.label, arm.key, work)
-
-    async def ask(self, asked: Asked, root: Path) -> FieldRow:
-        return await self.work(asked, root)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldJob:
     """The work of an arm as it travels: what it is built from. `key` is that of the arm that was sent."""
@@ -265,23 +252,22 @@ class FieldJob:
     def of(cls, arm: FieldArm, skill_folder: Path, subject: Subject, options: FieldOptions, pack: Packer) -> "FieldJob":
         files = {"base": subject.base, "adapter": subject.adapter, "larger": options.larger, "largest": options.largest}
         needed = NEEDED.get(arm.name, ())
-        models = {role: SentModel.of(file, pack) for role, file in files.items() if file and role in needed}
         return cls(
             name=arm.name,
             key=arm.key,
             skill=pack(skill_folder),
-            models=models,
+            models=send_models(files, needed, pack),
             calibration=subject.calibration,
             offline=options.offline,
         )
 
     def start(self) -> Work[Asked, FieldRow]:
         skill = load_skill(folder := self.skill.place())
-        files = {role: model.here() for role, model in self.models.items()}
+        files = found_models(self.models)
         subject = Subject(files.get("base", skill.subagent.base), files.get("adapter"), self.calibration)
         larger, largest, threads = files.get("larger"), files.get("largest"), 1  # a worker is one processor
         options = FieldOptions(arms=(self.name,), larger=larger, largest=largest, threads=threads)
         models = LocalModels(LocalOptions(offline=self.offline, threads=threads))
         arm = next(_arms(folder, skill, subject, models, options))
         check_same_code(self.key, arm.key)
-        return arm.ask
+        return arm.solve

@@ -45,7 +45,7 @@ async def ask_all(
             nonlocal count
             prompt, earlier = prompt_of(question, known), done.get(question.id)
             if earlier is None or earlier.prompt != prompt:
-                done[question.id] = await arm.ask(Asked(id=question.id, prompt=prompt), roots[question.workspace])
+                done[question.id] = await arm.solve(Asked(id=question.id, prompt=prompt), roots[question.workspace])
                 log.append([done[question.id]])
             count += 1
             on_progress(FieldProgress(arm.name, done=count, questions=len(asked)))

@@ -15,13 +15,13 @@ from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import model_file
 from skillstill.skills.skill import load_skill
 
-from skillstill_training.authoring.families import load_families
+from skillstill_training.authoring.families import families_by_name
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.evaluation.arms import Arm, ArmFactory
-from skillstill_training.evaluation.crew_arm import CrewArm
+from skillstill_training.evaluation.distributed_arm import distributed_arm
 from skillstill_training.evaluation.resampling import success_interval
 from skillstill_training.evaluation.subset import Subset
+from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.gguf.lora import Layout, read_peft, write_lora
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
@@ -62,14 +62,14 @@ class Trials:
         episodes: int,
         *,
         offline: bool = False,
-        crew: Crew = ALONE,
+        executor: Executor = IN_PROCESS,
     ) -> None:
-        families = {family.name: family for family in load_families(skill_folder)}
+        families = families_by_name(skill_folder)
         held_out = {name for name, family in families.items() if family.held_out}
         trained = [goal for goal in run.frozen_goals() if goal.family not in held_out]
         self.goals: Sequence[Goal] = Subset.select(trained, held_out, EvaluationConfig(calibration=episodes)).validation
         self.roots = workspace_roots(skill_folder, {goal.workspace for goal in self.goals}, offline)
-        self.layout, self.crew = Layout.of(base), crew
+        self.layout, self.executor = Layout.of(base), executor
         skill = load_skill(skill_folder)
         self.behaviour = behaviour_hash(skill)[:12]
         self.factory = partial(
@@ -96,7 +96,7 @@ class Trials:
             with TemporaryDirectory() as work:
                 adapter = Path(work, "adapter.gguf")
                 write_lora(adapter, self.layout.placed(read_peft(checkpoint)), self.layout, "F16")
-                arm = CrewArm.of(self.factory(adapter=model_file(adapter)), "ours", self.crew)
+                arm = distributed_arm(self.factory(adapter=model_file(adapter)), "ours", self.executor)
                 assert arm
                 write_lines(file, anyio.run(self._solved, arm, checkpoint, told))
         choice = _choice(checkpoint, read_lines(file, Outcome))
@@ -110,7 +110,7 @@ class Trials:
             told(_choice(checkpoint, list(outcomes.values())), len(outcomes), len(self.goals))
             outcomes[goal.id] = await arm.solve(goal, self.roots[goal.workspace])
 
-        await each(self.goals, solve, self.crew.at_once(1))
+        await each(self.goals, solve, self.executor.at_once(1))
         return [outcomes[goal.id] for goal in self.goals]
 
 

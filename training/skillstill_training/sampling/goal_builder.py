@@ -8,11 +8,11 @@ from random import Random
 from skillstill.errors import OracleError
 from skillstill.skills.skill import Skill, load_skill
 
-from skillstill_training.authoring.families import Family, load_families
+from skillstill_training.authoring.families import Family, families_by_name
 from skillstill_training.authoring.goal import Draft, Goal, Split, goal_id
-from skillstill_training.crew.crew import Work, check_same_code
-from skillstill_training.crew.parcels import Parcel
 from skillstill_training.episode import code_hash, execute, oracle_context
+from skillstill_training.executors.executor import Work, check_same_code
+from skillstill_training.executors.parcels import Parcel
 from skillstill_training.run.recipe import SpeechConfig
 from skillstill_training.sampling.proofs import Proof, Proofs, proof_key
 from skillstill_training.sampling.wording import say
@@ -27,13 +27,13 @@ class UnfitGoal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GoalBuilder:
-    """Makes goals of one skill. Without `proofs`, it executes every plan anew; a `crew` executes them elsewhere."""
+    """Makes goals of one skill. Without `proofs`, it executes every plan anew; `proving` may do so elsewhere."""
 
     skill: Skill
     speech: SpeechConfig
     seed: int
     proofs: Proofs | None = None
-    crew: Work[Goal, Proof] | None = None
+    proving: Work[Goal, Proof] | None = None
 
     def compose(
         self, draft: Draft, family: Family, built: BuiltWorkspace, split: Split, wordings: Sequence[Wording]
@@ -66,7 +66,7 @@ class GoalBuilder:
             return goal
         proof = self.proofs.of(proof_key(goal, self.seed)) if self.proofs else None
         if proof is None:
-            prove = self.crew or Prover(self.skill, {family.name: family}, self.seed).prove
+            prove = self.proving or Prover(self.skill, {family.name: family}, self.seed).prove
             proof = await prove(goal, built.root)
             if self.proofs:
                 self.proofs.keep(proof)
@@ -105,6 +105,6 @@ class ProvingJob:
     code: str
 
     def start(self) -> Work[Goal, Proof]:
-        skill, families = load_skill(folder := self.skill.place()), load_families(folder)
+        skill = load_skill(folder := self.skill.place())
         check_same_code(self.code, code_hash(skill))
-        return Prover(skill, {family.name: family for family in families}, self.seed).prove
+        return Prover(skill, families_by_name(folder), self.seed).prove

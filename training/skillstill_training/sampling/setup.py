@@ -11,8 +11,8 @@ from skillstill.skills.skill import Skill, load_skill
 
 from skillstill_training.authoring.families import Family, load_families, load_wordings
 from skillstill_training.authoring.goal import SPLITS, Split
-from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.episode import code_hash
+from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.run.recipe import Recipe
 from skillstill_training.sampling.gates import check_origins
 from skillstill_training.sampling.goal_builder import GoalBuilder, Prover, ProvingJob
@@ -43,7 +43,7 @@ async def build_sampling(
     *,
     offline: bool = False,
     on_workspace: OnWorkspace = ignore,
-    crew: Crew = ALONE,
+    executor: Executor = IN_PROCESS,
 ) -> AsyncIterator[SamplingSetup]:
     """Set up the sampling of a skill's folder, as long as its proofs are open.
 
@@ -58,9 +58,9 @@ async def build_sampling(
     by_split = _by_split(workspaces, folder)
     with Proofs(folder) as proofs:
         prover = Prover(skill, {one.name: one for one in families}, recipe.seed)
-        prove = crew.take(prover.prove, lambda pack: ProvingJob(pack(folder), recipe.seed, code_hash(skill)))
+        prove = executor.distribute(prover.prove, lambda pack: ProvingJob(pack(folder), recipe.seed, code_hash(skill)))
         builder = GoalBuilder(skill, recipe.goals.speech, recipe.seed, proofs, prove)
-        sampler = Sampler(builder, recipe.goals, train, test, by_split, crew.at_once(BATCH))
+        sampler = Sampler(builder, recipe.goals, train, test, by_split, executor.at_once(BATCH))
         yield SamplingSetup(families, workspaces, sampler)
 
 

@@ -20,17 +20,17 @@ from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile, Models
 
-from skillstill_training.authoring.families import load_families
+from skillstill_training.authoring.families import families_by_name
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.evaluation.arm_runs import OnProgress, run_arm
 from skillstill_training.evaluation.arms import Arm, ArmFactory
 from skillstill_training.evaluation.calibration import calibrate, check_validation_count, selective_metrics
 from skillstill_training.evaluation.comparisons import Comparisons
-from skillstill_training.evaluation.crew_arm import CrewArm
+from skillstill_training.evaluation.distributed_arm import distributed_arm
 from skillstill_training.evaluation.looks import log_look
 from skillstill_training.evaluation.scoring import compare_arms, count_causes, score_arm
 from skillstill_training.evaluation.subset import Subset
+from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.field.measure import FieldOptions, Subject, load_field_set, measure_in_field
 from skillstill_training.field.question import has_field_questions
 from skillstill_training.report.field_page import write_field_page
@@ -59,7 +59,7 @@ class EvaluationOptions:
     arms: Collection[ArmName] | None = None
     comparisons: Comparisons = field(default_factory=Comparisons)
     offline: bool = False
-    crew: Crew = ALONE
+    executor: Executor = IN_PROCESS
 
 
 async def evaluate(
@@ -78,7 +78,7 @@ async def evaluate(
     """
     goals, trained = run.frozen_goals(), _read_trained(run)
     plan = options.plan or run.recipe().evaluate
-    skill, families = load_skill(skill_folder), {family.name: family for family in load_families(skill_folder)}
+    skill, families = load_skill(skill_folder), families_by_name(skill_folder)
     factory = ArmFactory(
         folder=skill_folder,
         skill=skill,
@@ -89,19 +89,19 @@ async def evaluate(
         comparisons=options.comparisons,
         offline=options.offline,
     )
-    arms = _available_arms(factory, plan.arms if options.arms is None else options.arms, options.crew)
+    arms = _available_arms(factory, plan.arms if options.arms is None else options.arms, options.executor)
     subset = Subset.select(goals, {name for name, family in families.items() if family.held_out}, plan)
     check_validation(goals, plan)
     workspaces = {goal.workspace for goal in (*subset.validation, *subset.test)}
     roots = await to_thread.run_sync(workspace_roots, skill_folder, workspaces, options.offline)
 
-    ask = partial(run_arm, roots=roots, run=run, on_progress=on_progress, at_once=options.crew.at_once(1))
+    ask = partial(run_arm, roots=roots, run=run, on_progress=on_progress, at_once=options.executor.at_once(1))
     validated = await ask(arms["ours"], "validation", subset.validation)
     calibration = calibrate(validated, min_goals=plan.calibration)
     log_look(run, tuple(arms), adapter)
     outcomes = {name: await ask(arm, "test", subset.for_arm(name)) for name, arm in arms.items()}
     scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)
-    scorecard = scorecard.model_copy(update={"machine": scorecard.machine + options.crew.label})
+    scorecard = scorecard.model_copy(update={"machine": scorecard.machine + options.executor.label})
     if plan.field and has_field_questions(skill_folder, "test"):
         field = await _test_in_field(skill_folder, run, scorecard, options, factory.models)
         scorecard = scorecard.model_copy(update={"field": field})
@@ -119,7 +119,7 @@ async def _test_in_field(
         larger=options.comparisons.larger,
         reason=f"evaluation of {run.path.name}",
         offline=options.offline,
-        crew=options.crew,
+        executor=options.executor,
     )
     subject = Subject(scorecard.base, scorecard.adapter, scorecard.calibration)
     questions = await load_field_set(skill_folder, field)
@@ -133,9 +133,9 @@ def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
     check_validation_count(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 
-def _available_arms(factory: ArmFactory, names: Collection[ArmName], crew: Crew) -> Arms:
+def _available_arms(factory: ArmFactory, names: Collection[ArmName], executor: Executor) -> Arms:
     """Return ours and those of the named arms that can run, in the order of ARMS."""
-    arms = {name: CrewArm.of(factory, name, crew) for name in ARMS if name == "ours" or name in names}
+    arms = {name: distributed_arm(factory, name, executor) for name in ARMS if name == "ours" or name in names}
     return {name: arm for name, arm in arms.items() if arm}
 
 

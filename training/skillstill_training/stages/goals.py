@@ -6,7 +6,7 @@ from pathlib import Path
 
 from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import SPLITS, Goal
-from skillstill_training.crew.crew import ALONE, Crew
+from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import Recipe, load_recipe
@@ -42,12 +42,12 @@ async def make_goals(
     recipe: Recipe | None = None,
     offline: bool = False,
     listener: GoalsListener = GoalsListener(),
-    crew: Crew = ALONE,
+    executor: Executor = IN_PROCESS,
 ) -> MadeGoals:
     """Draw, prove, gate and freeze the goals of a skill. Raise StageError, and then freezes nothing."""
     recipe = recipe or load_recipe(skill_folder)
     tell = listener.workspace
-    async with build_sampling(skill_folder, recipe, offline=offline, on_workspace=tell, crew=crew) as setup:
+    async with build_sampling(skill_folder, recipe, offline=offline, on_workspace=tell, executor=executor) as setup:
         families = setup.families
         goals, tallies = await _draw(setup.sampler, families, listener)
     run.save_recipe(recipe)

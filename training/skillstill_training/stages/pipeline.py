@@ -19,9 +19,9 @@ from skillstill.models.sources import locate, model_file
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
-from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.evaluation.comparisons import Comparisons, check_arms, resolve_comparisons
 from skillstill_training.evaluation.looks import check_fresh_test_set
+from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.export.shipped import proof_file, proof_of
 from skillstill_training.learning.started import TrainingStart, is_complete, trained_file
 from skillstill_training.report import write_report
@@ -59,7 +59,7 @@ class TrainingOrder:
     wrong: Path | None = None
     minutes: int | None = None
     offline: bool = False
-    crew: Crew = ALONE
+    executor: Executor = IN_PROCESS
     processes: int = 1
 
 
@@ -106,7 +106,7 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     if not proof.gate.passed:  # measuring it would take an hour and change nothing
         return PipelineResult("parity failed", why=proof.gate.told)
     with screen.stage("evaluate") as tell:
-        measure(skill_folder, run, base, comparisons, tell, offline=order.offline, crew=order.crew)
+        measure(skill_folder, run, base, comparisons, tell, offline=order.offline, executor=order.executor)
     scorecard = publish(skill_folder, run, order.registry, proof)
     assert scorecard.verdict
     return PipelineResult(scorecard.verdict, scorecard, write_report(run))
@@ -135,7 +135,7 @@ def measure(
     tell: Tell,
     *,
     offline: bool = False,
-    crew: Crew = ALONE,
+    executor: Executor = IN_PROCESS,
 ) -> Scorecard:
     """Return what the exported adapter is worth against its rivals. Raise StageError if there is none yet."""
     if not run.exported.exists():
@@ -145,7 +145,7 @@ def measure(
         skill_folder,
         run,
         model_file(run.exported),
-        EvaluationOptions(base=base, comparisons=comparisons, offline=offline, crew=crew),
+        EvaluationOptions(base=base, comparisons=comparisons, offline=offline, executor=executor),
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)
@@ -198,7 +198,7 @@ def _make_goals(skill_folder: Path, run: RunFolder, order: TrainingOrder, tell: 
         lambda source: tell(0, 0, f"workspace {source.name}"),
         lambda tally: tell(tally.made, tally.wanted, f"{tally.split} {tally.family}"),
     )
-    anyio.run(partial(make_goals, skill_folder, run, offline=order.offline, listener=listener, crew=order.crew))
+    anyio.run(partial(make_goals, skill_folder, run, offline=order.offline, listener=listener, executor=order.executor))
 
 
 def _solved(tell: Tell, progress: TraceProgress) -> None:
@@ -217,7 +217,7 @@ def _train(
         plan,
         lambda one: tell(one.step, one.steps, one.note),
         offline=order.offline,
-        crew=order.crew,
+        executor=order.executor,
         processes=order.processes,
     )
 

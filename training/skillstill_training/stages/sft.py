@@ -15,7 +15,7 @@ from typing import Any
 from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
 
-from skillstill_training.crew.crew import ALONE, Crew
+from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.learning.checkpoint_choice import Trials
 from skillstill_training.learning.checkpoints import cut_course, whole_checkpoints
 from skillstill_training.learning.history import COURSE, History, OnProgress, TrainingProgress
@@ -43,13 +43,13 @@ def make_adapter(
     on_progress: OnProgress = lambda progress: None,
     *,
     offline: bool = False,
-    crew: Crew = ALONE,
+    executor: Executor = IN_PROCESS,
     processes: int = 1,
 ) -> Trained:
     """Leave `4-adapter/`: the chosen adapter in PEFT's format, the course of the training, and a picture of it.
 
     A data curve comes after it, and can be asked for later. Raise StageError; GateError if a mask lets through what
-    is not the model's own, or if no row fits. So many `processes` train; a crew tries the checkpoints.
+    is not the model's own, or if no row fits. So many `processes` train; an executor tries the checkpoints.
     """
     started = TrainingStart.of(run, file_sha256(base), plan)
     trained, seed = started.left(run.adapter), started.seed
@@ -64,7 +64,7 @@ def make_adapter(
     chosen = draw_rows(rows, plan.tokens, seed, plan.traces, plan.openings)
     tokens = sum(len(row.tokens) for row in chosen)
     history = History(run.adapter / COURSE, tokens, dropped, on_progress)
-    trials = Trials(skill_folder, run, base, plan.episodes, offline=offline, crew=crew)
+    trials = Trials(skill_folder, run, base, plan.episodes, offline=offline, executor=executor)
     course = _Course(run, base, started.plan, seed, trials, history, processes)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):

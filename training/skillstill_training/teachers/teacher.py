@@ -10,7 +10,7 @@ from skillstill.errors import OracleError, StageError
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import Frozen, Message, ToolSchema, Trace
 
-from skillstill_training.authoring.families import Family, load_families
+from skillstill_training.authoring.families import Family, families_by_name
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.episode import execute, oracle_context
 from skillstill_training.run.recipe import OracleConfig
@@ -79,7 +79,7 @@ class ConstructedTeacher:
     @classmethod
     def of(cls, folder: Path, rates: OracleConfig, seed: int) -> "ConstructedTeacher":
         """Return the teacher of a skill folder. Raise SkillError and GoalsError."""
-        return cls(load_skill(folder), {family.name: family for family in load_families(folder)}, rates, seed)
+        return cls(load_skill(folder), families_by_name(folder), rates, seed)
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
         context = oracle_context(goal, self.seed, dict(self.rates.detours))

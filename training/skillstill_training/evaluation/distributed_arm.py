@@ -1,18 +1,17 @@
-"""The arms of an evaluation, whose goals are solved by a crew."""
+"""The arms of an evaluation, whose goals are solved by an executor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.skills.skill import load_skill
 
-from skillstill_training.authoring.families import load_families
+from skillstill_training.authoring.families import families_by_name
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.crew.crew import Crew, Work, check_same_code
-from skillstill_training.crew.parcels import Packer, Parcel, SentModel
 from skillstill_training.evaluation.arms import Arm, ArmFactory
 from skillstill_training.evaluation.comparisons import Comparisons
+from skillstill_training.executors.executor import Distributed, Executor, Work, check_same_code
+from skillstill_training.executors.parcels import Packer, Parcel, SentModel, found_models, send_models
 from skillstill_training.run.scorecard import ArmName, Outcome
 
 NEEDED: Mapping[ArmName, tuple[str, ...]] = {  # model files, by the fields of ArmFactory and Comparisons
@@ -23,25 +22,12 @@ NEEDED: Mapping[ArmName, tuple[str, ...]] = {  # model files, by the fields of A
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CrewArm:
-    """An arm of which a crew does the work."""
-
-    name: ArmName
-    label: str
-    key: str
-    work: Work[Goal, Outcome]
-
-    @classmethod
-    def of(cls, factory: ArmFactory, name: ArmName, crew: Crew) -> "CrewArm | None":
-        """Return the arm that a factory builds, if it builds it. Raise StageError and GateError."""
-        if (arm := factory.arm(name)) is None:
-            return None
-        work = crew.take(arm.solve, lambda pack: ArmJob.of(factory, arm, pack))
-        return cls(arm.name, arm.label, arm.key, work)
-
-    async def solve(self, goal: Goal, root: Path) -> Outcome:
-        return await self.work(goal, root)
+def distributed_arm(factory: ArmFactory, name: ArmName, executor: Executor) -> Arm | None:
+    """Return the arm that a factory builds, if it builds it; an executor does its work. Raise StageError, GateError."""
+    if (arm := factory.arm(name)) is None:
+        return None
+    work = executor.distribute(arm.solve, lambda pack: ArmJob.of(factory, arm, pack))
+    return Distributed(arm.name, work, arm.label, arm.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,17 +46,15 @@ class ArmJob:
         compared = factory.comparisons
         files = {"base": factory.base, "adapter": factory.adapter, "larger": compared.larger, "wrong": compared.wrong}
         needed = NEEDED.get(arm.name, ())
-        models = {role: SentModel.of(file, pack) for role, file in files.items() if file and role in needed}
-        skill = pack(factory.folder)
+        models, skill = send_models(files, needed, pack), pack(factory.folder)
         return cls(name=arm.name, key=arm.key, skill=skill, models=models, offline=factory.offline)
 
     def start(self) -> Work[Goal, Outcome]:
-        skill, families = load_skill(folder := self.skill.place()), load_families(folder)
-        files = {role: model.here() for role, model in self.models.items()}
+        skill, files = load_skill(folder := self.skill.place()), found_models(self.models)
         factory = ArmFactory(
             folder=folder,
             skill=skill,
-            families={family.name: family for family in families},
+            families=families_by_name(folder),
             models=LocalModels(LocalOptions(offline=self.offline, threads=1)),  # a worker is one processor
             base=files.get("base", skill.subagent.base),
             adapter=files.get("adapter", skill.subagent.base),

@@ -8,7 +8,7 @@ from typing import Any
 
 from skillstill.errors import SkillstillError, StageError
 
-from skillstill_training.crew.parcels import Parcel
+from skillstill_training.executors.parcels import Parcel
 
 
 def work_on(name: str, job: Any, item: Any, root: Parcel) -> Any:

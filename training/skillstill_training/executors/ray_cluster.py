@@ -1,4 +1,4 @@
-"""A Ray cluster as a crew: each item is a task on one of its workers, and a task whose worker dies is done again."""
+"""A Ray cluster as an executor: an item is a task on one of its workers, and done again if that worker dies."""
 
 import asyncio
 import os
@@ -11,9 +11,9 @@ from typing import Any
 
 from skillstill.errors import StageError
 
-from skillstill_training.crew.crew import ALONE, Crew, Item, Job, Result, Work
-from skillstill_training.crew.parcels import Packer, Parcel, pack, parcel_hash
-from skillstill_training.crew.worker import work_on
+from skillstill_training.executors.executor import IN_PROCESS, Executor, Item, Job, Result, Work
+from skillstill_training.executors.parcels import Packer, Parcel, pack, parcel_hash
+from skillstill_training.executors.worker import work_on
 
 RETRIES = 3  # of an item whose worker dies: more than bad luck, and an item that kills each worker ends the stage
 AHEAD = 2  # items for each worker: the next one is there when one is done
@@ -37,7 +37,7 @@ class Cluster:
     def at_once(self, alone: int) -> int:
         return AHEAD * self.workers
 
-    def take(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
+    def distribute(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
         sent = self.ray.put(job(self._parcel))
 
         async def remote(item: Item, root: Path) -> Result:
@@ -72,13 +72,13 @@ class Cluster:
 
 
 @contextmanager
-def crew_at(address: str) -> Iterator[Crew]:
+def executor_at(address: str) -> Iterator[Executor]:
     """Return the cluster at an address, as long as the context lasts; this process if the address is empty.
 
     `local` starts a cluster on this machine and ends it. Raise StageError.
     """
     if not address:
-        yield ALONE
+        yield IN_PROCESS
         return
     ray = _import_ray()
     with TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as sessions:

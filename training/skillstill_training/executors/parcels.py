@@ -6,7 +6,7 @@ What a parcel brings stays in `<cache>/parcels/<sha256>`, which all workers of a
 import hashlib
 import io
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,6 +60,18 @@ class SentModel:
         if self.parcel is None:
             return self.file
         return self.file.model_copy(update={"source": f"file:{self.parcel.place()}"})
+
+
+def send_models(
+    files: Mapping[str, ModelFile | None], needed: Collection[str], pack: Packer
+) -> Mapping[str, SentModel]:
+    """Return those of the files that there are and that are needed, by their roles."""
+    return {role: SentModel.of(file, pack) for role, file in files.items() if file and role in needed}
+
+
+def found_models(sent: Mapping[str, SentModel]) -> Mapping[str, ModelFile]:
+    """Return the files by their roles as this worker finds them."""
+    return {role: model.here() for role, model in sent.items()}
 
 
 def pack(path: Path) -> bytes:

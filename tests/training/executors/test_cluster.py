@@ -12,11 +12,11 @@ from skillstill.models.scripted import ScriptedModel
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill_training.authoring.families import load_families
-from skillstill_training.crew import cluster as crew_cluster
-from skillstill_training.crew.crew import ALONE, Crew
 from skillstill_training.evaluation.arm_runs import run_arm
 from skillstill_training.evaluation.arms import ArmFactory
-from skillstill_training.evaluation.crew_arm import CrewArm
+from skillstill_training.evaluation.distributed_arm import distributed_arm
+from skillstill_training.executors import ray_cluster
+from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.field.arms import FieldRow
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import ArmName, Outcome
@@ -24,7 +24,7 @@ from skillstill_training.util.jsonl import read_lines
 from skillstill_training.workspaces import workspace_roots
 
 from tests.scenes import SHOP, ScriptedModels, move_home, write
-from tests.training.crew.conftest import TwoMachines
+from tests.training.executors.conftest import TwoMachines
 
 ARMS_WITHOUT_A_MODEL: tuple[ArmName, ...] = ("baseline", "teacher")
 KILLS = """
@@ -82,7 +82,7 @@ def test_what_a_cluster_gives_up_goes_on_without_it(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(crew_cluster, "RETRIES", 0)
+    monkeypatch.setattr(ray_cluster, "RETRIES", 0)
     flag.touch()
     traces = ("traces", settings, "--run", frozen.path, "--limit", "12")
     assert skillstill(monkeypatch, *traces, "--ray", cluster.address) != 0
@@ -96,9 +96,9 @@ def test_a_cluster_measures_what_one_process_measures(
     settings: Path, frozen: RunFolder, cluster: TwoMachines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     move_home(settings.parent / "another home", monkeypatch)
-    with crew_cluster.crew_at(cluster.address) as crew:
+    with ray_cluster.executor_at(cluster.address) as executor:
         for name in ARMS_WITHOUT_A_MODEL:
-            assert measured(settings, frozen, name, crew) == measured(settings, frozen, name, ALONE)
+            assert measured(settings, frozen, name, executor) == measured(settings, frozen, name, IN_PROCESS)
 
 
 def test_field_questions_are_answered_alike_and_without_a_cluster_it_says_what_to_type(
@@ -122,7 +122,7 @@ def test_field_questions_are_answered_alike_and_without_a_cluster_it_says_what_t
     assert "type `pip install 'skillstill[ray]'`" in " ".join(capsys.readouterr().err.split())
 
 
-def measured(settings: Path, run: RunFolder, name: ArmName, crew: Crew) -> list[Outcome]:
+def measured(settings: Path, run: RunFolder, name: ArmName, executor: Executor) -> list[Outcome]:
     goals = [goal for goal in run.frozen_goals() if goal.split == "test"]
     roots = workspace_roots(settings, {goal.workspace for goal in goals})
     shutil.rmtree(run.outcomes("test", name).parent, ignore_errors=True)
@@ -136,7 +136,7 @@ def measured(settings: Path, run: RunFolder, name: ArmName, crew: Crew) -> list[
         base=unused,
         adapter=unused,
     )
-    arm = CrewArm.of(factory, name, crew)
+    arm = distributed_arm(factory, name, executor)
     assert arm
-    outcomes = anyio.run(lambda: run_arm(arm, "test", goals, roots, run, lambda progress: None, crew.at_once(1)))
+    outcomes = anyio.run(lambda: run_arm(arm, "test", goals, roots, run, lambda progress: None, executor.at_once(1)))
     return [outcome.model_copy(update={"seconds": 0.0}) for outcome in outcomes]

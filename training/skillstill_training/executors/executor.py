@@ -1,18 +1,19 @@
 """Who does the work on many items: this process alone, or the workers of a cluster.
 
 A stage maps a piece of work over its items with `util.tasks.each`, and stores each result itself. Where an item is
-worked on is all that a crew decides, so a stage goes on from the same files whoever worked before.
+worked on is all that an executor decides, so a stage goes on from the same files whoever worked before.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from skillstill.errors import StageError
 
-from skillstill_training.crew.parcels import Packer
+from skillstill_training.executors.parcels import Packer
 
+Name = TypeVar("Name", bound=str)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Asked = TypeVar("Asked", contravariant=True)
@@ -26,7 +27,7 @@ class Job(Protocol[Asked, Made]):
     def start(self) -> Work[Asked, Made]: ...
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """`label` says in the description of a machine who worked on it, after a comma."""
 
     @property
@@ -36,13 +37,26 @@ class Crew(Protocol):
         """Return how many items are worked on at the same time, if `alone` of them suit one process."""
         ...
 
-    def take(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
-        """Return the work as this crew does it. `job` makes the same work travel."""
+    def distribute(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
+        """Return the work as this executor does it. `job` makes the same work travel."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class OneProcess:
+class Distributed(Generic[Name, Item, Result]):
+    """An arm or a teacher whose items an executor works on. `name`, `label` and `key` are those of the original."""
+
+    name: Name
+    work: Work[Item, Result]
+    label: str = ""
+    key: str = ""
+
+    async def solve(self, item: Item, root: Path) -> Result:
+        return await self.work(item, root)
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
     """This process."""
 
     label: str = ""
@@ -50,11 +64,11 @@ class OneProcess:
     def at_once(self, alone: int) -> int:
         return alone
 
-    def take(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
+    def distribute(self, work: Work[Item, Result], job: Callable[[Packer], Job[Item, Result]]) -> Work[Item, Result]:
         return work
 
 
-ALONE = OneProcess()
+IN_PROCESS = InProcess()
 
 
 def check_same_code(sent: str, found: str) -> None:
