@@ -137,7 +137,7 @@ class _Run:
         self.scorer = model if isinstance(model, Scorer) else None
         self.labelled = model if isinstance(model, Labelled) else None
         if opening := self.brief.skill.subagent.opening:
-            await self.execute(ToolCall(name=opening.tool, arguments={}))
+            await self.execute(opening.call(self.brief.prompt))
         while True:
             turn = await self.ask(model)
             if not (turn.calls or turn.malformed):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError, 
 from skillstill.errors import SkillError
 from skillstill.skills.code import READER, load_toolset, reader_references
 from skillstill.tools import TOOLS, Tool, Toolset, fact_tools
-from skillstill.types import Frozen, ModelFile
+from skillstill.types import Frozen, ModelFile, ToolCall
 from skillstill.util.storage import open_regular
 from skillstill.util.text import one_line
 
@@ -45,9 +45,16 @@ class WorkspaceUse(Frozen):
 
 
 class Opening(Frozen):
-    """A call, without arguments, that every run begins with, so that no model has to make it."""
+    """A call that every run begins with, so that no model has to make it.
+
+    prompt   the argument that holds the question; without it the call has no arguments
+    """
 
     tool: str
+    prompt: str = ""
+
+    def call(self, question: str) -> ToolCall:
+        return ToolCall(name=self.tool, arguments={self.prompt: question} if self.prompt else {})
 
 
 class Subagent(Frozen):
@@ -147,10 +154,15 @@ def _problem(skill: Skill) -> tuple[str, str] | None:
     known = dict.fromkeys((*(skill.toolset.by_name if skill.toolset else ()), *TOOLS))
     if unknown := [name for name in skill.subagent.tools if name not in known]:
         return "tools", f"no tool called {unknown[0]!r}; the tools are {', '.join(known)}"
-    opening = skill.subagent.opening.tool if skill.subagent.opening else ""
-    opened = next((one for one in skill.tools if one.name == opening), None)
-    if opened and (wanted := opened.schema.parameters.get("required")):
-        return "opening", f"{opening} wants {', '.join(wanted)}, and a run begins with a call without arguments"
+    return _opening_problem(skill, skill.subagent.opening) if skill.subagent.opening else None
+
+
+def _opening_problem(skill: Skill, opening: Opening) -> tuple[str, str] | None:
+    parameters = next(one for one in skill.tools if one.name == opening.tool).schema.parameters
+    if opening.prompt and opening.prompt not in (named := parameters.get("properties", {})):
+        return "opening", f"{opening.tool} has no argument {opening.prompt!r}; it has {', '.join(named)}"
+    if wanted := [name for name in parameters.get("required", ()) if name != opening.prompt]:
+        return "opening", f"{opening.tool} wants {', '.join(wanted)}, and a run begins with the question at most"
     return None
 
 

@@ -64,6 +64,13 @@ async def test_a_run_begins_with_the_call_that_its_skill_declares(explore: Skill
     assert (trace.report.answer, trace.tally.turns) == (CLAIM, 3)
 
 
+async def test_the_question_may_be_the_argument_of_the_first_call(explore: Skill, workspace: Workspace) -> None:
+    subagent = explore.subagent.model_copy(update={"opening": Opening(tool="search", prompt="pattern")})
+    trace = await solve(explore.model_copy(update={"subagent": subagent}), workspace, [LOOK, CLAIM])
+    assert trace.receipts[0].arguments == {"pattern": "Where is Cart?"}
+    assert (trace.report.answer, trace.tally.turns) == (CLAIM, 2)
+
+
 @pytest.mark.parametrize("text", ["They are =r1.", "They are =r1 (r1).", "Rows (r1):\n==r1", "It is =QX (r1)."])
 async def test_an_answer_that_refers_to_no_line_is_withheld(explore: Skill, workspace: Workspace, text: str) -> None:
     trace = await solve(explore, workspace, [LOOK, text])

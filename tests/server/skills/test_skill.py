@@ -160,7 +160,11 @@ def test_a_mistake_in_the_markdown_is_one_sentence(tmp_path: Path, markdown: str
         (TOML.replace('"read"', '"rm"'), "tools: no tool called 'rm'; the tools are list, find, search, outline, read"),
         (TOML.replace('"read"', '"list"'), "tools: expected each tool once, got ['list', 'list']"),
         (TOML + OPENING.format("describe"), "opening: expected one of its tools (list, read)"),
-        (TOML + OPENING.format("read"), "opening: read wants path, and a run begins with a call without arguments"),
+        (TOML + OPENING.format("read"), "opening: read wants path, and a run begins with the question at most"),
+        (
+            TOML + OPENING.format("read") + 'prompt = "text"\n',
+            "opening: read has no argument 'text'; it has path, line",
+        ),
         (TOML.replace('["list", "read"]', "[]"), "tools: Tuple should have at least 1 item"),
         (TOML.replace('["list", "read"]', '"list"'), "tools: Input should be a valid tuple, got 'list'"),
         (TOML.replace("file:~/base.gguf", "https://example.com/a.gguf"), "base.source: String should match pattern"),
