@@ -14,7 +14,7 @@ from skillstill.tools import Line
 from skillstill.types import Message, ToolCall
 from skillstill.util.packages import installed_file
 from skillstill_training.learning.rows import IGNORED, RowTokenizer, TrainingRow, draw_rows, fit_rows
-from skillstill_training.teachers import Sample
+from skillstill_training.teachers import FIELD, Sample
 
 from tests.server.chat.shown import shown
 
@@ -137,3 +137,12 @@ def test_openings_cost_their_share_and_are_first_turns_of_other_rows() -> None:
 
 def test_another_seed_draws_in_another_order() -> None:
     assert draw_rows(rows("direct", 30), 300, seed=1) != draw_rows(rows("direct", 30), 300, seed=2)
+
+
+def test_field_questions_get_their_share_and_families_the_rest() -> None:
+    chosen = draw_rows([*rows("direct", 30), *rows("linked", 30), *rows(FIELD, 30)], 600, seed=1, field=0.5)
+    assert Counter(row.family for row in chosen) == {"direct": 15, "linked": 15, FIELD: 30}
+
+
+def test_without_plans_families_get_everything() -> None:
+    assert len(draw_rows(rows("direct", 30), 300, seed=1, field=0.5)) == 30

@@ -13,7 +13,7 @@ from skillstill.models.sources import locate
 from skillstill.run.evidence import DENIES
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import Skill
-from skillstill.types import DialectName, Frozen, Message, ModelFile, Models, ModelSpec, ToolCall, Trace
+from skillstill.types import DialectName, Frozen, Message, ModelFile, Models, ModelSpec, Trace
 
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.episode import solve, timeless
@@ -21,6 +21,7 @@ from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.field.direct import DirectModel, Form
 from skillstill_training.field.judge import FieldAnswer
+from skillstill_training.field.plans import Plan
 from skillstill_training.field.retrieval import Reader, Retrieval
 from skillstill_training.run.scorecard import FieldArmName
 from skillstill_training.util.hashes import hash_parts
@@ -189,14 +190,6 @@ class DirectArm:
         from skillstill.models.llama import LlamaBase
 
         return DirectModel(LlamaBase(locate(self.file), EngineOptions(CONTEXT, threads=self.threads)))
-
-
-class Plan(Frozen):
-    """What somebody who knows the answer to a question would do with the skill's tools, and say then."""
-
-    question: str
-    calls: tuple[ToolCall, ...]
-    answer: str
 
 
 @dataclass(frozen=True)

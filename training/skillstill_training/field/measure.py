@@ -28,13 +28,13 @@ from skillstill_training.field.arms import (
     FieldArm,
     FieldRow,
     LoopArm,
-    Plan,
     PlanArm,
     RetrievalArm,
     ScriptArm,
 )
 from skillstill_training.field.forms import form_of, reader_of
 from skillstill_training.field.looks import log_field_look
+from skillstill_training.field.plans import load_plans
 from skillstill_training.field.question import FOLDER, FieldQuestion, load_questions
 from skillstill_training.field.runs import OnField, ask_all
 from skillstill_training.field.score import Judged, judge_rows, measure_gain, score_field
@@ -42,13 +42,11 @@ from skillstill_training.run.base import read_base
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import FieldArmName, FieldResult, Scorecard
 from skillstill_training.util.hashes import file_sha256
-from skillstill_training.util.jsonl import read_lines
 from skillstill_training.util.turns import interleave
 from skillstill_training.workspaces import workspace_roots
 
 SLOW: Collection[FieldArmName] = ("stock", "larger", "largest", "stock-direct", "larger-direct", "largest-direct")
 PAIRED = 60  # questions that slow arms are asked
-PLANS = "plans.jsonl"
 NEEDED: Mapping[FieldArmName, tuple[str, ...]] = {  # model files, by the fields of Subject and FieldOptions
     "ours": ("base", "adapter"),
     "stock": ("base",),
@@ -228,13 +226,8 @@ def _arms(
     for name, file in direct.items():
         if name in wanted and file:
             yield DirectArm(name, file, form_of(skill), options.threads)
-    if "plan" in wanted and (plans := _plans(skill_folder)):
+    if "plan" in wanted and (plans := load_plans(skill_folder, options.split)):
         yield PlanArm(skill, plans)
-
-
-def _plans(skill_folder: Path) -> Mapping[str, Plan]:
-    file = skill_folder / FOLDER / PLANS
-    return {plan.question: plan for plan in read_lines(file, Plan)} if file.is_file() else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

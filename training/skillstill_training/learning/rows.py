@@ -9,7 +9,7 @@ from skillstill import chat
 from skillstill.errors import GateError
 from skillstill.types import Message
 
-from skillstill_training.teachers import Sample
+from skillstill_training.teachers import FIELD, Sample
 
 IGNORED = -100  # the label that torch's cross-entropy leaves out
 
@@ -93,16 +93,35 @@ def fit_rows(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) -
 
 
 def draw_rows(
-    rows: Sequence[TrainingRow], budget: int, seed: int, most: int | None = None, openings: float = 0.0
+    rows: Sequence[TrainingRow],
+    budget: int,
+    seed: int,
+    most: int | None = None,
+    openings: float = 0.0,
+    field: float = 0.0,
 ) -> Sequence[TrainingRow]:
     """Return whole conversations, and openings of others for that share of the tokens, shuffled.
 
-    An opening costs a sixth of a conversation, and most of what a small model gets wrong is what it was asked.
+    An opening costs a sixth of a conversation, and most of what a small model gets wrong is what it was asked. Of
+    field questions, which get the share `field`, whole conversations are drawn: no two of them are alike.
     """
+    asked = [row for row in rows if row.family == FIELD]
+    made = [row for row in rows if row.family != FIELD]
+    share = field if made and asked else float(bool(asked))
+    drawn = [
+        *_in_turn(asked, budget * share, seed, most),
+        *_draw_made(made, budget * (1 - share), seed, most, openings),
+    ]
+    return Random(seed).sample(drawn, len(drawn))  # noqa: S311 - no secret
+
+
+def _draw_made(
+    rows: Sequence[TrainingRow], budget: float, seed: int, most: int | None, openings: float
+) -> Sequence[TrainingRow]:
     whole = _in_turn(rows, budget * (1 - openings), seed, most)
     spent = sum(len(row.tokens) for row in whole)
     cut = _in_turn([row.opening for row in rows], spent * openings / (1 - openings), seed + 1)
-    return Random(seed).sample([*whole, *cut], len(whole) + len(cut))  # noqa: S311 - no secret
+    return [*whole, *cut]
 
 
 def _in_turn(rows: Sequence[TrainingRow], budget: float, seed: int, most: int | None = None) -> Sequence[TrainingRow]:

@@ -56,6 +56,11 @@ class RunFolder:
         return self.path / "2-recorded.jsonl"
 
     @property
+    def lessons(self) -> Path:
+        """Return the traces of plans for field questions."""
+        return self.path / "2-field.jsonl"
+
+    @property
     def dataset(self) -> Path:
         return self.path / "3-dataset.jsonl"
 

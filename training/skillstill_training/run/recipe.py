@@ -97,6 +97,7 @@ class TrainConfig(Frozen):
     tokens        seen in all, at most; families share them equally
     traces        at most so many
     openings      the share of the tokens that goes to first turns of more traces: what was asked, told from its words
+    field         the share that goes to field questions, if the skill has plans for them; families share the rest
     curve         numbers of traces that are trained on before, each by itself, to see what more of them would bring
     longest       tokens of a conversation; longer ones are left out, and counted
     batch         conversations a step; they are packed into one row, and do not see each other
@@ -107,6 +108,7 @@ class TrainConfig(Frozen):
     tokens: Annotated[int, Field(ge=1)] = 600_000
     traces: Annotated[int, Field(ge=1)] | None = None
     openings: Annotated[float, Field(ge=0, lt=1)] = 0.25
+    field: Annotated[float, Field(ge=0, le=1)] = 0.5
     curve: tuple[Annotated[int, Field(ge=1)], ...] = ()
     rank: Annotated[int, Field(ge=1)] = 16
     alpha: Annotated[int, Field(ge=1)] = 32

@@ -15,7 +15,7 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import DatasetConfig
 from skillstill_training.sampling.wording import normal
-from skillstill_training.teachers import RECORDED, Sample, TraceRow
+from skillstill_training.teachers import FIELD, RECORDED, Sample, TraceRow
 from skillstill_training.util.jsonl import read_lines, write_lines
 
 Cells = Mapping[str, int]
@@ -45,7 +45,8 @@ def make_dataset(skill_folder: Path, run: RunFolder, plan: DatasetConfig | None 
     tested = _test_prompts(goals.values())
     samples = (
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
-        *(_sample(row, None, plan, skill, tested) for row in _recorded(run, tested, dropped)),
+        *(_sample(row, None, plan, skill, tested) for row in _beside(run.recorded_traces, tested, dropped)),
+        *(_sample(row, None, plan, skill, tested) for row in _beside(run.lessons, tested, dropped)),
     )
     write_lines(run.refused, samples)  # before the gate: whoever is refused can look at what was chosen
     run.dataset.unlink(missing_ok=True)  # an earlier one is not what today's traces make
@@ -69,9 +70,9 @@ def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[s
             yield row
 
 
-def _recorded(run: RunFolder, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
-    """Yield the kept rows of the user's own recorded goals, a family of their own."""
-    rows = read_lines(run.recorded_traces, TraceRow) if run.recorded_traces.exists() else ()
+def _beside(file: Path, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
+    """Yield the kept rows of what is no goal of the run: the user's own recorded goals, field questions."""
+    rows = read_lines(file, TraceRow) if file.exists() else ()
     seen: set[str] = set()
     for row in rows:
         if reason := _unlearnable(row, tested, seen):
@@ -126,7 +127,7 @@ def _cap(
 
 
 def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill, tested: Collection[str]) -> Sample:
-    """Return what is learned of a row; of what was recorded, nobody knows the intent."""
+    """Return what is learned of a row; without a goal, nobody knows the intent."""
     assert row.trace
     intent = plan.intents.get(goal.family, goal.family) if goal else ""
     turns = (
@@ -143,7 +144,7 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
     )
     return Sample(
         goal=row.goal,
-        family=goal.family if goal else RECORDED,
+        family=goal.family if goal else _family(row),
         wording=goal.wording if goal else row.goal,
         teacher=row.teacher,
         verified=row.verified,
@@ -151,6 +152,10 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
         tools=tuple(tool.schema for tool in skill.tools),
         also=tuple(words for words in goal.also if normal(words) not in tested) if goal else (),
     )
+
+
+def _family(row: TraceRow) -> str:
+    return FIELD if row.teacher == FIELD else RECORDED
 
 
 def _in_schema_order(call: ToolCall, skill: Skill) -> ToolCall:

@@ -23,6 +23,7 @@ from skillstill_training.evaluation.comparisons import Comparisons, check_arms, 
 from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.export.shipped import proof_file, proof_of
+from skillstill_training.field.plans import plans_file
 from skillstill_training.learning.started import TrainingStart, is_complete, trained_file
 from skillstill_training.report import write_report
 from skillstill_training.run.base import write_base
@@ -89,7 +90,7 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     check_validation(run.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
-        _fresh(run.traces, run.goals),
+        _fresh(run.traces, run.goals, plans_file(skill_folder, "train")),
         lambda tell: order.teach(run, partial(_solved, tell)),
     )
     stage("dataset", _fresh(run.dataset, run.traces), lambda _: make_dataset(skill_folder, run))
@@ -173,8 +174,10 @@ def _stage(screen: Screen, name: str, there: bool, work: Callable[[Tell], object
         work(tell)
 
 
-def _fresh(made: Path, source: Path) -> bool:
-    return made.exists() and made.stat().st_mtime_ns >= source.stat().st_mtime_ns
+def _fresh(made: Path, *sources: Path) -> bool:
+    """Return whether it was made after its sources; one that is missing is none."""
+    times = [source.stat().st_mtime_ns for source in sources if source.exists()]
+    return made.exists() and made.stat().st_mtime_ns >= max(times, default=0)
 
 
 def _learned(run: RunFolder, base: ModelFile, plan: TrainConfig) -> bool:

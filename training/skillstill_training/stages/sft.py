@@ -61,14 +61,16 @@ def make_adapter(
     dropped: Counter[str] = Counter()
     on_progress(TrainingProgress(0, 0, "reading the samples, then loading torch and the base: about a minute"))
     rows = _rows(run, base, plan, dropped)
-    chosen = draw_rows(rows, plan.tokens, seed, plan.traces, plan.openings)
+    chosen = draw_rows(rows, plan.tokens, seed, plan.traces, openings=plan.openings, field=plan.field)
     tokens = sum(len(row.tokens) for row in chosen)
     history = History(run.adapter / COURSE, tokens, dropped, on_progress)
     trials = Trials(skill_folder, run, base, plan.episodes, offline=offline, executor=executor)
     course = _Course(run, base, started.plan, seed, trials, history, processes)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
-        success = course.point(traces, draw_rows(rows, plan.tokens, seed, traces, plan.openings))
+        success = course.point(
+            traces, draw_rows(rows, plan.tokens, seed, traces, openings=plan.openings, field=plan.field)
+        )
         trained = trained.model_copy(update={"data_curve": {**trained.data_curve, traces: success}})
         course.note(trained)
     return trained

@@ -1,5 +1,7 @@
 """Stage 2, `skillstill traces SKILL`: a teacher solves the frozen goals with the real tools; failures are rows too.
 
+Plans for field questions are executed beside them.
+
 Each goal's rows are on disk as soon as it is done: a crash loses the goals in flight, and the same command goes on.
 """
 
@@ -8,10 +10,12 @@ from pathlib import Path
 from anyio import to_thread
 
 from skillstill_training.authoring.goal import Goal, Split
+from skillstill_training.field.lessons import make_lessons
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import Teacher
 from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, solve_all, strip_timing
+from skillstill_training.util.jsonl import write_lines
 from skillstill_training.workspaces import workspace_roots
 
 
@@ -38,5 +42,7 @@ async def make_traces(
 
     part = run.part(teacher.name)
     progress = await solve_all(goals, solve, part, run.traces, teacher.name, at_once, on_progress)
+    if split == "train" and (lessons := await make_lessons(skill_folder, offline=offline)):
+        write_lines(run.lessons, lessons)
     write_page(run)
     return progress

@@ -1,5 +1,13 @@
 """The teachers, whose traces a student learns from: plans, a model behind an endpoint, the user's own transcripts."""
 
-from skillstill_training.teachers.teacher import RECORDED, ConstructedTeacher, Sample, Teacher, TraceRow, Verified
+from skillstill_training.teachers.teacher import (
+    FIELD,
+    RECORDED,
+    ConstructedTeacher,
+    Sample,
+    Teacher,
+    TraceRow,
+    Verified,
+)
 
-__all__ = ["RECORDED", "ConstructedTeacher", "Sample", "Teacher", "TraceRow", "Verified"]
+__all__ = ["FIELD", "RECORDED", "ConstructedTeacher", "Sample", "Teacher", "TraceRow", "Verified"]

@@ -17,6 +17,7 @@ from skillstill_training.run.recipe import OracleConfig
 
 Verified = Literal["check", "agreement", "none"]
 RECORDED = "recorded"  # the family of all recorded goals
+FIELD = "field"  # the family of all field questions
 
 
 class TraceRow(Frozen):

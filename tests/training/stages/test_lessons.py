@@ -1,0 +1,59 @@
+"""Plans for field questions are executed and judged with the traces, and those that are right become samples."""
+
+from pathlib import Path
+
+import pytest
+from skillstill.errors import StageError
+from skillstill.types import ToolCall
+from skillstill_training.field.plans import Plan
+from skillstill_training.field.question import FieldQuestion, Gold
+from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.recipe import DatasetConfig
+from skillstill_training.stages.dataset import make_dataset
+from skillstill_training.stages.traces import make_traces
+from skillstill_training.teachers import FIELD, TraceRow
+from skillstill_training.util.jsonl import read_lines, write_lines
+from skillstill_training.workspaces import tree
+
+from tests.scenes import SHOP, write
+from tests.training.runs import constructed
+
+pytestmark = pytest.mark.anyio
+LOOK = ToolCall(name="search", arguments={"pattern": "attempts"})
+
+
+def question(name: str, prompt: str, fact: str) -> FieldQuestion:
+    gold = Gold(outcome="answer", answer=fact, facts=((fact,),))
+    return FieldQuestion(id=name, prompt=prompt, gold=gold, checked="agreed")
+
+
+def with_plans(settings: Path, *plans: Plan) -> Path:
+    """The skill with two field questions for training, and these plans."""
+    source = f'[[workspace]]\nname = "own"\nsplit = "train"\nsource = "folder:{SHOP}"\nsha256 = "{tree.sha256(SHOP)}"\n'
+    write(settings, {"field/sources.toml": source})
+    asked = [question("own/01", "how often do we try?", "5"), question("own/02", "and how long?", "0.5")]
+    write_lines(settings / "field" / "questions" / "train.jsonl", asked)
+    write_lines(settings / "field" / "plans" / "train.jsonl", plans)
+    return settings
+
+
+async def test_a_plan_that_is_right_becomes_a_sample_and_one_that_is_wrong_a_row_with_a_reason(
+    settings: Path, frozen: RunFolder
+) -> None:
+    right = Plan(question="own/01", calls=(LOOK,), answer="5 (r1).")
+    with_plans(settings, right, Plan(question="own/02", calls=(LOOK,), answer="7 (r1)."))
+    await make_traces(settings, frozen, constructed(settings))
+    kept, wrong = read_lines(frozen.lessons, TraceRow)
+    assert (kept.goal, kept.kept, kept.reason) == ("own/01", True, "")
+    assert (wrong.goal, wrong.kept) == ("own/02", False)
+    assert wrong.reason.startswith("wrong: ")
+    dataset = make_dataset(settings, frozen, DatasetConfig(abstain=0))
+    (sample,) = [sample for sample in dataset.samples if sample.family == FIELD]
+    assert sample.messages[1].content == "how often do we try?"
+    assert [call.name for turn in sample.messages for call in turn.calls] == ["search"]
+
+
+async def test_a_plan_for_a_question_that_is_not_taught_ends_the_stage(settings: Path, frozen: RunFolder) -> None:
+    with_plans(settings, Plan(question="own/03", calls=(), answer="escalate: no"))
+    with pytest.raises(StageError, match="there is a plan for own/03, which is no training question"):
+        await make_traces(settings, frozen, constructed(settings))
