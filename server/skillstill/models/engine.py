@@ -25,6 +25,7 @@ from skillstill.types import Adapter
 # Tokens of one llama_decode: the unit of cancellation. On a CPU, 128 read as fast as 512 (reference measurement);
 # a graphics processor wants more and needs no patience.
 CPU_BATCH, GPU_BATCH = 128, 512
+LOADED_ADAPTERS = 4  # an adapter of rank 16 takes 8 MB, and 8 ms to load
 FIRST_LENGTH = 512  # tokens of each sequence at first: most runs of a taught model need no more
 ALL_LAYERS = 999
 Logits = NDArray[np.float32]  # (vocabulary_size,)
@@ -157,6 +158,7 @@ class Engine:
         if llama.llama_set_adapters_lora(self._context, array, len(chosen), scales):
             raise ModelError(f"llama.cpp could not switch to the adapter {adapter.path if adapter else None}")
         self._active = adapter
+        self._unload_adapters()
 
     def form(self) -> str:
         """Return the form of the weights as llama.cpp names it, such as Q8_0."""
@@ -226,12 +228,17 @@ class Engine:
         return starts
 
     def _adapter(self, file: Adapter) -> Any:
-        if file not in self._adapters:
-            loaded = llama.llama_adapter_lora_init(self._model, str(file.path).encode())
-            if not loaded:
-                raise ModelError(f"{file.path} is not a LoRA adapter for this base")
-            self._adapters[file] = loaded
-        return self._adapters[file]
+        loaded = self._adapters.pop(file, None) or llama.llama_adapter_lora_init(self._model, str(file.path).encode())
+        if not loaded:
+            raise ModelError(f"{file.path} is not a LoRA adapter for this base")
+        self._adapters[file] = loaded  # the one used last is the last
+        return loaded
+
+    def _unload_adapters(self) -> None:
+        """Free those that were not used for longest: ten skills take as much memory as four."""
+        unused = [file for file in self._adapters if file != self._active]
+        for file in unused[: max(0, len(self._adapters) - LOADED_ADAPTERS)]:
+            llama.llama_adapter_lora_free(self._adapters.pop(file))
 
 
 def _free(batch: Any, contexts: Sequence[Any], model: Any) -> None:

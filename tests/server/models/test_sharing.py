@@ -155,3 +155,12 @@ async def test_a_new_process_finds_the_system_turn_on_disk_and_reads_it_anew_if_
     assert turns[1].usage
     assert turns[0].usage.reused == 0
     assert (turns[1].usage.reused > 400) == (not damage)
+
+
+async def test_an_adapter_that_many_others_have_pushed_out_of_memory_answers_as_before(
+    base: LlamaBase, noise: Path
+) -> None:
+    several = [Adapter(path=noise, sha256=str(number) * 64) for number in range(6)]
+    first, *others = [await answer(base, QUESTIONS[0], adapter=adapter) for adapter in several]
+    again = await answer(base, QUESTIONS[0], adapter=several[0])
+    assert {one.content for one in (first, *others)} == {again.content}
