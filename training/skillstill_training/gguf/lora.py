@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -114,6 +114,18 @@ class Layout:
                     f"its {name} is {wants[0]} x {wants[1]}, that of {self.base} is {there}"
                 )
 
+    def returned(self, lora: Lora, modules: Iterable[str]) -> Mapping[str, Pair]:
+        """Return the placed changes by the names of PEFT's modules, in PEFT's order of rows. Raise StageError."""
+        self.demand(lora)
+        names = {module: self._name(module, lora) for module in modules}
+        if names.keys() and lora.pairs.keys() != set(names.values()):
+            raise StageError(f"{lora.origin} changes other weights than those that are trained: train all linear ones")
+        return {module: self._unrowed(module, lora.pairs[name]) for module, name in names.items()}
+
+    def _unrowed(self, module: str, pair: Pair) -> Pair:
+        heads = self.heads.get(module.rpartition(".")[2])
+        return Pair(pair.a, deinterleaved(pair.b, heads) if heads else pair.b)
+
     def _name(self, module: str, lora: Lora) -> str:
         module = module.replace("model.language_model.", "model.").removeprefix("language_model.")
         name = self.names.get_name(f"{module}.weight", try_suffixes=(".weight",))
@@ -131,6 +143,11 @@ def interleaved(rows: Values, heads: int) -> Values:
     if len(rows) % (2 * heads):
         return rows  # of another base: the comparison of shapes says so
     return rows.reshape(heads, 2, -1, rows.shape[1]).swapaxes(1, 2).reshape(rows.shape)
+
+
+def deinterleaved(rows: Values, heads: int) -> Values:
+    """Return the rows of each head, every other one first: what `interleaved` was given."""
+    return rows.reshape(heads, -1, 2, rows.shape[1]).swapaxes(1, 2).reshape(rows.shape)
 
 
 def read_peft(folder: Path) -> Lora:

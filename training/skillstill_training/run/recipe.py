@@ -94,6 +94,7 @@ class TrainConfig(Frozen):
 
     The defaults come from docs/experiments.md: small steps at a high rate learn most from few traces.
 
+    start         an adapter file of the skill folder that training goes on from: `releases/….gguf`; else it begins anew
     tokens        seen in all, at most; families share them equally
     traces        at most so many
     openings      the share of the tokens that goes to first turns of more traces: what was asked, told from its words
@@ -105,6 +106,7 @@ class TrainConfig(Frozen):
     precision     auto: bfloat16 if this machine is faster with it, else float32
     """
 
+    start: str = ""
     tokens: Annotated[int, Field(ge=1)] = 600_000
     traces: Annotated[int, Field(ge=1)] | None = None
     openings: Annotated[float, Field(ge=0, lt=1)] = 0.25

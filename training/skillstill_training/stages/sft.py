@@ -65,7 +65,7 @@ def make_adapter(
     tokens = sum(len(row.tokens) for row in chosen)
     history = History(run.adapter / COURSE, tokens, dropped, on_progress)
     trials = Trials(skill_folder, run, base, plan.episodes, offline=offline, executor=executor)
-    course = _Course(run, base, started.plan, seed, trials, history, processes)
+    course = _Course(run, base, _located(started.plan, skill_folder), seed, trials, history, processes)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
         success = course.point(
@@ -127,6 +127,15 @@ class _Course:
             raise StageError(f"training needs {error.name}: type `pip install 'skillstill[training]'`") from error
         train = tune if self.processes == 1 else partial(tune_together, self.processes)
         train(rows, self.base, target, plan, self.seed, on_log)
+
+
+def _located(plan: TrainConfig, skill_folder: Path) -> TrainConfig:
+    """Return the plan with the path of the adapter to begin with, if it names one. Raise StageError."""
+    if not plan.start:
+        return plan
+    if not (file := skill_folder / plan.start).is_file():
+        raise StageError(f"{file} is missing: [train] start in recipe.toml names the adapter to go on from")
+    return plan.model_copy(update={"start": str(file)})
 
 
 def _rows(run: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) -> Sequence[TrainingRow]:
