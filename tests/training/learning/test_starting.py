@@ -46,9 +46,9 @@ def test_it_begins_with_the_weights_that_were_exported(folder: RunFolder, base: 
 
     save_adapter(folder.adapter)
     export_adapter(folder, base, name="settings")
-    trained = PeftModel.from_pretrained(
-        AutoModelForCausalLM.from_pretrained(save_torch(tmp_path / "a")), folder.adapter
-    )
+    with quietly():
+        plain = AutoModelForCausalLM.from_pretrained(save_torch(tmp_path / "a"))
+        trained = PeftModel.from_pretrained(plain, folder.adapter)
     begun = peft_model(tmp_path / "b")
     start_from(begun, base, folder.exported)
     for name, change in changes(trained).items():
