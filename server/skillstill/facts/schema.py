@@ -101,6 +101,7 @@ def _shown(column: FactColumn) -> str:
         return f'"w_{column.name}".text as "{column.name}"'
     if column.type == "excerpt":
         text = f'excerpt(_files.path, _files.size, stored."{column.name}_at", stored."{column.name}_size")'
+        text = f'coalesce({text}, stored."{column.spare}")' if column.spare else text
         return f'{text} as "{column.name}"'
     return f'stored."{column.name}" as "{column.name}"'
 

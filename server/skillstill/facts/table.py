@@ -17,6 +17,7 @@ class FactColumn:
     """A column. `about` says what it holds, in a few words; empty if the name says all.
 
     values    all that it can hold beside NULL, if that is a few words: a query may name them though nobody said them
+    spare     the column that holds the text of rows whose excerpt is NULL: of files that are compressed, for example
     is_verbatim  whether the words of a value stand in its file as they are: a file that lacks one has no such row
     of        the column, of words with dots, whose last part it is: a row holds no value for it, and it costs no room
     """
@@ -26,6 +27,7 @@ class FactColumn:
     about: str = ""
     values: tuple[str, ...] = ()
     of: str = ""
+    spare: str = ""
     is_verbatim: bool = False
 
 
