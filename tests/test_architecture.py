@@ -56,7 +56,7 @@ TRAINING_ARROWS = {
     "evaluation": {"authoring", "executors", "episode", "run", "teachers"},
     "learning": {"authoring", "executors", "evaluation", "gguf", "run", "teachers", "workspaces"},
     "export": {"gguf", "learning", "run"},
-    "field": {"authoring", "executors", "episode", "evaluation", "run", "workspaces"},
+    "field": {"authoring", "executors", "episode", "evaluation", "run", "workspaces", "teachers"},
     "report": {"authoring", "evaluation", "field", "run", "sampling", "teachers"},
     "design": {"authoring", "evaluation", "run", "sampling", "teachers", "workspaces"},
     "stages": {

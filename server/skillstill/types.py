@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 ESCALATE = "escalate:"  # an answer that begins so hands the work back, with the reason
+LEAD_CHARACTERS = 120  # of the text of a lead: it shows what is there, the reader opens the file
+LEADS_HEADING = "Likeliest places:"
 PROMPT_CHARACTERS = 8_000  # of a prompt at most: some 2,000 tokens, half of the default context
 Status = Literal["answered", "escalate", "failed"]
 
@@ -304,6 +306,7 @@ class Receipt(Frozen):
     overview   whether it names all that there is of a kind
     missed     why finding nothing proves nothing, else empty: no absence is believed of a run with such a call
     omitted    how many things the result leaves out
+    guess      whether it is a ranking of likely places: neither for an absence nor against it
     """
 
     id: str
@@ -317,6 +320,7 @@ class Receipt(Frozen):
     empty: bool = False
     overview: bool = False
     omitted: int = Field(default=0, ge=0)
+    guess: bool = False
     seconds: float
 
 
@@ -360,6 +364,21 @@ class Reason(Frozen):
         return self.text.replace(self.subject, "…") if self.subject else self.text
 
 
+class Lead(Frozen):
+    """A likely place, for whoever goes on: its path, its first line, or 0 for the whole file, and what stands there."""
+
+    path: str
+    line: int = Field(default=0, ge=0)
+    text: str = Field(default="", max_length=LEAD_CHARACTERS)
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}" if self.text else self.place
+
+
 class Report(Frozen):
     """How a run ended.
 
@@ -367,6 +386,7 @@ class Report(Frozen):
     evidence  `path:line` in the workspace, or receipt ids
     reason    None if the status is `answered`
     sources   the calls behind an answer that rests on results alone; notes: warnings. `finish` adds both
+    leads     the likeliest places, of a run that did not settle the question: `finish` adds them
     """
 
     answer: str
@@ -375,11 +395,17 @@ class Report(Frozen):
     reason: Reason | None = None
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    leads: tuple[Lead, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """Return the text that the caller reads, without the leads."""
+        return "\n".join([self.answer, *self.sources, *self.notes])
 
     @property
     def text(self) -> str:
         """Return the whole text that the caller reads."""
-        return "\n".join([self.answer, *self.sources, *self.notes])
+        return "\n".join([self.said, LEADS_HEADING, *map(str, self.leads)]) if self.leads else self.said
 
 
 class Tally(Frozen):
@@ -403,7 +429,10 @@ class Tally(Frozen):
 
 
 class Trace(Frozen):
-    """Everything that happened in one run: log line, training sample, evaluation record, resource."""
+    """Everything that happened in one run: log line, training sample, evaluation record, resource.
+
+    located   the places that the index of the workspace holds to be likeliest for the prompt, if it was asked
+    """
 
     run: str
     release: str
@@ -417,6 +446,7 @@ class Trace(Frozen):
     messages: tuple[Message, ...]
     receipts: tuple[Receipt, ...]
     report: Report
+    located: tuple[Lead, ...] = ()
     confidence: float | None = None
     tally: Tally = Tally()
 

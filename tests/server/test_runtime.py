@@ -86,7 +86,7 @@ async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
     )
     trace = await runtime.run("explore", "Where is Cart?", project)
     assert trace.confidence == 0.7311, "a bias of 1 and nothing else"
-    assert (trace.report.text.splitlines()[0], trace.report.text.splitlines()[-1]) == (CLAIM, last)
+    assert (trace.report.said.splitlines()[0], trace.report.said.splitlines()[-1]) == (CLAIM, last)
     assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:1",))
     assert store.load("last") == trace
 

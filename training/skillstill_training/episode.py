@@ -10,6 +10,7 @@ from skillstill.contract import behaviour_hash
 from skillstill.errors import OracleError
 from skillstill.run import loop
 from skillstill.run.finish import finish
+from skillstill.run.leads import with_located
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Model, Trace
 from skillstill.workspace import Workspace
@@ -38,7 +39,14 @@ class EpisodeTask(Protocol):
 async def solve(
     goal: EpisodeTask, skill: Skill, model: Model, root: Path, label: str, *, told: str | None = None
 ) -> Trace:
-    """Return the trace of one run. `told` is the system turn, by default the one line that a tuned model sees."""
+    """Return the trace of one run, with what its leads are made of.
+
+    `told` is the system turn, by default the one line that a tuned model sees.
+    """
+    return await with_located(await _run(goal, skill, model, root, label, told), skill, Workspace(root))
+
+
+async def _run(goal: EpisodeTask, skill: Skill, model: Model, root: Path, label: str, told: str | None = None) -> Trace:
     brief = loop.Brief(
         skill=skill,
         prompt=goal.prompt,
@@ -56,7 +64,7 @@ async def execute(
     """Return the goal solved by its family's plan, and what its check says of that. Raise OracleError."""
     if family.plan is None:
         raise OracleError(f"the family {family.name} has no plan")
-    trace = await solve(goal, skill, OracleModel(family.plan(goal, context), context), root, "constructed")
+    trace = await _run(goal, skill, OracleModel(family.plan(goal, context), context), root, "constructed")
     if trace.report.status == "failed":
         raise OracleError(trace.report.answer)
     return trace, judge_trace(goal, trace)

@@ -13,7 +13,14 @@ RECEIPT = re.compile(r"(?<![\w/.=-])r\d{1,3}(?![\w/-]|\.\w)")
 REFERENCE = re.compile(
     r"(?<![\w=])==?(?:r\d{1,3}|[A-Z]{1,2}(?::\d{1,9})?)(?![\w=])"
 )  # to a line or rows: one that is left in an answer leads nowhere
-DENIES = re.compile(r"\W*(?:there (?:is|are|was|were) (?:no|none|not|nothing)|no|none|nothing)\b", re.IGNORECASE)
+# Says that there is none. "No, it is 3" answers another question, unless it goes on to say so.
+DENIES = re.compile(
+    r"\W*(?:there (?:is|are|was|were) (?:no|none|not|nothing)|none|nothing|no(?= +[\w`\"'])|no(?=\W*(?:\(|$))"
+    r"|no(?=[,.;:!–—-][^\n]*\b(?:there (?:is|are|was|were) (?:no|none|nothing)|no such|nothing|(?-i:none))\b))\b",
+    re.IGNORECASE,
+)
+COMPLETE = re.compile(r"\b(?:all|only|every|no(?:ne)? others?|nothing else)\b", re.IGNORECASE)
+QUOTED_LINE = re.compile(r"^\W*: .*$", re.MULTILINE)  # what is left of `path:line: text` without its place
 CITATION = re.compile(r"\([^()]*\br\d{1,3}\b[^()]*\)")
 WORD = re.compile(r"[^\W\d_]{3,}")
 CITED = re.compile(r"[(,]\s*(r\d{1,3})\b")
@@ -69,19 +76,27 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
     if DENIES.match(answer) and not places and (wrong := _why_not_absent(answer, good, found, shown)):
         return Verdict(problem=wrong)
-    return Verdict(found) if found else Verdict(problem="it names no location and no receipt")
+    return Verdict(found) if found else Verdict(problem=_without_evidence(answer, receipts))
+
+
+def _without_evidence(answer: str, receipts: Sequence[Receipt]) -> str:
+    named = next((receipt.id for receipt in receipts if receipt.id in RECEIPT.findall(answer)), "")
+    return f"it rests on {named}, a call that was refused" if named else "it names no location and no receipt"
 
 
 def _why_not_absent(answer: str, receipts: Sequence[Receipt], cited: Sequence[str], shown: Sequence[str]) -> str:
     """Return what in the run speaks against an absence, or "" if a cited result bears it out and nothing does."""
-    for receipt in receipts:
+    looks = [receipt for receipt in receipts if not receipt.guess]
+    if not looks:
+        return "it says that there is none, but only likely places were looked at"
+    for receipt in looks:
         if place := next((span for span in receipt.spans if span.first), None):
             return f"it says that there is none, but {receipt.id} shows {_quote(place)}"
         if receipt.missed:
             return f"it says that there is none, but {receipt.missed}"
         if receipt.omitted:
             return f"it says that there is none, but {receipt.id} leaves {receipt.omitted} out"
-    resting = [receipt for receipt in receipts if receipt.id in cited]
+    resting = [receipt for receipt in looks if receipt.id in cited]
     is_unnamed = any(receipt.overview for receipt in resting) and _names_something_new(answer, shown)
     if is_unnamed or any(receipt.empty for receipt in resting):
         return ""
@@ -95,17 +110,39 @@ def _names_something_new(answer: str, shown: Sequence[str]) -> bool:
     return any(word.casefold() not in known for word in WORD.findall(denied))
 
 
-def incomplete_notes(answer: str, receipts: Sequence[Receipt]) -> tuple[str, ...]:
-    """Return a note for each result of which the answer tells several places as if they were all."""
-    told = {(place.path, place.first) for place in _known_places(answer, receipts, "")[0]}
-    notes = (_note(receipt, told) for receipt in receipts if receipt.omitted)
+def incomplete_notes(answer: str, cited: Sequence[str], receipts: Sequence[Receipt]) -> tuple[str, ...]:
+    """Return a note for each result with more than is shown, if the answer tells what is shown as if it were all.
+
+    That is, if it tells several places of it, or rests on it (`cited`) and says that these are all.
+    """
+    places, rest = _known_places(answer, receipts, "")
+    told = {(place.path, place.first) for place in places}
+    claimed = resting(cited, receipts) if COMPLETE.search(QUOTED_LINE.sub("", rest)) else ()
+    notes = (_note(receipt, told, is_claimed=receipt in claimed) for receipt in receipts if receipt.omitted)
     return tuple(note for note in notes if note)
 
 
-def _note(receipt: Receipt, told: Collection[tuple[str, int]]) -> str:
+def _note(receipt: Receipt, told: Collection[tuple[str, int]], *, is_claimed: bool) -> str:
     shown = {(span.path, span.first) for span in receipt.spans if span.first}
     some, every = len(shown & {*told}), len(shown) + receipt.omitted
-    return f"({some} of {every} that {receipt.id} found.)" if some > 1 else ""
+    if some > 1 or (is_claimed and shown):
+        return f"({some or len(shown)} of {every} that {receipt.id} found.)"
+    return f"({receipt.id} leaves {receipt.omitted} out.)" if is_claimed else ""
+
+
+def resting(cited: Sequence[str], receipts: Sequence[Receipt]) -> Sequence[Receipt]:
+    """Return the results that an answer with this evidence rests on: those that it names, or that show its places."""
+    named = {*cited}
+    return [one for one in receipts if not one.refused and (one.id in named or _shows_any(one, named))]
+
+
+def _shows_any(receipt: Receipt, places: Collection[str]) -> bool:
+    found = [(path, int(line)) for path, _, line in (place.rpartition(":") for place in places) if path]
+    return any(
+        span.path == path and span.first and span.first <= line <= span.last
+        for span in receipt.spans
+        for path, line in found
+    )
 
 
 def invented_place(text: str, receipts: Sequence[Receipt], shown: Sequence[str], root: str = "") -> str:

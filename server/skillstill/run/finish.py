@@ -1,60 +1,94 @@
-"""The last step of a run: what the caller is told beside the answer. Serving and evaluation share it."""
+"""The last step of a run: what the caller is told beside the answer. Serving and evaluation share it.
 
-from collections.abc import Sequence
+`finish` makes the report of what the trace holds. The index is asked for leads before that: in serving only if the
+report needs them (`finish_asking`), in evaluation after each run, because how sure an answer must be is settled later.
+"""
 
-from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete_notes
+import time
+from collections.abc import Mapping
+
+from skillstill.run.claims import claim_notes
+from skillstill.run.evidence import DENIES, RECEIPT, REFERENCE, incomplete_notes
+from skillstill.run.leads import leads_of, with_located
 from skillstill.skills.calibration import Calibration, features
-from skillstill.types import Receipt, Report, Trace
+from skillstill.skills.skill import Skill
+from skillstill.types import LEAD_CHARACTERS, Lead, Report, Trace
 from skillstill.util.neutral import neutral
-from skillstill.util.text import call_text
+from skillstill.util.text import call_text, shorten
+from skillstill.workspace import Workspace
 
 UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
 CALL_CHARACTERS = 200  # of a call that an answer rests on: a query, mostly
 
 
 def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
-    """Return the trace with the sources of its answer and, if there is a calibration, with its confidence.
+    """Return the trace with sources, notes and leads and, if there is a calibration, with its confidence.
 
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
-    own = features(trace)
-    report = neutralized(with_notes(with_sources(trace.report, trace.receipts), trace.receipts))
-    if calibration is None:
-        return trace.model_copy(update={"report": report})
-    confidence = calibration.confidence(own)
-    if report.status == "answered" and confidence < calibration.threshold:
-        report = report.model_copy(update={"notes": (*report.notes, UNSURE)})
-    return trace.model_copy(update={"confidence": round(confidence, 4), "report": report})
+    confidence = calibration.confidence(features(trace)) if calibration else None
+    is_unsure = calibration is not None and confidence is not None and confidence < calibration.threshold
+    report = trace.report
+    if report.status == "answered":
+        notes = (*report.notes, *_notes(trace), *([UNSURE] if is_unsure else []))
+        report = report.model_copy(update={"sources": _sources(trace), "notes": notes})
+    if _needs_leads(report):
+        report = report.model_copy(update={"leads": leads_of(trace)})
+    known = {} if confidence is None else {"confidence": round(confidence, 4)}
+    return trace.model_copy(update={"report": neutralized(report), **known})
+
+
+async def finish_asking(trace: Trace, skill: Skill, workspace: Workspace, calibration: Calibration | None) -> Trace:
+    """Return the finished trace. The index is asked only if the report needs leads: that takes half a second."""
+    finished = finish(trace, calibration)
+    if not _needs_leads(finished.report):
+        return finished
+    began = time.monotonic()
+    located = await with_located(trace, skill, workspace)
+    seconds = round(trace.tally.seconds + time.monotonic() - began, 3)
+    return finish(
+        located.model_copy(update={"tally": trace.tally.model_copy(update={"seconds": seconds})}), calibration
+    )
 
 
 def neutralized(report: Report) -> Report:
     """Return the report whose quotations, paths among them, are only text to whoever reads it."""
-    several = {"sources": report.sources, "evidence": report.evidence}
+    several = {"sources": report.sources, "evidence": report.evidence, "notes": report.notes}
     said = {name: tuple(map(neutral, texts)) for name, texts in several.items()}
-    return report.model_copy(update={"answer": neutral(report.answer), **said})
+    leads = tuple(map(_neutral_lead, report.leads))
+    return report.model_copy(update={"answer": neutral(report.answer), "leads": leads, **said})
 
 
-def with_notes(report: Report, receipts: Sequence[Receipt]) -> Report:
-    """Return the report with a note if the answer tells only a part of what a result found."""
-    notes = incomplete_notes(report.answer, receipts) if report.status == "answered" else ()
-    return report.model_copy(update={"notes": (*report.notes, *notes)})
+def _neutral_lead(lead: Lead) -> Lead:
+    return Lead(path=neutral(lead.path), line=lead.line, text=shorten(neutral(lead.text), LEAD_CHARACTERS))
 
 
-def with_sources(report: Report, receipts: Sequence[Receipt]) -> Report:
-    """Return the report with the call behind each receipt that its answer rests on.
+def _needs_leads(report: Report) -> bool:
+    """Return whether the caller has reason to go on: it is handed back, carries a warning, or says there is none."""
+    if report.status == "answered":
+        return bool(report.notes) or DENIES.match(report.answer) is not None
+    return report.status == "escalate"
+
+
+def _notes(trace: Trace) -> tuple[str, ...]:
+    """Return what the answer leaves out of a result, and what no call and no result bears out."""
+    report = trace.report
+    return (*incomplete_notes(report.answer, report.evidence, trace.receipts), *claim_notes(trace))
+
+
+def _sources(trace: Trace) -> tuple[str, ...]:
+    """Return the call behind each receipt that the answer rests on.
 
     `There is none (r1)` says nothing as long as nobody knows what was looked for.
     """
-    if report.status != "answered":
-        return report
-    named = [one for one in receipts if one.id in report.evidence]
-    return report.model_copy(update={"sources": tuple(f"{one.id}: {plain_call(one)}" for one in named)})
+    named = [one for one in trace.receipts if one.id in trace.report.evidence]
+    return tuple(f"{one.id}: {plain_call(one.tool, one.arguments, trace.prompt)}" for one in named)
 
 
-def plain_call(receipt: Receipt) -> str:
-    """Return the call as its caller reads it, without arguments that only the run understands: `=C`, `r2`."""
-    understood = {name: value for name, value in receipt.arguments.items() if not _is_reference(value)}
-    return call_text(receipt.tool, understood, CALL_CHARACTERS)
+def plain_call(tool: str, arguments: Mapping[str, object], prompt: str, width: int | None = None) -> str:
+    """Return a call as its caller reads it: without what only the run understands (`=C`, `r2`), and the prompt."""
+    told = {name: value for name, value in arguments.items() if value != prompt and not _is_reference(value)}
+    return call_text(tool, told, width or CALL_CHARACTERS)
 
 
 def _is_reference(value: object) -> bool:

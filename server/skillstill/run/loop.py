@@ -35,12 +35,13 @@ from skillstill.types import (
     ToolCall,
     Trace,
 )
-from skillstill.util.text import call_text, clean, one_line, shorten, whole_lines
+from skillstill.util.text import clean, one_line, shorten, whole_lines
 from skillstill.workspace import Workspace
 
 SECOND_THOUGHTS = 3  # times that a model takes a turn otherwise because it makes calls that it made before
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
 ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)
+REPEATED_CHARACTERS = 80  # of the call that ends a run
 GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
@@ -207,7 +208,7 @@ class _Run:
     async def refuse_repeat(self, call: ToolCall, receipt: str) -> None:
         self.repeats += 1
         if self.repeats >= MAX_REPEATS:
-            told = call_text(call.name, call.arguments)
+            told = plain_call(call.name, call.arguments, self.brief.prompt, REPEATED_CHARACTERS)
             raise Stop(ReasonKind.REPEATED_CALL, f"the call {told} was repeated", told)
         advice = f"You made this call already: its result is {receipt}. Make another call, or answer."
         self.record.advise(advice, Event.REPEATED_CALL)
@@ -243,7 +244,7 @@ class _Run:
 
     def escalate(self, reason: Reason) -> Report:
         """Return the hand-over: why, what was tried, the run to look up and the last places that were shown."""
-        calls = [plain_call(one) for one in self.record.receipts]
+        calls = [plain_call(one.tool, one.arguments, self.brief.prompt) for one in self.record.receipts]
         tried = shorten("; ".join(calls), 400) if calls else "nothing"
         why = f"the model's answer is withheld: {reason.text}" if reason.kind is ReasonKind.WITHHELD else reason.text
         why = evidence.REFERENCE.sub("…", why)

@@ -60,6 +60,7 @@ class Record:
             empty=result.empty,
             overview=result.overview,
             omitted=result.omitted,
+            guess=result.guess,
             seconds=round(seconds, 4),
         )
         self.receipts.append(receipt)

@@ -14,11 +14,15 @@ from skillstill.util.text import one_line
 
 
 class Reply(Frozen):
-    """What the caller's context pays for. Evidence: `path:line` in the workspace, or receipt ids."""
+    """What the caller's context pays for. Evidence: `path:line` in the workspace, or receipt ids.
+
+    leads   the likeliest places, `path:line: text`; left out if there are none, as of an answer without a warning
+    """
 
     answer: str
     status: Status
     evidence: tuple[str, ...] = ()
+    leads: tuple[str, ...] = ()
 
 
 class Request(Frozen):
@@ -61,10 +65,12 @@ def tool(entry: RegistryEntry, *, always: bool) -> McpTool:
 def tool_result(trace: Trace) -> CallToolResult:
     """Return a result that costs the caller's context little; what only programs read is in `_meta`."""
     report, tally = trace.report, trace.tally
-    reply = Reply(answer=report.text, status=report.status, evidence=report.evidence)
+    leads = tuple(map(str, report.leads))
+    reply = Reply(answer=report.said, status=report.status, evidence=report.evidence, leads=leads)
+    left_out = set() if leads else {"leads"}
     return CallToolResult(
-        content=[TextContent(type="text", text=reply.model_dump_json())],
-        structured_content=reply.model_dump(mode="json"),
+        content=[TextContent(type="text", text=reply.model_dump_json(exclude=left_out))],
+        structured_content=reply.model_dump(mode="json", exclude=left_out),
         is_error=report.status == "failed",
         _meta={
             "skillstill/run": f"run://{trace.run}",

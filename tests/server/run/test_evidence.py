@@ -95,6 +95,12 @@ def test_without_a_successful_call_nothing_is_vouched_for() -> None:
     assert judge("shop/cart.py:1", [receipt("r1", refused=True)], [], ROOT).problem
 
 
+def test_an_answer_is_withheld_for_the_reason_that_is_true() -> None:
+    calls = [*RECEIPTS, receipt("r4", refused=True)]
+    assert judge("There are 4 (r4).", calls, SHOWN, ROOT).problem == "it rests on r4, a call that was refused"
+    assert judge("There are 4.", calls, SHOWN, ROOT).problem == "it names no location and no receipt"
+
+
 EMPTY = receipt("r1", empty=True)
 
 
@@ -119,6 +125,38 @@ def test_an_absence_is_not_believed_while_any_result_of_the_run_speaks_against_i
     for receipts in ([EMPTY, speaks_against_it], [speaks_against_it, EMPTY]):
         verdict = judge("There is none (r1 found nothing).", receipts, [], ROOT)
         assert verdict.problem == f"it says that there is none, but {problem}"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "There is none (r1).",
+        "No such class (r1).",
+        "No (r1).",
+        "No, there is no such class (r1).",
+        "No: nothing calls it (r1).",
+        "No, none of them (r1).",
+    ],
+)
+def test_a_no_that_denies_that_something_is_there_is_an_absence(answer: str) -> None:
+    shown = receipt("r1", Span(path="a.py", first=3, last=3))
+    assert judge(answer, [shown], [], ROOT).problem == "it says that there is none, but r1 shows a.py:3"
+
+
+@pytest.mark.parametrize("answer", ["No, it waits 3 seconds (r1).", "No, the default is None (r1).", "Nobody: r1."])
+def test_a_no_that_says_what_is_there_instead_is_an_answer(answer: str) -> None:
+    shown = receipt("r1", Span(path="a.py", first=3, last=3))
+    assert judge(answer, [shown], [], ROOT).evidence == ("r1",)
+
+
+def test_a_ranking_of_likely_places_neither_bears_out_an_absence_nor_speaks_against_it() -> None:
+    guess = receipt("r2", Span(path="a.py", first=3, last=3), guess=True, omitted=4, missed="it may be elsewhere")
+    nothing = receipt("r2", guess=True, empty=True)
+    assert judge("There is none (r1).", [EMPTY, guess], [], ROOT).evidence == ("r1",)
+    assert judge("There is none (r2).", [EMPTY, guess], [], ROOT).problem.endswith("rests on found nothing")
+    refused = receipt("r1", refused=True, empty=True)
+    for looks in ([nothing], [refused, nothing]):
+        assert judge("There is none (r2).", looks, [], ROOT).problem.endswith("only likely places were looked at")
 
 
 def test_an_absence_is_not_believed_if_no_cited_look_found_nothing() -> None:

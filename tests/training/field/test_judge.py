@@ -1,7 +1,7 @@
 """The judge of field questions: each kind of answer against the gold, as a careful reader would judge it."""
 
 import pytest
-from skillstill.types import Receipt, Report, Span, Trace
+from skillstill.types import Lead, Receipt, Report, Span, Trace
 from skillstill_training.field.judge import FieldAnswer, Verdict, judge_answer
 from skillstill_training.field.question import Gold
 
@@ -43,6 +43,8 @@ def verdict(gold: Gold, answer: FieldAnswer) -> Verdict:
         (BOTH, said("many", "b.py:3", "a/retry.py:12", *(f"{n}.py:1" for n in range(6))), Verdict.PARTLY),
         (NOTHING, said("There is none (r1).", absent=True), Verdict.RIGHT),
         (NOTHING, said("There is no circuit breaker (r1).", absent=True), Verdict.RIGHT),
+        (NOTHING, said("No, the circuit breaker was never built (r1)."), Verdict.RIGHT),
+        (THIRTY, said("No, it waits 30 seconds."), Verdict.RIGHT),
         (NOTHING, said("There is no orders_2024 archive (r1).", absent=True), Verdict.WRONG),  # nobody asked for that
         (NOTHING, said("def wait", "a/retry.py:12"), Verdict.WRONG),
         (NOTHING, handed_back(), Verdict.HANDED_BACK),
@@ -121,9 +123,18 @@ def test_what_a_caller_of_a_run_gets_is_judged_as_it_is_finished() -> None:
     report = Report(answer="There is none (r1).", status="answered", evidence=("r1",))
     answer = FieldAnswer.of_trace(trace(report, receipt))
     assert answer.absent
+    assert FieldAnswer.of_trace(trace(report.model_copy(update={"answer": "No, 3 (r1)."}), receipt)).absent is False
     shown = receipt.model_copy(update={"spans": (Span(path="b.py", first=3, last=3),), "empty": False})
     report = Report(answer="b.py:3: def wait()", status="answered", evidence=("b.py:3",))
     assert verdict(WHERE, FieldAnswer.of_trace(trace(report, shown))) is Verdict.RIGHT
+
+
+def test_the_leads_of_an_answer_are_those_that_its_caller_gets() -> None:
+    handed = trace(Report(answer="escalate: I cannot tell", status="escalate", evidence=("c.py:9",)))
+    located = (Lead(path="a/retry.py", line=12, text="def wait"), Lead(path="shop.db", text="orders.status"))
+    answer = FieldAnswer.of_trace(handed.model_copy(update={"located": located}))
+    assert answer.leads == ("a/retry.py:12", "shop.db")
+    assert judge_answer(THIRTY, answer).led
 
 
 def trace(report: Report, *receipts: Receipt) -> Trace:

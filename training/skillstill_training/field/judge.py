@@ -18,6 +18,7 @@ MOST_PLACES = 5  # beyond those that were asked for: with more, the right one st
 MOST_NUMBERS = 12  # likewise; a person who explains an answer names up to ten
 MOST_ROWS = 6  # likewise
 LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+SAYS_NO = re.compile(r"\W*no\b", re.IGNORECASE)  # to "is there …?", in whatever words it goes on
 GENERIC = frozenset(
     ("there", "none", "nothing", "such", "found", "find", "column", "table", "file", "function", "class", "line")
 )  # words of a denial that name nothing
@@ -57,7 +58,7 @@ class FieldAnswer(Frozen):
             status=report.status,
             text=report.answer,
             places=tuple(dict.fromkeys([*quoted, *report.evidence])) if is_answer else (),
-            leads=() if is_answer else report.evidence,
+            leads=tuple(lead.place for lead in report.leads),
             warned=bool(report.notes),
             absent=is_answer and DENIES.match(report.answer) is not None,
         )
@@ -123,7 +124,7 @@ def _verdict(gold: Gold, answer: FieldAnswer, prompt: str) -> tuple[Verdict, str
     if gold.outcome == "beyond":
         return Verdict.WRONG, "looking cannot answer it"
     if gold.outcome == "absent":
-        if not answer.absent:
+        if not (answer.absent or SAYS_NO.match(answer.text)):
             return Verdict.WRONG, "there is no such thing"
         denied = _denies_what_was_asked(answer.text, f"{prompt} {gold.answer}")
         return (Verdict.RIGHT, "") if denied else (Verdict.WRONG, "it denies something else")

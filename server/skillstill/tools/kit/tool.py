@@ -71,6 +71,8 @@ class Result:
     empty      whether the tool looked for something and found nothing: then an answer may say that there is none
     overview   whether it names all that there is of a kind: what it does not name, an answer may say, is not there
     missed     why finding nothing proves nothing: where the tool could not look, or where the word stands; else empty
+    guess      whether it is a ranking of likely places, which proves nothing: it neither bears out that there is none
+               nor speaks against it
     omitted    how many things, or lines, the result leaves out
     terms      names that it defines, each with those inside it, such as tables with their columns: all that there are.
                none if lines are dropped
@@ -85,6 +87,7 @@ class Result:
     tokens: int = 0
     empty: bool = False
     overview: bool = False
+    guess: bool = False
     terms: Terms = field(default_factory=dict)
     omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)

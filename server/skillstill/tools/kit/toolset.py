@@ -36,6 +36,7 @@ class GoldenCall(Frozen):
     missed: str = ""
     empty: bool = False
     overview: bool = False
+    guess: bool = False
     omitted: int = 0
     spans: tuple[tuple[str, int, int], ...] = ()
     places: tuple[tuple[int, str, int], ...] = ()

@@ -1,0 +1,175 @@
+"""What an answer takes for granted: that what was asked for was looked for, and that its values were shown.
+
+Nothing here says that an answer is wrong. It names what in it, or in its question, no call and no result bears out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from skillstill.run.evidence import RECEIPT, quoted_places, resting
+from skillstill.types import Receipt, Trace
+
+MOST_NAMED = 2  # stretches that a note names
+MOST_CONDITIONS = 6  # of a question: a text with more is material to work on, such as a traceback
+COUNTED = 13  # a whole number below it may be a count of shown rows
+
+QUOTED = r"\"[^\"\n]{2,80}\"|“[^”\n]{2,80}”|`[^`\n]{2,80}`|(?<!\w)'[^'\n]{2,80}'(?!\w)"
+ADDRESS = r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{0,64}\w|\d{1,3}(?:\.\d{1,3}){3}"
+DAY = r"\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?:[T ]\d\d:\d\d(?::\d\d)?)?|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}"
+TIME = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?"
+DOTTED = r"[A-Za-z_][\w/-]{0,120}(?:\.[A-Za-z_][\w/-]{1,60})+"  # a file or a qualified name
+WRITTEN_TOGETHER = r"[A-Za-z]\w*_\w+|[a-z]{2,}[A-Z]\w*|[A-Z]\w*[a-z0-9][A-Z]\w*"  # snake_case, camelCase, PascalCase
+NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+SPECIFIC = re.compile(
+    rf"(?P<quoted>{QUOTED})|(?<![\w.+-])(?P<address>{ADDRESS})(?!\w)|(?<![\w.:-])(?P<date>{DAY}|{TIME})(?![\w:])"
+    rf"|(?<![\w./])(?P<name>{DOTTED}|{WRITTEN_TOGETHER})(?!\w)|(?<![\w.])(?P<number>{NUMBER})(?!\w|\.\d)"
+)
+PART = re.compile(rf"[^\W\d_]+|{NUMBER}")
+SUFFIX = re.compile(r"\.\w{1,5}$")
+SEPARATORS = re.compile(r"[\W_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Specific:
+    """A stretch of a text that means one thing, without quotes. `kind` is a group of SPECIFIC."""
+
+    kind: str
+    text: str
+
+    @property
+    def is_small(self) -> bool:
+        """Return whether it may be a count of rows."""
+        return self.kind == "number" and "." not in self.text and _value(self.text) < COUNTED
+
+
+def claim_notes(trace: Trace) -> tuple[str, ...]:
+    """Return the notes on what the question says and nobody looked for, and on values that no result has shown."""
+    results = {message.receipt: _told(message.content) for message in trace.messages if message.receipt}
+    good = [receipt for receipt in trace.receipts if receipt.id in results and not receipt.refused]
+    notes = (
+        _note("Not looked for", _not_looked_for(trace, good, results)),
+        _note("Not shown by a result", _not_shown(trace, good, results)),
+    )
+    return tuple(note for note in notes if note)
+
+
+def _note(what: str, found: Iterable[str]) -> str:
+    named = [f'"{one}"' for one in dict.fromkeys(found)][:MOST_NAMED]
+    return f"({what}: {', '.join(named)}.)" if named else ""
+
+
+def _told(content: str) -> str:
+    """Return the text of a result without the id of its receipt, whose number means nothing."""
+    return content.partition(": ")[2]
+
+
+def _not_looked_for(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, str]) -> Iterator[str]:
+    """Yield the conditions of the question, its last paragraph, that no call and no result behind the answer has.
+
+    A ranking of likely places was asked for the whole text, which is no look for each of its words.
+    """
+    conditions = [*_conditions(trace.prompt.rstrip().rpartition("\n\n")[2])]
+    if not 0 < len(conditions) <= MOST_CONDITIONS:
+        return
+    asked = [*_arguments(receipt for receipt in receipts if not receipt.guess)]
+    behind = resting(trace.report.evidence, receipts)
+    shown = [*(results[receipt.id] for receipt in behind), *_paths(behind)]
+    known = Known([*(text for text in asked if text != trace.prompt), *shown])
+    yield from (one.text for one in conditions if not known.has_condition(one))
+
+
+def _conditions(question: str) -> Iterator[Specific]:
+    """Yield what a question is specific about; numbers of one digit are too often mere words."""
+    for one in specifics(question):
+        if one.kind != "number" or sum(map(str.isdigit, one.text)) > 1:
+            yield one
+
+
+def _not_shown(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, str]) -> Iterator[str]:
+    """Yield the values of the answer that no result has shown; a condition that was looked for may be said again."""
+    shown = Known([*(_without_echo(results[receipt.id], receipt) for receipt in receipts), *_paths(receipts)])
+    asked, said = Known([*_arguments(receipts)]), Known([trace.prompt])
+    for one in _values(trace.report.answer):
+        if not shown.has_value(one) and not (asked.has_value(one) and said.has_value(one)):
+            yield one.text
+
+
+def _values(answer: str) -> Iterator[Specific]:
+    """Yield numbers that count no rows, dates, addresses, paths and quoted texts, but no places and receipts."""
+    for one in specifics(RECEIPT.sub(" ", quoted_places(answer)[1])):
+        if not one.is_small and (one.kind != "name" or "/" in one.text):
+            yield one
+    yield from (Specific("quoted", text[1:-1]) for text in re.findall(r"`[^`\n]{2,80}`", answer))
+
+
+def _without_echo(result: str, receipt: Receipt) -> str:
+    """Return the result without the arguments that it repeats in quotes, unless it found something by them."""
+    if receipt.spans and not receipt.empty:
+        return result
+    for text in _arguments([receipt]):
+        result = result.replace(f"'{text}'", " ").replace(repr(text), " ")
+    return result
+
+
+def _paths(receipts: Iterable[Receipt]) -> Iterator[str]:
+    return (span.path for receipt in receipts for span in receipt.spans)
+
+
+def _arguments(receipts: Iterable[Receipt]) -> Iterator[str]:
+    return (str(value) for receipt in receipts for value in receipt.arguments.values())
+
+
+def specifics(text: str) -> Iterator[Specific]:
+    """Yield the stretches of a text that mean one thing each: quoted texts, addresses, dates, names, numbers."""
+    for found in SPECIFIC.finditer(text):
+        kind = found.lastgroup or ""
+        yield Specific(kind, found[0][1:-1] if kind == "quoted" else found[0])
+
+
+class Known:
+    """Texts to look specifics up in: without case, quotes, escapes and separators, numbers by value."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._text = "\n".join(texts).replace("\\", "").casefold()
+
+    def has_condition(self, one: Specific) -> bool:
+        """Return whether it is there, written in whatever way: a file without its suffix, half the words of a text."""
+        if one.kind == "quoted":
+            parts = PART.findall(one.text)
+            return self._has_text(one.text) or 2 * sum(map(self._has_part, parts)) >= len(parts)
+        return self.has_value(one) or (one.kind == "name" and self._has_parts(SUFFIX.sub("", one.text)))
+
+    def has_value(self, one: Specific) -> bool:
+        """Return whether it is there; of a date, an address or a text each part will do."""
+        if one.kind == "number":
+            return self._has_number(one.text)
+        return self._has_text(one.text) or (one.kind != "name" and self._has_parts(one.text))
+
+    def _has_parts(self, text: str) -> bool:
+        return all(map(self._has_part, PART.findall(text)))
+
+    def _has_part(self, text: str) -> bool:
+        return self._has_number(text) if text[0].isdigit() else self._has_text(text)
+
+    def _has_text(self, text: str) -> bool:
+        return SEPARATORS.sub("", text.casefold()) in self._squeezed
+
+    def _has_number(self, text: str) -> bool:
+        """Return whether a number of this value is there, or one that this is a rounding of."""
+        value, decimals = _value(text), len(text.partition(".")[2])
+        return value in self._numbers or (decimals > 0 and any(round(one, decimals) == value for one in self._numbers))
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return SEPARATORS.sub("", self._text)
+
+    @cached_property
+    def _numbers(self) -> frozenset[float]:
+        """Return the numbers, also those that stand in names and stamps: `47,841` may be seconds or thousands."""
+        return frozenset(map(_value, [*re.findall(NUMBER, self._text), *re.findall(r"\d+(?:\.\d+)?", self._text)]))
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", ""))

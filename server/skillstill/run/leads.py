@@ -1,0 +1,126 @@
+"""Leads: the likeliest places, for whoever goes on with a question that a run did not settle."""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from skillstill.errors import Refusal, SkillstillError
+from skillstill.skills.skill import Skill
+from skillstill.tools import BUNDLED
+from skillstill.types import LEAD_CHARACTERS, Lead, Message, Receipt, ShownPlace, Span, Trace
+from skillstill.util.text import one_line
+from skillstill.workspace import Workspace
+
+MOST = 5
+SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
+FACT_TOOLS = frozenset(BUNDLED["facts"])
+WORD = re.compile(r"[^\W\d_]{3,}")
+log = logging.getLogger(__name__)
+
+
+async def with_located(trace: Trace, skill: Skill, workspace: Workspace) -> Trace:
+    """Return the trace with what the index holds to be likeliest, unless the run itself has shown enough places.
+
+    Only a skill that asks facts has an index. An index that cannot be asked at once is not asked.
+    """
+    asks_facts = skill.readers or FACT_TOOLS.intersection(skill.subagent.tools)
+    if not asks_facts or trace.report.status == "failed" or len(_likely(trace)) >= MOST:
+        return trace
+    return trace.model_copy(update={"located": await _ask_index(skill, workspace, trace.prompt)})
+
+
+def leads_of(trace: Trace) -> tuple[Lead, ...]:
+    """Return up to five places: the likeliest of the run, those of the index, then others that the run has shown."""
+    return tuple(_distinct([*_likely(trace), *trace.located, *chain.from_iterable(_shown(trace, guesses=False))]))[
+        :MOST
+    ]
+
+
+def _likely(trace: Trace) -> Sequence[Lead]:
+    """Return all places of the run's rankings, then the first of each other result, the last result first."""
+    ranked = chain.from_iterable(reversed(_shown(trace, guesses=True)))
+    return [*_distinct([*ranked, *(places[0] for places in _shown(trace, guesses=False) if places)])]
+
+
+def _distinct(leads: Iterable[Lead]) -> Iterable[Lead]:
+    """Return a line once, and a file as often as parts of it are meant, such as tables."""
+    first: dict[tuple[str, str], Lead] = {}
+    for lead in leads:
+        first.setdefault((lead.place, "" if lead.line else lead.text), lead)
+    return first.values()
+
+
+def _shown(trace: Trace, *, guesses: bool) -> Sequence[Sequence[Lead]]:
+    """Return the places of each result that is a guess, or of each that is none, the last result first."""
+    results = {message.receipt: message for message in trace.messages if message.receipt}
+    found = [one for one in trace.receipts if one.id in results and not (one.refused or one.empty)]
+    return [[*_places(one, results[one.id], trace.prompt)] for one in reversed(found) if one.guess is guesses]
+
+
+def _places(receipt: Receipt, result: Message, prompt: str) -> Iterator[Lead]:
+    """Yield the places of one result: its lines that begin with one, else a line of a file, else whole files."""
+    lines = result.content.removeprefix(f"{receipt.id}: ").split("\n")
+    if result.places or receipt.guess:
+        yield from _placed(lines, result.places, receipt.spans)
+    elif spans := [span for span in receipt.spans if span.first]:
+        yield _best_line(receipt, spans, lines, prompt)
+    elif result.rows and receipt.spans:
+        yield _lead(receipt.spans[0].path, 0, "\n".join(lines))
+    else:
+        yield from _described(lines, receipt.spans, prompt)
+
+
+def _placed(lines: Sequence[str], places: Sequence[ShownPlace], spans: Sequence[Span]) -> Iterator[Lead]:
+    """Yield the lines that show a place of a file, or begin with the path of a whole one, in their order."""
+    by_index, whole = {place.index: place for place in places}, [span.path for span in spans if not span.first]
+    for index, line in enumerate(lines):
+        if place := by_index.get(index):
+            yield _lead(place.path, place.line, line.replace(f"{place.path}:{place.line}", "", 1))
+        elif path := next((path for path in whole if line.startswith(path)), ""):
+            yield _lead(path, 0, line.removeprefix(path))
+
+
+def _best_line(receipt: Receipt, spans: Sequence[Span], lines: Sequence[str], prompt: str) -> Lead:
+    """Return the line of a part of a file that was asked for by its number, else that with most words of the prompt."""
+    asked = {value for value in receipt.arguments.values() if isinstance(value, int)}
+    found = [_lead(span.path, span.first, _numbered(lines, span.first)) for span in spans]
+    return max(found, key=lambda lead: (lead.line in asked, _common_words(lead.text, prompt), bool(lead.text)))
+
+
+def _numbered(lines: Sequence[str], number: int) -> str:
+    """Return the line of a file that is shown under its number."""
+    return next((line for line in lines if line.startswith(f"{number}: ")), "").removeprefix(f"{number}: ")
+
+
+def _described(lines: Sequence[str], spans: Sequence[Span], prompt: str) -> Iterator[Lead]:
+    """Yield the lines about whole files, such as tables, that share a word with the prompt, the most words first."""
+    paths = sorted({span.path for span in spans}, key=len, reverse=True)
+    path, found = next((span.path for span in spans), ""), list[tuple[int, Lead]]()
+    for line in lines if spans else ():
+        path = next((one for one in paths if one in line), path)
+        if not line.endswith(":"):  # the head of what follows
+            found.append((_common_words(line, prompt), _lead(path, 0, line.removeprefix(path))))
+    yield from (lead for common, lead in sorted(found, key=lambda one: -one[0]) if common)
+
+
+def _common_words(text: str, prompt: str) -> int:
+    return len({word.casefold() for word in WORD.findall(text)} & {word.casefold() for word in WORD.findall(prompt)})
+
+
+def _lead(path: str, line: int, text: str) -> Lead:
+    return Lead(path=path, line=line, text=one_line(text.lstrip(" :"), LEAD_CHARACTERS))
+
+
+async def _ask_index(skill: Skill, workspace: Workspace, prompt: str) -> tuple[Lead, ...]:
+    from skillstill.tools.facts.leads import locate_within  # it imports the readers, with their parsers
+
+    try:
+        found = await locate_within(SECONDS, workspace, skill.readers, prompt)
+    except (SkillstillError, Refusal) as error:
+        log.info("no leads: %s", error)
+    except Exception:  # a run must not fail for want of a hint
+        log.warning("no leads", exc_info=True)
+    else:
+        return tuple(_placed(found.text.split("\n"), found.places, found.spans)) if found else ()
+    return ()
