@@ -90,11 +90,15 @@ class FactIndex:
     def ask(self, query: str, kept: int = KEPT) -> FactRows:
         """Return the rows of one SELECT. Raise Refusal, in words for a model."""
         with self._lock:
-            self._asked += 1
-            if not self._is_warm and (self._asked == OFTEN or self._compares(query)):
-                warm(self.connection, self.tables)
-                self._is_warm = True
+            self._count_question(self._compares(query))
             return self._asker.ask(query, kept)
+
+    def _count_question(self, needs_look_ups: bool = False) -> None:
+        """Make look-ups fast once it is worth it."""
+        self._asked += 1
+        if not self._is_warm and (self._asked >= OFTEN or needs_look_ups):
+            warm(self.connection, self.tables)
+            self._is_warm = True
 
     def _compares(self, query: str) -> bool:
         """Return whether a query reads more than one table: without look-ups, each row would go through all others."""
@@ -107,6 +111,7 @@ class FactIndex:
         from skillstill.facts.locate.places import Locator
 
         with self._lock:
+            self._count_question()
             state = root_hash(self.connection)
             if self._locator is None or self._locator[0] != state:
                 self._locator = (state, Locator(IndexedCorpus(self.connection, self.root)))

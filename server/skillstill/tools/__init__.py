@@ -30,7 +30,7 @@ BUNDLED: Mapping[str, tuple[str, ...]] = {
     "code": ("list", "find", "search", "outline", "read"),
     "logs": ("tally", "entries"),
     "tables": ("describe", "sql"),
-    "facts": ("query", "locate"),
+    "facts": ("query", "locate", "overview"),
 }  # tools by toolset: so that the parsers of a toolset are imported only if one of its tools is asked for
 
 

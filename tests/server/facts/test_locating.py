@@ -85,3 +85,36 @@ def test_the_history_of_a_repository_tells_where_words_belong_that_no_file_has(t
 def test_the_packed_words_are_no_table_of_a_query(shop: Shop) -> None:
     with pytest.raises(Refusal, match="no such table"):
         shop.index.ask("select * from file_words")
+
+
+def test_a_question_is_shown_the_line_that_holds_the_value(tmp_path: Path) -> None:
+    write(tmp_path, {"pool.py": f"{CART}\n\nDEFAULT_POOL_SIZE = 10\n", "app.toml": "[server]\nport = 8080\n"})
+    index = FactIndex(tmp_path, (BUNDLED["code"], BUNDLED["config"], WORDS), processes=1)
+    index.refresh(["app.toml", "pool.py"])
+    assert index.locate("default max pool size?")[0].text == "DEFAULT_POOL_SIZE = 10"
+    assert index.locate("which port does the server use?")[0].text == "port = 8080"
+    index.close()
+
+
+LOG = "".join(
+    f"2024-01-01 10:00:{second:02} ERROR db: connection refused from 10.0.0.{second}\n" for second in range(1, 9)
+)
+
+
+def test_a_log_shows_one_entry_of_each_sort_and_how_many_there_are(tmp_path: Path) -> None:
+    write(tmp_path, {"app.log": LOG + "2024-01-01 10:01:00 INFO db: ready\n"})
+    index = FactIndex(tmp_path, (BUNDLED["logs"], WORDS), processes=1)
+    index.refresh(["app.log"])
+    refused = [place for place in index.locate("why was the connection refused?") if "refused" in place.text]
+    assert [(place.line, place.times) for place in refused] == [(1, 8)]
+    assert index.locate("connection refused from 10.0.0.5")[0].line == 5
+    index.close()
+
+
+def test_tables_are_found_by_their_columns(tmp_path: Path) -> None:
+    write(tmp_path, {"shop.csv": "customer,price\nAnn,3\nBob,4\n"})
+    index = FactIndex(tmp_path, (BUNDLED["data"], WORDS), processes=1)
+    index.refresh(["shop.csv"])
+    assert "shop.price" in [place.name for place in index.locate("highest price")]
+    assert any(place.text.startswith("2 rows, 2 columns") for place in index.locate("the shop table"))
+    index.close()

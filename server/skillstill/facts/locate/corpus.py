@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from skillstill.facts.locate.history import Commit
-from skillstill.facts.locate.postings import Postings
+from skillstill.facts.locate.postings import Array, Postings
 from skillstill.facts.locate.stems import stems_in
 
 # Files that are named after the folder they stand for.
@@ -72,6 +72,57 @@ class Use:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A row that states something of a file: its lines, and the name by which one would ask for it."""
+
+    first: int
+    last: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Lines that stand in something, and what that is called: the titles of a section."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The entries of a log in the order of their lines: the first line and the last one of each, and its template."""
+
+    firsts: Array
+    lasts: Array
+    templates: Array
+
+    def times(self, template: int) -> int:
+        return int((self.templates == template).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table in a data file, or a table as a whole if it has no name.
+
+    line     of its header; 0 if the file has no lines
+    shown    what a reader wants to know of it
+    samples  values, or the names of the columns
+    """
+
+    file: int
+    line: int
+    table: str
+    name: str
+    shown: str
+    samples: str
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.table}.{self.name}" if self.name else self.table
+
+
 class Corpus(Protocol):
     """A code base. Its files are known by their positions in `files`."""
 
@@ -90,6 +141,20 @@ class Corpus(Protocol):
     def uses_of(self, name: str) -> Sequence[Use]: ...
 
     def text(self, file: int) -> str: ...
+
+    def facts_in(self, file: int) -> Sequence[FactRow]:
+        """Return what the rows of a file state: values, defaults, settings, dependencies, scripts."""
+        ...
+
+    def sections_in(self, file: int) -> Sequence[Context]: ...
+
+    def entries_in(self, file: int) -> Entries | None:
+        """Return the entries of a log; None if the file is none."""
+        ...
+
+    def columns(self) -> Sequence[Column]:
+        """Return the tables of data files and their columns."""
+        ...
 
     def commits(self) -> Sequence[Commit]:
         """Return the newest commits that led here, the newest first and without merges; none if there is no history."""

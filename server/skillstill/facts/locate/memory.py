@@ -6,7 +6,7 @@ from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 
-from skillstill.facts.locate.corpus import SOURCE, Definition, File, Use
+from skillstill.facts.locate.corpus import SOURCE, Column, Context, Definition, Entries, FactRow, File, Use
 from skillstill.facts.locate.history import Commit
 from skillstill.facts.locate.postings import Postings, pack
 from skillstill.facts.locate.stems import names_in
@@ -48,6 +48,18 @@ class MemoryCorpus:
 
     def text(self, file: int) -> str:
         return self._texts[file]
+
+    def facts_in(self, file: int) -> Sequence[FactRow]:
+        return ()
+
+    def sections_in(self, file: int) -> Sequence[Context]:
+        return ()
+
+    def entries_in(self, file: int) -> Entries | None:
+        return None
+
+    def columns(self) -> Sequence[Column]:
+        return ()
 
     def commits(self) -> Sequence[Commit]:
         at = {file.path: position for position, file in enumerate(self.files)}

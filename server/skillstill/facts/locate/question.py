@@ -31,6 +31,17 @@ _PATH = re.compile(
 _JAVA_FRAME = re.compile(r"\b((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w<>$]+\((\w+\.\w+)(?::(\d+))?\)")
 
 
+# What has a digit: an address, a time, an id, a version.
+_LITERAL = re.compile(r"(?<![\w.:/-])(?=[\w.:/@-]*\d)[\w](?:[\w.:/@-]*\w)?")
+MOST_LITERALS = 8
+_ASKS = re.compile(
+    r"\?\s*$|^\W*(?:and|ok|okay|so|then|but|what|which|who|whose|where|when|why|how|is|are|does|do|did|was|were|has|have"
+    r"|can|could|show|list|give|name|tell)\b",
+    re.IGNORECASE,
+)
+ASKED = 300  # characters of one question
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A path that a text names, and a line of it; 0 if it names none."""
@@ -48,6 +59,8 @@ class Question:
     title       those of the first line
     names       names with what they count as such
     qualified   names with the name before them: Client.get
+    literals    addresses, times, numbers and the like, as they stand there
+    is_report   it tells of a fault at length, and is no question of a line, or some that follow each other
     frames      of a traceback, the likeliest first
     paths       other paths
     """
@@ -58,17 +71,30 @@ class Question:
     title: frozenset[str]
     names: Mapping[str, float]
     qualified: frozenset[tuple[str, str]]
+    literals: Sequence[str]
+    is_report: bool
     frames: Sequence[Mention]
     paths: Sequence[Mention]
 
     @classmethod
     def of(cls, text: str) -> "Question":
         text = text[:LONGEST]
-        first = next((line for line in text.split("\n") if line.strip()), "")
+        is_report = _is_report(text)
+        lines = [line for line in text.split("\n") if line.strip()] or [""]
+        first = lines[0 if is_report else -1]  # of questions that follow each other the last is asked
         title = frozenset(_weighed(first))
         words = {word: count * (TITLE if word in title else 1.0) for word, count in _weighed(text).items()}
         frames, paths = _mentions(text)
-        return cls(text, words, _weighed(_prose(text)), title, _names(text, first), _qualified(text), frames, paths)
+        literals = [*dict.fromkeys(_LITERAL.findall(text))][:MOST_LITERALS]
+        prose, names = _weighed(_prose(text)), _names(text, first)
+        return cls(text, words, prose, title, names, _qualified(text), literals, is_report, frames, paths)
+
+
+def _is_report(text: str) -> bool:
+    lines = text.strip().split("\n")
+    if len(lines) == 1:
+        return False
+    return len(lines[-1]) > ASKED or any(lines[1::2]) or not all(map(_ASKS.search, lines[2::2]))
 
 
 @lru_cache(maxsize=1)

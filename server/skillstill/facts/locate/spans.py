@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillstill.facts.locate.corpus import Definition
-from skillstill.facts.locate.stems import NAME as NAMES
+from skillstill.facts.locate.lines import LineWords
 from skillstill.facts.locate.stems import names_in, stems_of
 
 WINDOW = 30  # lines of a window, and of the first part of a long definition
@@ -42,31 +42,13 @@ def _windows(first: int, last: int) -> Iterator[Span]:
         yield Span(start, min(last, start + WINDOW - 1))
 
 
-class LineWords:
-    """The wanted words of each line of a text."""
-
-    def __init__(self, text: str, wanted: Mapping[str, float]) -> None:
-        self.lines = text.split("\n")
-        self._wanted = wanted
-        self._known: dict[str, tuple[str, ...]] = {}
-        self.words = [self._words_of(line) for line in self.lines]
-
-    def _words_of(self, line: str) -> list[str]:
-        known = self._known
-        words: list[str] = []
-        for name in NAMES.findall(line):
-            found = known.get(name)
-            if found is None:
-                found = known[name] = tuple(stem for stem in stems_of(name) if stem in self._wanted)
-            words += found
-        return words
-
-
 def score(span: Span, words: LineWords, values: Mapping[str, float]) -> float:
     """Return how much of the wanted words a span has."""
     weights: dict[str, float] = {}
     for line in words.words[span.first - 1 : span.last]:
         for word in line:
+            if word not in values:  # a literal
+                continue
             weights[word] = weights.get(word, 0.0) + 1.0
     if span.definition:
         owner, _, _ = span.definition.qualified.rpartition(".")
@@ -84,10 +66,8 @@ def best_line(span: Span, words: LineWords, values: Mapping[str, float]) -> int:
     """Return the line that a reader wants to see first: that of the definition, or the one with most of the words."""
     if span.definition:
         return span.first
-    lines = range(span.first, max(span.first, span.last) + 1)
-    return max(
-        lines,
-        key=lambda line: (
-            sum(values[word] for word in {*words.words[line - 1 : line][0]}) if line <= len(words.words) else 0.0
-        ),
-    )
+
+    def told(line: int) -> float:
+        return sum(values.get(word, 0.0) for word in {*words.words[line - 1]}) if line <= len(words.words) else 0.0
+
+    return max(range(span.first, max(span.first, span.last) + 1), key=told)

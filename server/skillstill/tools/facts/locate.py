@@ -1,6 +1,5 @@
 """The tool `locate`: the likeliest places of a workspace for any text, without a model."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -12,10 +11,7 @@ from skillstill.facts.locate.places import Place
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
 from skillstill.types import PROMPT_CHARACTERS, Copied, Span
-from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
-
-WIDTH = 120  # characters of the line that is shown
 
 
 def locate_tool(references: tuple[str, ...]) -> Tool:
@@ -29,28 +25,26 @@ def locate_tool(references: tuple[str, ...]) -> Tool:
             Copied(),
         ],
     ) -> Result:
-        """Show the five likeliest places for a text: what it names, defines or describes. Tests and documents follow
-        unless it asks for them."""
+        """Show the five likeliest places for a text: what it names, defines or describes, values and settings, entries
+        of logs, tables and columns. Tests and documents follow unless it asks for them."""
         index = await fresh_index(workspace, references)
-        return await to_thread.run_sync(_located, workspace, index, text)
+        return await to_thread.run_sync(located, index, text)
 
     return tool(locate)
 
 
-def _located(workspace: Workspace, index: FactIndex, text: str) -> Result:
+def located(index: FactIndex, text: str) -> Result:
+    """Return the likeliest places for a text as lines."""
     found = index.locate(text)
     if not found:
-        return Result((Line("no file has a word of it"),), empty=True)
-    return Result((Line("likeliest places:"), *_lines(workspace, found)))
+        return Result((Line("no file has a word of it"),), empty=True, guess=True)
+    return Result((Line("likeliest places:"), *map(_line, found)), guess=True)
 
 
-def _lines(workspace: Workspace, found: Sequence[Place]) -> Iterator[Line]:
-    for place in found:
-        name = f"{place.name}: " if place.name else ""
-        shown = Line.at(place.path, place.line, name + _source_line(workspace, place))
-        yield replace(shown, spans=(Span(path=place.path, first=place.line, last=place.last),))
-
-
-def _source_line(workspace: Workspace, place: Place) -> str:
-    lines = workspace.read(place.path).decode("utf-8", "replace").split("\n")
-    return one_line(lines[place.line - 1], WIDTH) if place.line <= len(lines) else ""
+def _line(place: Place) -> Line:
+    said = f"{place.name}: {place.text}" if place.name else place.text
+    text = f"{said} ({place.times} times)" if place.times > 1 else said
+    span = Span(path=place.path, first=place.line, last=place.last)
+    if not place.line:
+        return Line(f"{place.path}:{text}", (span,))
+    return replace(Line.at(place.path, place.line, text), spans=(span,))
