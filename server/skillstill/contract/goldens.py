@@ -44,4 +44,5 @@ def _recorded_result(call: GoldenCall) -> Result:
         for index, text in enumerate(call.result.split("\n"))
     ]
     lines[0] = replace(lines[0], spans=spans, omits=call.omitted)
-    return Result(tuple(lines), call.missed, empty=call.empty, overview=call.overview, guess=call.guess, terms=call.terms)
+    empty, overview, guess = call.empty, call.overview, call.guess
+    return Result(tuple(lines), call.missed, empty=empty, overview=overview, guess=guess, terms=call.terms)

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from skillstill.errors import GateError
 from skillstill.skills.calibration import FEATURES
-from skillstill_training.evaluation.calibration import calibrate, selective_metrics
+from skillstill_training.evaluation.calibration import GradedAnswer, calibrate, selective_metrics
 from skillstill_training.run.scorecard import Outcome
 
 
@@ -119,3 +119,18 @@ def test_answers_of_a_model_that_tells_nothing_are_never_sure() -> None:
     silent = [outcome(at, True) for at in range(400)]
     found = selective_metrics(calibrate(silent), silent)
     assert (found.threshold, found.coverage) == (1, 0)
+
+
+def graded(found: list[Outcome], names: str) -> list[GradedAnswer]:
+    return [GradedAnswer(f"{names}/{at}", one.features, one.passed) for at, one in enumerate(found)]
+
+
+def test_the_threshold_is_where_answers_to_field_questions_are_right() -> None:
+    """Of what families ask nearly all is right, of what people ask half, and a model is as sure of both."""
+    sure = [outcome(at, passed=True, features=(1.0,) * len(FEATURES)) for at in range(400)]
+    unlike = [outcome(at, at % 2 == 0, (1.0,) * len(FEATURES)) for at in range(200)]
+    assert calibrate(sure).threshold < 1
+    assert calibrate(sure, graded(unlike, "field")).threshold == 1
+    knowing = calibrate(answers(400, seed=1), graded(answers(400, seed=2), "field"))
+    assert knowing.threshold < 1
+    assert knowing.goals == 800

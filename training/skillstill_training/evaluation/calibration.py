@@ -1,10 +1,11 @@
-"""Calibrate the confidence on validation outcomes, and measure its accuracy and coverage on test outcomes.
+"""Calibrate the confidence on validation answers, and measure its accuracy and coverage on test outcomes.
 
 The logistic regression is written out here. It is a dozen lines of numpy, which is installed anyway; a library with a
 regression is as large as all other dependencies together.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +30,40 @@ CURVE_POINTS = 50
 Table = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class GradedAnswer:
+    """An answer to a field question: its features, by FEATURES, and whether it is right."""
+
+    question: str
+    features: tuple[float, ...]
+    right: bool
+
+
 def calibrate(
-    outcomes: Sequence[Outcome], *, min_goals: int = MIN_GOALS, target: float = TARGET_ACCURACY
+    outcomes: Sequence[Outcome],
+    field: Sequence[GradedAnswer] = (),
+    *,
+    min_goals: int = MIN_GOALS,
+    target: float = TARGET_ACCURACY,
 ) -> Calibration:
     """Fit the confidence to the answers among the validation outcomes. Escalations need no confidence.
 
-    Raises GateError if there are fewer than `min_goals` outcomes.
+    If there are answers to field questions, it is fitted to both, and the threshold is where those are right: people
+    ask what no family asks, and a model is as sure of that. Raises GateError if there are fewer than `min_goals`
+    outcomes.
     """
     check_validation_count(len(outcomes), min_goals)
-    answers = [outcome for outcome in outcomes if _is_answer(outcome) and outcome.features]
-    answers.sort(key=lambda outcome: outcome.goal)  # the result does not depend on the order of the runs
+    made = [GradedAnswer(one.goal, one.features, one.passed) for one in outcomes if _is_answer(one) and one.features]
+    answers = [*sorted(made, key=_question), *sorted(field, key=_question)]  # whatever the order of the runs was
     table = np.array([answer.features for answer in answers]).reshape(-1, len(FEATURES))
-    right = np.array([answer.passed for answer in answers], dtype=np.float64)
-    threshold = _choose_threshold(_out_of_fold_confidences(table, right), right, target)
-    return _fit(table, right).model_copy(update={"threshold": threshold, "goals": len(outcomes)})
+    right = np.array([answer.right for answer in answers], dtype=np.float64)
+    counted = slice(len(made) if field else 0, None)
+    threshold = _choose_threshold(_out_of_fold_confidences(table, right)[counted], right[counted], target)
+    return _fit(table, right).model_copy(update={"threshold": threshold, "goals": len(outcomes) + len(field)})
+
+
+def _question(answer: GradedAnswer) -> str:
+    return answer.question
 
 
 def check_validation_count(goals: int, min_goals: int) -> None:

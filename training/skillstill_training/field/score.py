@@ -1,11 +1,13 @@
 """What the judgements of a field test come to: shares with intervals, by sort of question and by workspace."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median_high
 
+from skillstill.skills.calibration import features
 from skillstill.types import Frozen
 
+from skillstill_training.evaluation.calibration import GradedAnswer
 from skillstill_training.evaluation.resampling import ClusteredValue, bootstrap_mean
 from skillstill_training.field.arms import FieldRow
 from skillstill_training.field.judge import FieldJudgement, Verdict, judge_answer
@@ -32,6 +34,14 @@ def judge_rows(questions: Sequence[FieldQuestion], rows: Sequence[FieldRow]) -> 
     return [
         Judged(question=one, row=row, judgement=judge_answer(one.gold, row.answer, row.prompt)) for one, row in pairs
     ]
+
+
+def graded_answers(judged: Sequence[Judged]) -> Iterator[GradedAnswer]:
+    """Yield the answers that were given, each with what its confidence is made of."""
+    for one in judged:
+        trace = one.row.trace
+        if trace and trace.report.status == "answered" and (found := features(trace)):
+            yield GradedAnswer(one.question.id, found, one.judgement.verdict is Verdict.RIGHT)
 
 
 def score_field(arm: FieldArmName, label: str, judged: Sequence[Judged]) -> FieldScore:

@@ -24,7 +24,12 @@ from skillstill_training.authoring.families import families_by_name
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.evaluation.arm_runs import OnProgress, run_arm
 from skillstill_training.evaluation.arms import Arm, ArmFactory
-from skillstill_training.evaluation.calibration import calibrate, check_validation_count, selective_metrics
+from skillstill_training.evaluation.calibration import (
+    GradedAnswer,
+    calibrate,
+    check_validation_count,
+    selective_metrics,
+)
 from skillstill_training.evaluation.comparisons import Comparisons
 from skillstill_training.evaluation.distributed_arm import distributed_arm
 from skillstill_training.evaluation.looks import log_look
@@ -33,6 +38,7 @@ from skillstill_training.evaluation.subset import Subset
 from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.field.measure import FieldOptions, Subject, load_field_set, measure_in_field
 from skillstill_training.field.question import has_field_questions
+from skillstill_training.field.score import graded_answers
 from skillstill_training.report.field_page import write_field_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
@@ -42,6 +48,7 @@ from skillstill_training.util.jsonl import write_text
 from skillstill_training.workspaces import workspace_roots
 
 Arms = Mapping[ArmName, Arm]
+OURS: tuple[FieldArmName, ...] = ("ours",)
 FIELD_GATES: tuple[FieldArmName, ...] = ("ours", "baseline", "retrieval", "stock-direct", "larger-direct")
 
 
@@ -97,7 +104,10 @@ async def evaluate(
 
     ask = partial(run_arm, roots=roots, run=run, on_progress=on_progress, at_once=options.executor.at_once(1))
     validated = await ask(arms["ours"], "validation", subset.validation)
-    calibration = calibrate(validated, min_goals=plan.calibration)
+    graded: Sequence[GradedAnswer] = ()
+    if plan.field and has_field_questions(skill_folder, "validation"):
+        graded = await _validate_in_field(skill_folder, run, Subject(factory.base, adapter), options, factory.models)
+    calibration = calibrate(validated, graded, min_goals=plan.calibration)
     log_look(run, tuple(arms), adapter)
     outcomes = {name: await ask(arm, "test", subset.for_arm(name)) for name, arm in arms.items()}
     scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)
@@ -107,6 +117,16 @@ async def evaluate(
         scorecard = scorecard.model_copy(update={"field": field})
     write_text(run.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
+
+
+async def _validate_in_field(
+    skill_folder: Path, run: RunFolder, subject: Subject, options: EvaluationOptions, models: Models
+) -> Sequence[GradedAnswer]:
+    """Return the answers of the adapter to the validation questions: what its confidence is fitted to."""
+    field = FieldOptions(arms=OURS, offline=options.offline, executor=options.executor)
+    questions = await load_field_set(skill_folder, field)
+    test = await measure_in_field(skill_folder, subject, questions, run.field, field, models=models)
+    return [*graded_answers(test.judged["ours"])]
 
 
 async def _test_in_field(
