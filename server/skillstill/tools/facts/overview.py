@@ -18,9 +18,9 @@ LOGS = "select path, format, entries, unread, first_time, last_time from log_fil
 OTHERS = "select path from files where path not in (select path from log_files) order by size desc"
 # What queries may ask for by name: each with how often it is there.
 COUNTED = {
-    "levels": "select level, count(*) from entries where level is not null group by level order by 2 desc",
-    "fields by name": "select name, count(*) from fields where name <> '' group by name order by 2 desc",
-    "fields by kind": "select kind, count(*) from fields where name = '' group by kind order by 2 desc",
+    "levels": "select level, count(*) from entries where level is not null group by level order by 2 desc, 1",
+    "fields by name": "select name, count(*) from fields where name <> '' group by name order by 2 desc, 1",
+    "fields by kind": "select kind, count(*) from fields where name = '' group by kind order by 2 desc, 1",
 }
 
 
