@@ -24,7 +24,7 @@ async def overview(root: Path, text: str) -> str:
 async def test_it_names_logs_with_their_times_levels_and_fields_and_other_files(tmp_path: Path) -> None:
     root = write(tmp_path / "root", {"orders.log": LOG, "notes.txt": "nothing of note\n"})
     shown = (await overview(root, "was a payment refused?")).split("\n")
-    assert shown[0] == "orders.log: python, 2 entries, 2026-03-01 10:00:00.100 to 2026-03-01 10:00:05.200"
+    assert shown[0] == "orders.log: python, 2 entries, 2026-03-01 10:00:00 to 2026-03-01 10:00:05"
     assert "no logs: notes.txt" in shown
     assert "levels: ERROR 1, INFO 1" in shown
     assert "orders.log:2: 2026-03-01 10:00:05,200 - orders.api - ERROR - payment refused order=17" in shown
@@ -34,7 +34,7 @@ async def test_of_many_logs_the_largest_are_named_and_the_rest_counted(tmp_path:
     root = write(tmp_path / "root", {f"{name}.log": LOG * (1 + (name == "big")) for name in ("big", *"abcdefghij")})
     shown = (await overview(root, "payment")).split("\n")
     assert shown[0].startswith("big.log: python, 4 entries")
-    assert "… 3 more logs" in shown
+    assert "… 6 more logs" in shown
 
 
 async def test_a_place_that_it_shows_is_a_guess(tmp_path: Path) -> None:

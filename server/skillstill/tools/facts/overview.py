@@ -13,7 +13,8 @@ from skillstill.tools.kit.tool import Line, Result, Tool, tool
 from skillstill.types import PROMPT_CHARACTERS, Copied, Span
 from skillstill.workspace import Workspace
 
-SHOWN_FILES, SHOWN_NAMES = 8, 12
+SHOWN_FILES, SHOWN_NAMES, PLACES = 5, 8, 3  # each costs tokens of every run
+SECONDS = len("2026-03-01 10:00:00")  # of a time: its fraction helps nobody here
 LOGS = "select path, format, entries, unread, first_time, last_time from log_files order by entries desc"
 OTHERS = "select path from files where path not in (select path from log_files) order by size desc"
 # What queries may ask for by name: each with how often it is there.
@@ -39,14 +40,15 @@ def overview_tool(references: tuple[str, ...]) -> Tool:
 
 
 def _overview(index: FactIndex, text: str) -> Result:
-    return Result((*_logs(index), *_others(index), *_counts(index), *located(index, text).lines), guess=True)
+    likely = located(index, text).lines[: 1 + PLACES]
+    return Result((*_logs(index), *_others(index), *_counts(index), *likely), guess=True)
 
 
 def _logs(index: FactIndex) -> Iterator[Line]:
     found = index.ask(LOGS, SHOWN_FILES)
     for path, kind, entries, unread, first, last in found.rows:
         lost = f", {unread} lines unread" if unread else ""
-        times = f", {first} to {last}" if first else ""
+        times = f", {first[:SECONDS]} to {last[:SECONDS]}" if first else ""
         yield Line(f"{path}: {kind}, {entries} entries{lost}{times}", (Span(path=path),))
     if found.count > SHOWN_FILES:
         yield Line(f"… {found.count - SHOWN_FILES} more logs")
