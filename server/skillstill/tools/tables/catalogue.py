@@ -12,11 +12,14 @@ from typing import Any
 from urllib.parse import quote
 
 from skillstill.errors import Refusal
+from skillstill.tools.tables.separators import PERHAPS, find_separator
 from skillstill.util.text import clean
 from skillstill.workspace import Workspace
 
 DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
 DELIMITED = (".csv", ".tsv")
+LOOKED_AT = 16_000  # bytes by which a text of another name shows that it is a table
+MAX_LOOKED_AT = 1_000  # such texts of one workspace: a second
 HIDDEN = 1  # the kind of a virtual table's columns that `SELECT *` leaves out
 MAGIC = b"SQLite format 3\0"
 MAX_VIEWS = 50  # that are opened in one go
@@ -42,16 +45,20 @@ QUOTED = re.compile(rf"({_OTHERS}|\b(?:from|join)\s*+{_TEXT})|{_TEXT}", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table by its name in queries (`name`) and in its file (`inner`). Only tables of SQLite files have `columns`."""
+    """A table by its name in queries (`name`) and in its file (`inner`). Only tables of SQLite files have `columns`.
+
+    `separator` is what sets its fields apart if that was found in its text, and not told by the name of its file.
+    """
 
     name: str
     path: str
     inner: str
     columns: tuple[str, ...] = ()
+    separator: str = ""
 
     @property
     def is_delimited(self) -> bool:
-        return self.path.lower().endswith(DELIMITED)
+        return not self.path.lower().endswith(DATABASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,11 @@ def read_catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[
     """Return the tables of these files. `check` is called for each file and may raise."""
     tables: list[Table] = []
     remarks: list[str] = []
+    looked_at = 0
     for path in files:
+        if path.lower().endswith(PERHAPS) and (looked_at := looked_at + 1) <= MAX_LOOKED_AT:
+            check()
+            tables += _table_of_text(workspace, path)
         if not path.lower().endswith((*DATABASES, *DELIMITED)):
             continue
         check()
@@ -132,6 +143,17 @@ def _tables_of_file(workspace: Workspace, path: str, check: Callable[[], None]) 
         return [*_tables_of_database(connection, path, check)]
 
 
+def _table_of_text(workspace: Workspace, path: str) -> Iterator[Table]:
+    """Yield the table that a text plainly is. What cannot be read is none."""
+    try:
+        head = _read_head(workspace.resolve(path), LOOKED_AT)
+    except (OSError, Refusal):
+        return
+    if b"\0" not in head and (separator := find_separator(as_text(head))):
+        own = _identifier(PurePosixPath(path).stem)
+        yield Table(own, path, own, separator=separator)
+
+
 def _tables_of_database(connection: sqlite3.Connection, path: str, check: Callable[[], None]) -> Iterator[Table]:
     if connection.execute("PRAGMA encoding").fetchone()[0] != "UTF-8":
         raise Refusal(f"{path} stores its text as UTF-16: it cannot be queried")
@@ -169,9 +191,13 @@ def columns_of(connection: sqlite3.Connection, place: str, name: str) -> list[tu
 
 
 def _has_magic(real: Path) -> bool:
+    return _read_head(real, len(MAGIC)) == MAGIC
+
+
+def _read_head(real: Path, size: int) -> bytes:
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(size)
 
 
 def _journal_remarks(workspace: Workspace, path: str) -> Iterable[str]:
@@ -182,17 +208,25 @@ def _journal_remarks(workspace: Workspace, path: str) -> Iterable[str]:
 
 
 def _name_uniquely(tables: Sequence[Table]) -> list[Table]:
-    """Return the tables with names that differ in any case: a table's own name if no other table has it."""
+    """Return the tables with names that differ in any case: a table's own name if no other table has it.
+
+    A table that was found by its text takes no name from the others.
+    """
     own = Counter(table.inner.lower() for table in tables)
+    told = Counter(table.inner.lower() for table in tables if not table.separator)
     taken = set(own)
-    named: list[Table] = []
-    for table in tables:
+    named: dict[Table, str] = {}
+    for table in sorted(tables, key=lambda table: bool(table.separator)):
         name = table.inner
-        if own[name.lower()] > 1:
-            name = _free_name(_identifier(f"{_qualifier(table.path)}_{name}"), taken)
+        if (own if table.separator else told)[name.lower()] > 1:
+            name = _free_name(_identifier(_full_name(table)), taken)
             taken.add(name.lower())
-        named.append(replace(table, name=name))
-    return named
+        named[table] = name
+    return [replace(table, name=named[table]) for table in tables]
+
+
+def _full_name(table: Table) -> str:
+    return PurePosixPath(table.path).name if table.separator else f"{_qualifier(table.path)}_{table.inner}"
 
 
 def _qualifier(path: str) -> str:

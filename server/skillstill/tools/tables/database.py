@@ -20,7 +20,7 @@ from anyio import from_thread
 
 from skillstill.errors import Refusal
 from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
-from skillstill.tools.tables.dates import add_dates
+from skillstill.tools.tables.dates import DateNotation, add_dates
 from skillstill.tools.tables.delimited import Delimited, parse_delimited
 from skillstill.workspace import Workspace
 
@@ -126,13 +126,14 @@ class Database:
     """Some tables and their columns, behind one connection.
 
     `places` are names that a query can use for each table, whatever else has its name. `reads` are the tables and
-    columns that were queried, in lower case.
+    columns that were queried, in lower case. `dates` is what `month` and `day` go by.
     """
 
     connection: sqlite3.Connection
     columns: Mapping[Table, Sequence[Column]]
     places: Mapping[Table, str]
     deadline: Deadline
+    dates: DateNotation
     reads: set[tuple[str, str]] = field(default_factory=set)
     slow: int = 0  # calls of slow functions in the present query
 
@@ -156,6 +157,16 @@ class Database:
     def names(self) -> dict[Table, tuple[str, ...]]:
         """Return the names of each table's columns."""
         return {table: tuple(column.name for column in columns) for table, columns in self.columns.items()}
+
+    @property
+    def read_columns(self) -> list[tuple[Table, str]]:
+        """Return the columns that were queried, each with its table."""
+        return [
+            (table, column)
+            for table, columns in self.names.items()
+            for column in columns
+            if {(table.name.lower(), column.lower()), (table.inner.lower(), column.lower())} & self.reads
+        ]
 
     def keep_reads_in(self, query: str) -> None:
         """Forget the columns that were read but are not named in the query. Their tables stay."""
@@ -192,11 +203,18 @@ def open_database(
     with closing(_connect()) as connection, loading.interruptible(connection):
         columns, places = attach_tables(connection, workspace, tables, ambiguous, loading)
         deadline = Deadline(SECONDS, f"the query took longer than {SECONDS:.0f} seconds: join or compare fewer rows")
-        add_dates(connection)
+        dates = add_dates(connection)
         _limit_trims(connection)
-        database = Database(connection, columns, places, deadline)
+        _make_json_tables(connection)
+        database = Database(connection, columns, places, deadline, dates)
         database.guard()
         yield database
+
+
+def _make_json_tables(connection: sqlite3.Connection) -> None:
+    """Let SQLite make the tables behind `json_each` and `json_tree`, which it does at first use and as if it wrote."""
+    for name in ("json_each", "json_tree"):
+        connection.execute(f"SELECT 1 FROM {name}('[]')").close()  # noqa: S608
 
 
 def _limit_trims(connection: sqlite3.Connection) -> None:
@@ -239,7 +257,7 @@ def _connect() -> sqlite3.Connection:
 
 def read_delimited(workspace: Workspace, table: Table, loading: Deadline) -> Delimited:
     """Return the content of a CSV file. Raise Refusal if it cannot be read."""
-    return parse_delimited(workspace.read(table.path, MAX_DELIMITED), table.path, loading.check)
+    return parse_delimited(workspace.read(table.path, MAX_DELIMITED), table.path, loading.check, table.separator)
 
 
 def set_limits(connection: sqlite3.Connection, limits: Mapping[int, int]) -> None:

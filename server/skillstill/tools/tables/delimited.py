@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 
 from skillstill.errors import Refusal
+from skillstill.tools.tables.separators import BLANKS, split_fields
 from skillstill.util.text import clean
 
 SAMPLE = 64_000  # characters from which the delimiter and the header are inferred
 CHUNK = 5_000  # rows that are looked at in one go, and between two looks at the clock
 MAX_COLUMNS = 500
+UNIT = "\x1f"  # ASCII's own separator of fields
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
 YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 # What every cell of a column must be, narrow to wide; each cell ends in NUL. A leading zero or plus makes a code, not
@@ -50,14 +52,25 @@ class Delimited:
             yield [*(cell or None for cell in row), *[None] * (width - len(row))]
 
 
-def parse_delimited(data: bytes, name: str, check: Callable[[], None]) -> Delimited:
-    """Return the table in the bytes. `check` is called now and then and may raise. Raise Refusal if it is no table."""
-    text = _decode(data)
-    delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(text[:SAMPLE])
+def parse_delimited(data: bytes, name: str, check: Callable[[], None], separator: str = "") -> Delimited:
+    """Return the table in the bytes. `check` is called now and then and may raise. Raise Refusal if it is no table.
+
+    `separator` is what sets the fields apart, if that is known: more than one character, or runs of blanks, too.
+    """
+    text, delimiter = _decode(data), separator
+    if separator == BLANKS or len(separator) > 1:
+        text, delimiter = _with_units(text, separator), UNIT
+    elif not separator:
+        delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(text[:SAMPLE])
     try:
         return _parse(text, delimiter, check)
     except csv.Error as error:
         raise Refusal(f"{name} is no readable CSV: {error}") from error
+
+
+def _with_units(text: str, separator: str) -> str:
+    """Return the text with one character between the fields of a line."""
+    return "\n".join(UNIT.join(split_fields(line, separator)) for line in text.splitlines())
 
 
 def _decode(data: bytes) -> str:

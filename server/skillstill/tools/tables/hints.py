@@ -14,6 +14,9 @@ from skillstill.util.text import one_line
 NAMED = 12  # names that a refusal lists
 LITERALS = 3  # texts of a query that are looked for
 CANDIDATES = 50  # values that hold the words of one
+COMPARED = re.compile(  # a column, and what compares it with a text
+    r"""(\w+|"(?:[^"]|"")+")\s*(?:(?:\bnot\s+)?\b(?:like|glob|in\s*\()\s*|=\s*|<>\s*|!=\s*)'""", re.IGNORECASE
+)
 QUOTED_OPERAND = re.compile(  # not an alias: what comes before wants an operand
     r'(?:[=<>(,|]|\b(?:select|distinct|where|having|and|or|not|by|in|like|between|on|then|else|when)\b)\s*"([^"]+)"',
     re.IGNORECASE,
@@ -52,7 +55,11 @@ def explain_failure(error: Exception, catalogue: TableCatalogue, database: Datab
             lambda name: f"{name.lower()} and its like are used too often: less",
         ),
         (r"user-defined function", lambda _: f"trim takes off at most {MAX_TRIMMED} different characters: name fewer"),
-        (r"not authorized|prohibited", lambda _: f"only SELECT is allowed, files are only read ({text})"),
+        (
+            r"not authorized|prohibited",
+            lambda _: f"only SELECT is allowed, files are only read ({text}); columns and keys are shown by describe",
+        ),
+        (r"malformed JSON", lambda _: f"{text}: not all values are JSON, ask json_valid(x) for those that are"),
         (r"only execute one statement", lambda _: "give one statement, without what follows the first ;"),
         (r"number of bindings", lambda _: "write the values themselves into the query, not ? or :name"),
         (r"too big", lambda _: f"{text}: a value has more than {MAX_VALUE} bytes, leave its column out"),
@@ -68,15 +75,28 @@ def near_misses(database: Database, query: str, answer: QueryRows) -> Iterator[L
     """Yield stored values that are like the query's texts, if the query found nothing."""
     if not answer.is_nothing:
         return
-    columns = [
-        (table, column.name)
-        for table, columns in database.columns.items()
-        for column in columns
-        if {(table.name.lower(), column.name.lower()), (table.inner.lower(), column.name.lower())} & database.reads
-    ]
+    columns = database.read_columns
     for text in [quoted.replace("''", "'") for quoted in re.findall(r"'((?:[^']|'')+)'", query)][:LITERALS]:
         if near := _nearest_value(database, columns, text):
             yield Line(f"no {text!r}; near: {near}")
+
+
+def blob_hints(database: Database, query: str) -> Iterator[Line]:
+    """Yield the columns that are compared with a text, and hold texts as BLOBs: SQLite finds them never alike."""
+    compared = {name.strip('"').replace('""', '"').lower() for name in COMPARED.findall(query)}
+    for table, column in database.read_columns:
+        name = quoted_name(column)
+        text = f"typeof({name}) = 'blob' AND instr({name}, x'00') = 0"
+        if column.lower() in compared and _is_found(database, f"FROM {quoted_name(table.name)} WHERE {text}"):
+            own = name_in_query(column)
+            yield Line(f"{own} holds BLOBs, which no text is like: compare CAST({own} AS TEXT)")
+
+
+def _is_found(database: Database, rows: str) -> bool:
+    try:
+        return bool(database.ask(f"SELECT 1 {rows} LIMIT 1").rows)
+    except (sqlite3.Error, Refusal):
+        return False
 
 
 def quoted_text_hints(database: Database, query: str, answer: QueryRows) -> Iterator[Line]:

@@ -24,7 +24,7 @@ from skillstill.tools.tables.database import (
     open_database,
     read_delimited,
 )
-from skillstill.tools.tables.hints import explain_failure, find_table, near_misses, quoted_text_hints
+from skillstill.tools.tables.hints import blob_hints, explain_failure, find_table, near_misses, quoted_text_hints
 from skillstill.tools.tables.joins import (
     LookupJoin,
     can_be_widened,
@@ -33,6 +33,7 @@ from skillstill.tools.tables.joins import (
     missing_column,
     widen_query,
 )
+from skillstill.tools.tables.notation import ask_with_dates
 from skillstill.tools.tables.query_grammar import KEYWORDS, query_rules
 from skillstill.types import Copied, Grammar, Span
 from skillstill.util.text import clean, shorten
@@ -206,7 +207,7 @@ def _query(workspace: Workspace, files: Sequence[str], query: str, loading: Dead
     catalogue = read_catalogue(workspace, files, loading.check)
     with open_database(workspace, catalogue.tables_in(query), catalogue.shared_names_in(query), loading) as database:
         try:
-            return _query_result(catalogue, database, query, database.ask(query, kept=SHOWN))
+            return _query_result(catalogue, database, query, ask_with_dates(database, query, SHOWN))
         except FAILURES as error:
             failed, refusal = error, explain_failure(error, catalogue, database)
             if not (missing_column(error) and can_be_widened(query) and len(catalogue.tables) <= DETAILED):
@@ -229,7 +230,7 @@ def _query_widened(
     while join := find_join(missing_column(error), queried, joins, database):
         joins.append(join)
         try:
-            answer = database.ask(widen_query(query, joins, database), kept=SHOWN)
+            answer = ask_with_dates(database, widen_query(query, joins, database), SHOWN)
         except FAILURES as another:
             error = another
         else:
@@ -254,9 +255,11 @@ def _query_result(
     left = f"more than {rest}" if answer.count > COUNTED else str(rest)
     more = [Line(f"… {left} more rows", omits=rest)] if rest > 0 else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
-    remarks = _remarks(catalogue, paths)
-    missed = remarks[0].text if remarks and answer.is_nothing else ""
-    return Result((head, *body, *more, *joined_lines, *hints, *remarks), missed, empty=answer.is_nothing)
+    dates = [Line(database.dates.remark)] if database.dates.remark else []
+    doubts = [*(dates if database.dates.unclear else ()), *blob_hints(database, query), *_remarks(catalogue, paths)]
+    told = dates if not database.dates.unclear else ()
+    missed = doubts[0].text if doubts and answer.is_nothing else ""
+    return Result((head, *body, *more, *joined_lines, *hints, *told, *doubts), missed, empty=answer.is_nothing)
 
 
 def _row(row: Sequence[Any], width: int) -> str:

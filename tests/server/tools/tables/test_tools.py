@@ -178,7 +178,6 @@ async def test_a_huge_value_spoils_no_other_column_of_its_row(tmp_path: Path) ->
         ("09.03.2024", "2024 | 3 | 9"),
         ("19/03/2024", "2024 | 3 | 19"),
         ("03/19/2024", "2024 | 3 | 19"),
-        ("03/09/2024", "2024 | NULL | NULL"),
         ("03-03-2024", "2024 | 3 | 3"),
         ("9 March 2024", "2024 | 3 | 9"),
         ("Mar 9, 2024", "2024 | 3 | 9"),
@@ -202,6 +201,76 @@ async def test_parts_of_a_date_are_read_however_it_is_written(written: str, told
     store(tmp_path / "x.db", "create table t (at)", f"insert into t values ('{written}')")
     shown = await lines("sql", tmp_path, query="SELECT year(at), month(at), day(at) FROM t")
     assert shown == ["1 rows: year(at) | month(at) | day(at)", told]
+
+
+@pytest.mark.parametrize(
+    ("telling", "sums", "order"), [("2/25/2019", "11", "month/day/year"), ("25/2/2019", "14", "day/month/year")]
+)
+async def test_a_date_that_may_be_read_in_two_ways_is_read_as_its_column_tells(
+    telling: str, sums: str, order: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"sale.csv": f"at,amount\n2/3/2019,1\n3/2/2019,4\n{telling},10\n"})
+    shown = await lines("sql", tmp_path, query="SELECT sum(amount) FROM sale WHERE month(at) = 2")
+    assert shown == ["1 rows: sum(amount)", sums, f"dates of at read as {order}"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "why"),
+    [
+        (["2/3/2019"], "no value of at tells which comes first"),
+        (["2/3/2019", "2/25/2019", "25/2/2019"], "at has dates of both orders"),
+    ],
+)
+async def test_a_date_that_its_column_leaves_open_is_said_to_be_unclear(
+    dates: list[str], why: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"sale.csv": "at,amount\n" + "".join(f"{date},1\n" for date in dates)})
+    result = await call("sql", tmp_path, query="SELECT amount FROM sale WHERE day(at) = 2")
+    told = f"month and day of '2/3/2019' are unclear and NULL: {why}"
+    assert (result.text, result.missed) == (f"0 rows\n{told}", told)
+    assert len(await lines("sql", tmp_path, query="SELECT sum(year(at)) FROM sale")) == 2
+
+
+async def test_two_columns_that_write_dates_differently_are_not_read_alike(tmp_path: Path) -> None:
+    write(tmp_path, {"sale.csv": "sold,paid\n2/3/2019,2/3/2019\n2/25/2019,25/3/2019\n"})
+    told = await refused("sql", tmp_path, query="SELECT month(sold), month(paid) FROM sale")
+    assert "(sold month/day/year, paid day/month/year): ask for month or day of one column in a query" in told
+    assert (await lines("sql", tmp_path, query="SELECT month(paid), sold FROM sale"))[1:3] == [
+        "3 | 2/3/2019",
+        "3 | 2/25/2019",
+    ]
+
+
+@pytest.mark.parametrize("test", ["body LIKE '%hello%'", "m.\"body\" NOT GLOB 'x'", "body = 'hello you'"])
+async def test_that_a_text_is_never_like_a_blob_is_said(test: str, tmp_path: Path) -> None:
+    blob = "CAST('hello you' AS BLOB)"
+    store(tmp_path / "x.db", "CREATE TABLE mail(id, body BLOB)", f"INSERT INTO mail VALUES (1, {blob})")
+    told = "body holds BLOBs, which no text is like: compare CAST(body AS TEXT)"
+    assert (await lines("sql", tmp_path, query=f"SELECT count(*) FROM mail m WHERE {test}"))[-1] == told
+    query = "SELECT id FROM mail WHERE CAST(body AS TEXT) LIKE '%hello%'"
+    assert await lines("sql", tmp_path, query=query) == ["1 rows: id", "1"]
+
+
+async def test_the_elements_of_json_in_a_column_are_rows(tmp_path: Path) -> None:
+    store(tmp_path / "x.db", "CREATE TABLE t(id, tags)", """INSERT INTO t VALUES (1, '["a","b"]'), (2, '["b"]')""")
+    query = "SELECT value, count(*) FROM t, json_each(t.tags) GROUP BY 1"
+    assert await lines("sql", tmp_path, query=query) == ["2 rows: value | count(*)", "a | 1", "b | 2"]
+    query = "SELECT count(*) FROM t, json_tree(t.tags)"
+    assert await lines("sql", tmp_path, query=query) == ["1 rows: count(*)", "5"]
+
+
+async def test_what_is_no_json_is_answered_with_what_to_do(tmp_path: Path) -> None:
+    store(tmp_path / "x.db", "CREATE TABLE t(tags)", "INSERT INTO t VALUES ('a, b')")
+    told = await refused("sql", tmp_path, query="SELECT value FROM t, json_each(tags)")
+    assert "not all values are JSON, ask json_valid(x) for those that are" in told
+
+
+async def test_endless_rows_of_json_are_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(database, "SECONDS", 0.3)
+    array = "SELECT json_group_array(n) FROM t"
+    store(tmp_path / "x.db", "CREATE TABLE j(a)", f"INSERT INTO j {COUNTING.format(30_000)} {array}")
+    query = "SELECT count(*) FROM j, json_each(j.a) x, json_tree(j.a) y, json_each(j.a) z"
+    assert "took longer than" in await refused("sql", tmp_path, query=query)
 
 
 async def test_parts_of_a_date_are_read_from_a_number_too(tmp_path: Path) -> None:
@@ -490,6 +559,8 @@ async def test_where_nothing_is_found_a_stored_value_that_is_like_it_is_told() -
         ("SELECT ?", "write the values themselves into the query, not ? or :name"),
         ("SELECT 1; SELECT 2", "give one statement, without what follows the first ;"),
         ("SELECT name FROM sqlite_master", "tables are not listed by a query: use describe"),
+        ("SELECT * FROM pragma_table_info('book')", "columns and keys are shown by describe"),
+        ("SELECT * FROM pragma_foreign_key_list('book')", "columns and keys are shown by describe"),
         ("SELECT 'a", "unrecognized token"),
         ("\0", "give one SELECT"),
         ("SELECT '\0'", ""),
@@ -756,6 +827,58 @@ async def test_csv_files_of_all_kinds_are_typed_tables(tmp_path: Path, content: 
     described = await lines("describe", tmp_path, table="t")
     assert "|".join(line.partition(":")[0] for line in described[1:]) == head
     assert (await lines("sql", tmp_path, query="SELECT * FROM t"))[1] == first
+
+
+MOVIES = ["1::Toy Story (1995)::Animation|Comedy", "2::Heat (1995)::Action", "3::Casino (1995)::Drama"]
+CARS = ['18.0   8   307.0\t"chevrolet malibu"', '15.0   8   350.0\t"buick skylark"', ' 9.5   4     ?  \t"vw pickup"']
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "first"),
+    [
+        ("u.item", ["1|Toy Story|01-Jan-1995||0", "2|Heat|02-Jan-1995||1"], "1 | Toy Story | 01-Jan-1995 | NULL | 0"),
+        ("u.data", ["196\t242\t3", "186\t302\t3"], "196 | 242 | 3"),
+        ("movies.dat", MOVIES, "1 | Toy Story (1995) | Animation|Comedy"),
+        ("auto.data", CARS, "18 | 8 | 307.0 | chevrolet malibu"),
+        ("iris.data", ["5.1,3.5,Iris-setosa", "4.9,3.0,Iris-setosa"], "5.1 | 3.5 | Iris-setosa"),
+        ("people.txt", ["ann;24;UK", "bob;31;FR"], "ann | 24 | UK"),
+    ],
+)
+async def test_a_text_whose_lines_are_alike_in_width_is_a_table(
+    name: str, rows: list[str], first: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {name: "\n".join(rows * 4) + "\n"})
+    table = name.partition(".")[0]
+    assert (await lines("describe", tmp_path))[1].startswith(f"{name}: {table}, {4 * len(rows)} rows: c1, c2, c3")
+    assert (await lines("sql", tmp_path, query=f"SELECT * FROM {table}"))[1] == first
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The ships came home, and the men sang.",
+        "one two three four",
+        "2024-03-09 10:00:00|INFO|started|4",
+        "10:00:01 3 200 17",
+        "int main(int a, int b) { return 4; }",
+        "    x = 1;",
+        "| name | age |\n|------|-----|",
+        "word",
+        "\tindented",
+    ],
+)
+async def test_prose_and_logs_and_code_are_no_tables(line: str, tmp_path: Path) -> None:
+    write(tmp_path, {f"a.{suffix}": f"{line}\n" * 20 for suffix in ("txt", "dat", "data")})
+    assert await lines("describe", tmp_path) == ["no SQLite, CSV or TSV file among 3 files"]
+
+
+async def test_a_text_that_is_a_table_takes_no_name_from_another_file(tmp_path: Path) -> None:
+    rows = "1|2\n" * 20
+    write(tmp_path, {"u.csv": "a\n1\n", "u.data": rows, "u.user": rows, "v.item": rows, ".ssh/k.txt": rows})
+    told = [line.partition(",")[0] for line in await lines("describe", tmp_path)]
+    assert told == ["4 tables in 4 files", "u.csv: u", "u.data: u_data", "u.user: u_user", "v.item: v"]
+    assert await lines("sql", tmp_path, query="SELECT * FROM u") == ["1 rows: a", "1"]
+    assert await lines("sql", tmp_path, query="SELECT count(*) FROM u_data") == ["1 rows: count(*)", "20"]
 
 
 async def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
