@@ -11,6 +11,7 @@ SkillstillError                 its text is one sentence for a person: what was 
 ├── LibraryError                what was imported cannot be read, kept or found again
 ├── PackError                   a pack cannot be made, read, placed, sent or fetched
 ├── BaseError                   a model file is missing, altered or cannot be fetched
+│   └── OtherFile               a model file lies there, and is not the one that was meant
 ├── ModelError                  a loaded or remote model failed
 │   ├── ContextFull             the run no longer fits the model's context
 │   └── ModelBusy               the model may answer the same request later: busy, broken down or out of reach
@@ -26,6 +27,8 @@ SkillstillError                 its text is one sentence for a person: what was 
 
 Refusal                         not an error of ours: a tool says no, in words for the model
 """
+
+from pathlib import Path
 
 
 class SkillstillError(Exception):
@@ -73,6 +76,14 @@ class PackError(SkillstillError):
 
 class BaseError(SkillstillError):
     """A model file is missing, altered or cannot be fetched."""
+
+
+class OtherFile(BaseError):
+    """A model file is not the one that was meant: where it lies, what it hashes to, how to get the right one."""
+
+    def __init__(self, text: str, path: Path, sha256: str, remedy: str) -> None:
+        super().__init__(f"{text}; {remedy}")
+        self.path, self.sha256, self.remedy = path, sha256, remedy
 
 
 class ModelError(SkillstillError):

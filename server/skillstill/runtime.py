@@ -82,6 +82,7 @@ class Runtime:
             raise UsageError(f"{entry.name} is trained on {entry.base.source}: run it without --base")
         return ModelSpec(
             base=self.base or entry.base,
+            base_behaviour=None if self.base else entry.base_behaviour,
             adapter=entry.adapter,
             dialect=DialectName.LINES if released else DialectName.HERMES,
             context=skill.subagent.limits.context,

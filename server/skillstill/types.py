@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, Self, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 ESCALATE = "escalate:"  # an answer that begins so hands the work back, with the reason
 LEAD_CHARACTERS = 120  # of the text of a lead: it shows what is there, the reader opens the file
@@ -128,6 +128,30 @@ class Grammars:
     """The grammars of arguments, by name. All are equal: a trace keeps no functions, and still reads back equal."""
 
     of: Mapping[str, Grammar] = field(default_factory=dict, compare=False)
+
+
+class GoldenText(Frozen):
+    """What a base says after a text: its likeliest next tokens, by number, with their natural-log probabilities.
+
+    `read_as` is a hash of the tokens that the text is read as.
+    """
+
+    text: str = Field(min_length=1, max_length=200)
+    read_as: str = Field(pattern=r"^[0-9a-f]{16}$")
+    likeliest: dict[Annotated[int, Field(ge=0)], Annotated[float, Field(le=0)]] = Field(min_length=1, max_length=32)
+
+
+class BaseBehaviour(Frozen):
+    """Enough of what a base says to tell whether another file is the same model. `vocabulary` counts its tokens."""
+
+    vocabulary: int = Field(ge=1)
+    texts: tuple[GoldenText, ...] = Field(min_length=1, max_length=12)
+
+    @model_validator(mode="after")
+    def inside(self) -> Self:
+        if any(max(text.likeliest) >= self.vocabulary for text in self.texts):
+            raise ValueError(f"expected tokens of a vocabulary of {self.vocabulary:,}")
+        return self
 
 
 class ToolSchema(Frozen):
@@ -273,9 +297,10 @@ class DialectName(StrEnum):
 
 
 class ModelSpec(Frozen):
-    """What a subagent needs of a model."""
+    """What a subagent needs of a model. Another file may stand in for the base if it behaves like `base_behaviour`."""
 
     base: ModelFile
+    base_behaviour: BaseBehaviour | None = None
     adapter: ModelFile | None = None
     dialect: DialectName = DialectName.HERMES
     context: int = 4_096

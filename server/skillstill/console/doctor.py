@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from skillstill.errors import SkillstillError
+from skillstill.errors import OtherFile, SkillstillError
+from skillstill.models.bases import LocatedBase, locate_base
 from skillstill.models.decoding import FormChoice
 from skillstill.models.sources import locate
 from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.symbols import symbols
 from skillstill.tools.kit.ripgrep import rg_path
-from skillstill.types import Frozen
+from skillstill.types import Frozen, ModelSpec
 from skillstill.util.storage import state_folder
 
 # A build for exactly the building machine's processor can die on another one, or under a hypervisor that announces
@@ -48,7 +49,16 @@ def examine(registry: Registry, form: FormChoice = "fast") -> Sequence[Check]:
     ]
 
 
-def probe(path: str, sha256: str, wish: FormChoice) -> None:
+def compare(spec: str) -> None:
+    """Print where the base of a ModelSpec lies, and a warning if it is another file that behaves alike.
+
+    Run in a process of its own, as `probe`.
+    """
+    base = _located(spec)
+    print(f"{base.path}: {base.warning}")
+
+
+def probe(spec: str, wish: FormChoice) -> None:
     """Load a base, as it ships and as it is served, and take one token of it; prints a line of facts.
 
     Run in a process of its own: it may crash.
@@ -56,12 +66,21 @@ def probe(path: str, sha256: str, wish: FormChoice) -> None:
     from skillstill.models.engine import free_cores
     from skillstill.models.forms import SHIPPED, serving_form
 
-    form = serving_form(Path(path), sha256, wish, gpu_layers=None)
+    base = _located(spec)
+    form = serving_form(base.path, base.sha256, wish, gpu_layers=None)
     if form.kind == SHIPPED:
-        print(f"as it ships ({form.reason}): {_tried(Path(path))}, {free_cores()} free cores")
+        print(f"as it ships ({form.reason}): {_tried(base.path)}, {free_cores()} free cores")
     else:
         served = f"as {form.kind}, {form.divergence:.4f} nats from what ships: {_tried(form.path)}"
-        print(f"{served}; as it ships: {_tried(Path(path))}, {free_cores()} free cores")
+        print(f"{served}; as it ships: {_tried(base.path)}, {free_cores()} free cores")
+
+
+def _located(spec: str) -> LocatedBase:
+    wanted = ModelSpec.model_validate_json(spec)
+    try:
+        return locate_base(wanted.base, wanted.base_behaviour)
+    except SkillstillError as error:
+        raise SystemExit(str(error)) from error
 
 
 def _tried(file: Path) -> str:
@@ -91,14 +110,25 @@ def _environment() -> Iterator[Check]:
 def _entry(listed: ListedEntry, form: FormChoice) -> Iterator[Check]:
     name, entry = listed.entry.name, listed.entry
     yield _try(f"{name}: skill", "", lambda: _skill(listed))  # its error names the file, or what to do
-    base = _try(f"{name}: base", "", lambda: str(locate(entry.base)))  # its error names the command itself
+    spec = ModelSpec(base=entry.base, base_behaviour=entry.base_behaviour)
+    base = _try(f"{name}: base", "", lambda: _base(spec))  # its error names the command itself
     yield base
     if adapter := entry.adapter:
         yield _try(f"{name}: adapter", "", lambda: str(locate(adapter)))
     if reason := reason_to_remeasure(listed):  # no failure: what is served is what was measured
         yield Check(name=f"{name}: measured", ok=True, found=reason)
     if base.ok:
-        yield _try(f"{name}: llama.cpp", REBUILD, lambda: _check_probe(base.found, entry.base.sha256, form))
+        yield _try(f"{name}: llama.cpp", REBUILD, lambda: _in_process("probe", spec.model_dump_json(), form))
+
+
+def _base(spec: ModelSpec) -> str:
+    """Return where the base lies. Another file than the measured one is compared with that, which takes native code."""
+    try:
+        return str(locate(spec.base))
+    except OtherFile:
+        if spec.base_behaviour is None:
+            raise
+        return _in_process("compare", spec.model_dump_json())
 
 
 def _check_ignored(registry: Registry) -> Iterator[Check]:
@@ -144,12 +174,13 @@ def _skill(listed: ListedEntry) -> str:
     return f"{listed.entry.state}, {len(skill.tools)} tools"
 
 
-def _check_probe(*arguments: str) -> str:
+def _in_process(function: str, *arguments: str) -> str:
+    """Return what a function of this file prints. Raise SkillstillError if it fails, or takes its process with it."""
     command = [
         sys.executable,
         "-P",  # the current folder may be somebody else's code, which must not be imported
         "-c",
-        "import sys; from skillstill.console.doctor import probe; probe(*sys.argv[1:])",
+        f"import sys; from skillstill.console.doctor import {function}; {function}(*sys.argv[1:])",
         *arguments,
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

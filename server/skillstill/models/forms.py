@@ -25,16 +25,8 @@ from pydantic import ValidationError
 
 from skillstill.errors import BaseError, ModelError
 from skillstill.models.decoding import FormChoice
-from skillstill.models.engine import (
-    Engine,
-    EngineOptions,
-    Logits,
-    divergence,
-    llama_build,
-    load_model,
-    silence,
-    uses_gpu,
-)
+from skillstill.models.engine import Logits, divergence, llama_build, load_model, silence, uses_gpu
+from skillstill.models.likeness import GOLDEN_TEXTS, MOST_DIVERGENCE, comparable, predict
 from skillstill.models.sources import locate
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.storage import cache_folder, locked, write_atomically
@@ -44,16 +36,6 @@ SLOW = str(llama.LLAMA_FTYPE_MOSTLY_Q4_1)  # the type of file that gains
 UNUSED = 7 * 86_400  # seconds after which a form goes that nothing has loaded
 PART, LOCK = ".part-", ".lock"
 ROOM = 2  # times the shipped file: a form of Q4_1 has 1.5 times its bytes
-GOLDEN_TEXTS = (
-    "<|im_start|>user\nWhere is the class Engine defined?<|im_end|>\n<|im_start|>assistant\n",
-    "The capital of France is the city of",
-    "def add(first, second):\n    return first +",
-    "one, two, three, four, five, six, seven,",
-    "2026-03-01 10:02:07 ERROR payment of order 7733 failed after 3 attempts\n2026-03-01 10:02:",
-    "import os\nimport sys\n\n\nif __name__ ==",
-)
-# Nats. SmolLM2-135M as Q8_0 is at most 0.004 away after these texts; as Q4_0 or IQ4_NL, 0.2 and more after one of them.
-MOST_DIVERGENCE = 0.02
 log = logging.getLogger(__name__)
 
 
@@ -198,16 +180,8 @@ def _compare(shipped: Path, form: Path) -> tuple[float, bool]:
 
 def _predictions(path: Path) -> Sequence[Logits]:
     """Return the logits after each golden text."""
-    engine = Engine(path, EngineOptions(context=128, threads=1, gpu_layers=0))
-    try:
-        return [_prediction(engine, text) for text in GOLDEN_TEXTS]
-    finally:
-        engine.close()
-
-
-def _prediction(engine: Engine, text: str) -> Logits:
-    engine.forget(0, 0)
-    return engine.decode(engine.tokenize(text), 0, 0).copy()
+    with comparable(path) as engine:
+        return [predict(engine, text) for text in GOLDEN_TEXTS]
 
 
 def _file_type(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Where models come from: loaded here, lazily and once, or behind an endpoint."""
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ import anyio
 from anyio import to_thread
 
 from skillstill.chat import dialect_named
-from skillstill.errors import BaseError, UsageError
+from skillstill.errors import UsageError
+from skillstill.models.bases import LocatedBase, embedded, locate_base
 from skillstill.models.decoding import FormChoice
 from skillstill.models.sources import locate
 from skillstill.types import Adapter, Model, ModelFile, Models, ModelSpec
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 HERE = "here"  # among the addresses of servers: this process
 # Seconds that a turn may take at a server: with no other place to go, as long as the run's own budget allows.
 ALONE, WITH_OTHERS = 600.0, 120.0
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class LocalModels:
     async def lease(self, spec: ModelSpec) -> AsyncIterator[Model]:
         """Raise BaseError and ModelError."""
         adapter = Adapter(path=await self._located(spec.adapter), sha256=spec.adapter.sha256) if spec.adapter else None
-        base = await self._base(spec.base, spec.context)
+        base = await self._base(spec)
         async with base.lease(adapter=adapter, dialect=dialect_named(spec.dialect)) as model:
             yield model
 
@@ -63,29 +66,28 @@ class LocalModels:
     async def _located(self, file: ModelFile) -> Path:
         return await to_thread.run_sync(lambda: locate(file, offline=self.options.offline))
 
-    async def _base(self, file: ModelFile, context: int) -> "LlamaBase":
+    async def _base(self, spec: ModelSpec) -> "LlamaBase":
         """Return the base by its hash: another file under the same path is another base."""
-        path, key = await self._located(file), (file.sha256, context)
+        offline = self.options.offline
+        found = await to_thread.run_sync(lambda: locate_base(spec.base, spec.base_behaviour, offline=offline))
+        key = (found.sha256, spec.context)
         async with self._loading:
             if key not in self._bases:
-                self._bases[key] = await to_thread.run_sync(self._load, path, file.sha256, context)
+                self._bases[key] = await to_thread.run_sync(self._load, found, spec.context)
             return self._bases[key]
 
-    def _load(self, path: Path, sha256: str, context: int) -> "LlamaBase":
-        try:
+    def _load(self, base: LocatedBase, context: int) -> "LlamaBase":
+        with embedded():
             from skillstill.models.engine import EngineOptions
             from skillstill.models.forms import serving_form
             from skillstill.models.llama import LlamaBase
-        except ModuleNotFoundError as error:
-            raise BaseError(
-                f"no model runs on this machine without {error.name}: type `pip install 'skillstill[embedded]'`, or "
-                "name a server with --endpoint"
-            ) from error
 
+        if base.warning:
+            log.warning("%s: %s", base.path, base.warning)
         options = self.options
-        form = serving_form(path, sha256, options.form, options.gpu_layers)
+        form = serving_form(base.path, base.sha256, options.form, options.gpu_layers)
         engine = EngineOptions(context, options.slots, options.threads, options.gpu_layers)
-        return LlamaBase(form.path, engine, name=path.stem)
+        return LlamaBase(form.path, engine, name=base.path.stem)
 
 
 class RemoteModels:

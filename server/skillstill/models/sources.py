@@ -17,7 +17,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from skillstill.errors import BaseError, UsageError
+from skillstill.errors import BaseError, OtherFile, UsageError
 from skillstill.models.hub import hub_endpoint, plain_error
 from skillstill.types import ModelFile
 from skillstill.util.packages import installed_file
@@ -53,7 +53,7 @@ class HubFile:
 def locate(file: ModelFile, *, offline: bool = False) -> Path:
     """Return the verified local path of a model file; fetches it first if it is on a hub.
 
-    `offline` takes a hub's file from its cache or not at all. Raise BaseError.
+    `offline` takes a hub's file from its cache or not at all. Raise BaseError; OtherFile if another file lies there.
     """
     path = _find(file.source, offline=offline)
     _verify(path, file)
@@ -219,26 +219,27 @@ def _unclear(error: BaseException) -> str:
 
 
 def _verify(path: Path, file: ModelFile) -> None:
-    """Raise BaseError unless the file has the SHA-256 that was meant.
+    """Raise OtherFile unless the file has the SHA-256 that was meant, and BaseError if it cannot be read.
 
-    A file that once had it is not hashed again (98 MB: 0.07 to 0.3 s of CPU) while its path, size, mtime and
-    inode stay. That does not protect against someone who can set the mtime back or write the cache folder,
+    A file whose SHA-256 is remembered is not hashed again (98 MB: 0.07 to 0.3 s of CPU) while its path, size, mtime
+    and inode stay. That does not protect against someone who can set the mtime back or write the cache folder,
     nor against a change of the same size within one tick of the file system's clock.
     """
     try:
         with path.open("rb") as content:
             status = os.fstat(content.fileno())  # before it is read: a change meanwhile makes the stamp stale
-            if _stamps().get(str(path.resolve())) == _stamp(status, file.sha256):
-                return
-            found = hashlib.file_digest(content, "sha256").hexdigest()
+            known = _remembered(path, status)
+            found = known or hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise BaseError(f"{path} cannot be read: {error.strerror}") from error
     if found != file.sha256:
-        raise BaseError(
+        text = (
             f"{path} is not the file that was meant: expected sha256 {file.sha256[:12]}…, "
-            f"found {found[:12]}… in {status.st_size} bytes; {_remedy(path, file.source)}"
+            f"found {found[:12]}… in {status.st_size} bytes"
         )
-    _remember(path.resolve(), _stamp(status, found))
+        raise OtherFile(text, path, found, _remedy(path, file.source))
+    if not known:
+        _remember(path.resolve(), _stamp(status, found))
 
 
 def _remedy(path: Path, source: str) -> str:
@@ -251,6 +252,13 @@ def _remedy(path: Path, source: str) -> str:
         return "put the right file there, or correct the sha256 beside its name"
     # The blob behind the link: without the link alone, the next download would only link it again.
     return f"type `{shlex.join(['rm', str(path.resolve())])}` and try again"
+
+
+def _remembered(path: Path, status: os.stat_result) -> str:
+    """Return the SHA-256 that the file had when it was last verified; empty if it may have changed since."""
+    stamp = _stamps().get(str(path.resolve()))
+    sha256 = stamp.get("sha256") if isinstance(stamp, dict) else None
+    return sha256 if isinstance(sha256, str) and stamp == _stamp(status, sha256) else ""
 
 
 def _stamp(status: os.stat_result, sha256: str) -> Stamp:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.contract import provenance_hash, serving_hash
-from skillstill.errors import BaseError, PackError, SkillError, UsageError
+from skillstill.errors import BaseError, OtherFile, PackError, SkillError, UsageError
 from skillstill.models.sources import locate
 from skillstill.packs.archive import Archive, read_archive
 from skillstill.packs.lora_check import check_lora
@@ -142,7 +142,7 @@ def _check(file: Path, manifest: Manifest, aside: Path) -> str:
     if entry.goals_hash and provenance_hash(aside / entry.skill, entry.goals_hash) != entry.provenance_hash:
         raise PackError(f"{file}: its skill is not the one that its figures were measured with")
     _check_scorecard(file, aside / SCORECARD)
-    base, missing = _base(entry.base)
+    base, missing = _base(entry)
     try:
         check_lora(aside / ADAPTER, base)
     except PackError as error:
@@ -167,9 +167,12 @@ def _check_scorecard(file: Path, scorecard: Path) -> None:
         raise PackError(f"{file}: {SCORECARD} is no scorecard")
 
 
-def _base(base: ModelFile) -> tuple[Path | None, str]:
+def _base(entry: RegistryEntry) -> tuple[Path | None, str]:
+    """Return the base's file if one is here, and what is missing if none is. The first run compares another file."""
     try:
-        return locate(base, offline=True), ""
+        return locate(entry.base, offline=True), ""
+    except OtherFile as other:
+        return (other.path, "") if entry.base_behaviour else (None, str(other))
     except BaseError as error:
         return None, str(error)
 

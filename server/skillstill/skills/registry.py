@@ -16,7 +16,7 @@ from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import NAME, Skill, load_skill, mistake
 from skillstill.skills.trust import OWN, PINS, is_trusted, pack_around
-from skillstill.types import Frozen, ModelFile
+from skillstill.types import BaseBehaviour, Frozen, ModelFile
 from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_atomically
 from skillstill.util.text import one_line
 
@@ -84,6 +84,7 @@ class RegistryEntry(Frozen):
     """One subagent. `untrained` is a development entry: a stock base that is told the whole skill.
 
     skill            a path from the registry's folder, which it stays inside
+    base_behaviour   what the base says after a few texts: a file of another hash that says the same may stand in for it
     serving_hash     by `contract`; a released entry must have one
     goals_hash       of the frozen goals that it was measured on
     provenance_hash  by `contract`: what the goals and the skill were then
@@ -99,6 +100,7 @@ class RegistryEntry(Frozen):
     state: Literal["untrained", "released"]
     skill: str
     base: ModelFile
+    base_behaviour: BaseBehaviour | None = None
     adapter: ModelFile | None = None
     measured: Measured | None = None
     claimed: Measured | None = None

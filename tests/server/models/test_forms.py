@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from skillstill.models import forms
 from skillstill.models.forms import KIND, SHIPPED, forms_folder, serving_form
+from skillstill.models.likeness import MOST_DIVERGENCE
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.runtime import Runtime
 from skillstill.skills.registry import Registry
@@ -41,7 +42,7 @@ def test_it_is_made_once(form: FormFiles) -> None:
     made = form.file.stat().st_mtime_ns
     found = serving_form(form.base, form.sha256)
     assert (found.path, found.kind, found.reason) == (form.file, KIND, "")
-    assert 0 < found.divergence < forms.MOST_DIVERGENCE
+    assert 0 < found.divergence < MOST_DIVERGENCE
     assert form.file.stat().st_mtime_ns == made
 
 

@@ -15,6 +15,7 @@ from skillstill.server import build
 from skillstill.skills.registry import Registry, read_registry, user_registry
 from skillstill.skills.releases import register
 from skillstill.skills.trust import is_trusted
+from skillstill.types import BaseBehaviour
 from skillstill.util.storage import data_folder
 
 from tests.scenes import ScriptedModels, bundled_and, write
@@ -38,6 +39,19 @@ def test_it_is_placed_whole_and_served(packed: Path, publisher: Path, skillstill
     assert trace.skill == "settings"
     assert trace.report.notes == ("(Unsure: check before relying on it.)",), "the pack's caution is kept"
     assert trace.confidence is None, "its confidence would be a claim"
+
+
+def test_it_brings_how_its_base_behaves_and_another_file_is_left_to_the_first_run(
+    base: Path, skillstill: Skillstill, tmp_path: Path
+) -> None:
+    text = {"text": "one, two,", "read_as": "0" * 16, "likeliest": {7: -0.25}}
+    behaviour = BaseBehaviour.model_validate({"vocabulary": 128, "texts": [text]})
+    publisher, file = released(tmp_path / "publisher", base, base_behaviour=behaviour), tmp_path / "settings.skillstill"
+    assert skillstill("pack", "settings", "-o", file, "--registry", publisher).code == 0
+    base.write_bytes(base.read_bytes() + bytes(32))
+    said = skillstill("unpack", file)
+    assert (said.code, "not here yet" in said.out) == (0, False)
+    assert Registry().entry("settings").entry.base_behaviour == behaviour
 
 
 def test_what_is_said_of_it_is_its_state_claim_licences_and_python(packed: Path, skillstill: Skillstill) -> None:

@@ -233,6 +233,20 @@ async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: R
     assert reason_to_remeasure(listed) == "", "what was released beside the skill is no part of its provenance"
 
 
+async def test_a_release_says_how_its_base_behaves_if_that_is_here(
+    settings: Path, evaluated: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert publish(settings, evaluated, registry_of(settings), PROOF).verdict == "released"
+    assert read_registry(registry_of(settings)).entries[0].base_behaviour is None
+    here = load_skill(settings).subagent.base
+    monkeypatch.setattr(f"{__name__}.BASE", here)
+    _evaluated(settings, evaluated)
+    publish(settings, evaluated, registry_of(settings), PROOF.model_copy(update={"base": here.sha256}))
+    behaviour = read_registry(registry_of(settings)).entries[0].base_behaviour
+    assert behaviour
+    assert (behaviour.vocabulary, [len(one.likeliest) for one in behaviour.texts]) == (49_152, [8] * 6)
+
+
 async def test_the_scorecard_with_its_verdict_lies_in_the_run_and_beside_the_adapter(
     settings: Path, evaluated: RunFolder
 ) -> None:

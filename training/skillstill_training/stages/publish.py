@@ -4,11 +4,14 @@ Adapter and scorecard go into the skill's `releases/`, then the entry that stood
 killed in between has released nothing, and does it again with the same command.
 """
 
+import logging
 from pathlib import Path
 
 from pydantic import ValidationError
 from skillstill.contract import provenance_hash, serving_hash
-from skillstill.errors import StageError
+from skillstill.errors import BaseError, StageError
+from skillstill.models.likeness import comparable, measure_behaviour
+from skillstill.models.sources import locate
 from skillstill.skills.registry import (
     DIGITS,
     FILE,
@@ -21,7 +24,7 @@ from skillstill.skills.registry import (
 )
 from skillstill.skills.releases import amend, register
 from skillstill.skills.skill import Skill, load_skill
-from skillstill.types import ModelFile
+from skillstill.types import BaseBehaviour, ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
 
 from skillstill_training.evaluation.looks import fresh_test_set_gate
@@ -34,6 +37,7 @@ from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
 
 TITLE = 80  # characters of an entry's title
+log = logging.getLogger(__name__)
 
 
 def publish(skill_folder: Path, run: RunFolder, registry: Path, proof: ExportProof) -> Scorecard:
@@ -121,6 +125,7 @@ def _entry(
         state="released",
         skill=place.as_posix(),
         base=base,
+        base_behaviour=_behaviour(base),
         adapter=adapter,
         measured=_figures(scorecard),
         search_hint=known.search_hint if known else "",
@@ -129,6 +134,17 @@ def _entry(
         provenance_hash=provenance_hash(skill_folder, scorecard.goals),
         calibration=scorecard.calibration,
     )
+
+
+def _behaviour(base: ModelFile) -> BaseBehaviour | None:
+    """Return what the base says after a few texts; None if it was measured on another machine and is not here."""
+    try:
+        file = locate(base, offline=True)
+    except BaseError as error:
+        log.warning("no other file will do as the base of this release, since it could not be asked: %s", error)
+        return None
+    with comparable(file) as engine:
+        return measure_behaviour(engine)
 
 
 def _figures(scorecard: Scorecard) -> Measured:
