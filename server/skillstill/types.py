@@ -390,15 +390,17 @@ class Reason(Frozen):
 
 
 class Lead(Frozen):
-    """A likely place, for whoever goes on: its path, its first line, or 0 for the whole file, and what stands there."""
+    """A likely place, for whoever goes on: its path, its lines (0: the whole file), and what stands in the first."""
 
     path: str
     line: int = Field(default=0, ge=0)
+    last: int = Field(default=0, ge=0)
     text: str = Field(default="", max_length=LEAD_CHARACTERS)
 
     @property
     def place(self) -> str:
-        return f"{self.path}:{self.line}" if self.line else self.path
+        lines = f"{self.line}-{self.last}" if self.last > self.line else f"{self.line}"
+        return f"{self.path}:{lines}" if self.line else self.path
 
     def __str__(self) -> str:
         return f"{self.place}: {self.text}" if self.text else self.place

@@ -60,7 +60,8 @@ def neutralized(report: Report) -> Report:
 
 
 def _neutral_lead(lead: Lead) -> Lead:
-    return Lead(path=neutral(lead.path), line=lead.line, text=shorten(neutral(lead.text), LEAD_CHARACTERS))
+    said = {"path": neutral(lead.path), "text": shorten(neutral(lead.text), LEAD_CHARACTERS)}
+    return lead.model_copy(update=said)
 
 
 def _needs_leads(report: Report) -> bool:

@@ -13,6 +13,7 @@ from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
 
 MOST = 5
+LINES = 60  # behind the first one that a lead may span: what one looks through
 SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
 FACT_TOOLS = frozenset(BUNDLED["facts"])
 WORD = re.compile(r"[^\W\d_]{3,}")
@@ -74,9 +75,11 @@ def _places(receipt: Receipt, result: Message, prompt: str) -> Iterator[Lead]:
 def _placed(lines: Sequence[str], places: Sequence[ShownPlace], spans: Sequence[Span]) -> Iterator[Lead]:
     """Yield the lines that show a place of a file, or begin with the path of a whole one, in their order."""
     by_index, whole = {place.index: place for place in places}, [span.path for span in spans if not span.first]
+    ends = {(span.path, span.first): min(span.last, span.first + LINES) for span in spans}
     for index, line in enumerate(lines):
         if place := by_index.get(index):
-            yield _lead(place.path, place.line, line.replace(f"{place.path}:{place.line}", "", 1))
+            text, last = line.replace(f"{place.path}:{place.line}", "", 1), ends.get((place.path, place.line), 0)
+            yield _lead(place.path, place.line, text, last)
         elif path := next((path for path in whole if line.startswith(path)), ""):
             yield _lead(path, 0, line.removeprefix(path))
 
@@ -108,8 +111,9 @@ def _common_words(text: str, prompt: str) -> int:
     return len({word.casefold() for word in WORD.findall(text)} & {word.casefold() for word in WORD.findall(prompt)})
 
 
-def _lead(path: str, line: int, text: str) -> Lead:
-    return Lead(path=path, line=line, text=one_line(text.lstrip(" :"), LEAD_CHARACTERS))
+def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
+    last = last if last > line else 0
+    return Lead(path=path, line=line, last=last, text=one_line(text.lstrip(" :"), LEAD_CHARACTERS))
 
 
 async def _ask_index(skill: Skill, workspace: Workspace, prompt: str) -> tuple[Lead, ...]:

@@ -42,6 +42,10 @@ def asking(monkeypatch: pytest.MonkeyPatch) -> Skill:
     return Registry().entry("explore").skill().model_copy(update={"readers": (BUNDLED["code"],)})
 
 
+def begin(lead: Lead) -> str:
+    return f"{lead.path}:{lead.line}"
+
+
 async def solved(skill: Skill, root: Path, *turns: Any, tools: list[Tool] | None = None) -> Trace:
     brief = loop.Brief(skill, PROMPT, "system")
     return await loop.run(brief, nullcontext(ScriptedModel(turns)), Workspace(root), tools=tools)
@@ -65,7 +69,7 @@ async def test_a_hand_over_leads_to_the_ranked_places_then_to_the_first_of_each_
     turns = (call("read", path="shop/cart.py"), LOOK, call("locate", text=PROMPT), "escalate: I cannot tell")
     report = finish(await solved(skill, root, *turns, tools=GUESSING)).report
     places = ["shop/retry.py:1", "shop/cart.py:2", "shop/cart.py:1"]
-    assert [lead.place for lead in report.leads][:3] == places
+    assert [begin(lead) for lead in report.leads][:3] == places
     assert report.leads[0] == Lead(path="shop/retry.py", line=1, text="wait_again: def")
     assert report.text.split("\n")[1:3] == [LEADS_HEADING, "shop/retry.py:1: wait_again: def"]
 
@@ -73,7 +77,7 @@ async def test_a_hand_over_leads_to_the_ranked_places_then_to_the_first_of_each_
 @pytest.mark.parametrize("last", ["escalate: I cannot tell", "There is none (r1)."])
 async def test_what_the_run_has_not_shown_the_index_adds(asking: Skill, root: Path, last: str) -> None:
     report = await reported(asking, root, call("search", pattern="unicorn"), last)
-    assert report.leads[0].place == "shop/retry.py:1"
+    assert report.leads[0].place == "shop/retry.py:1-2", "the whole function, for that is where to look"
     assert "wait_again" in report.leads[0].text
 
 
@@ -81,7 +85,7 @@ async def test_an_unsure_answer_has_leads_and_a_sure_one_none(asking: Skill, roo
     sure, unsure = "class Cart is at shop/cart.py:1", "class Cart is at shop/cart.py:1, since 4711"
     assert (await reported(asking, root, LOOK, sure)).leads == ()
     report = await reported(asking, root, LOOK, unsure)
-    assert [lead.place for lead in report.leads][:2] == ["shop/cart.py:1", "shop/retry.py:1"]
+    assert [begin(lead) for lead in report.leads][:2] == ["shop/cart.py:1", "shop/retry.py:1"]
 
 
 @pytest.mark.parametrize("error", [SkillstillError("the index cannot be kept"), ZeroDivisionError()])
@@ -93,7 +97,7 @@ async def test_a_run_ends_well_if_the_index_cannot_be_had(
 
     monkeypatch.setattr("skillstill.tools.facts.leads._is_fresh", broken)
     report = await reported(asking, root, LOOK, "escalate: I cannot tell")
-    assert [lead.place for lead in report.leads] == ["shop/cart.py:1"]
+    assert [begin(lead) for lead in report.leads] == ["shop/cart.py:1"]
 
 
 async def test_nobody_waits_for_an_index_that_is_read_for_long(
@@ -121,7 +125,7 @@ async def test_of_a_part_of_a_file_the_line_leads_that_was_asked_for_else_the_li
     root = write(tmp_path / "w", {"a.py": "import time\nWAIT = 3\nTRIES = 2\n"})
     skill = Registry().entry("explore").skill()
     report = finish(await solved(skill, root, call("read", path="a.py", **arguments), "escalate: no")).report
-    assert [lead.place for lead in report.leads] == [f"a.py:{line}"]
+    assert [begin(lead) for lead in report.leads] == [f"a.py:{line}"]
 
 
 async def test_leads_are_short_and_only_text(tmp_path: Path) -> None:
