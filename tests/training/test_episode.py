@@ -36,4 +36,4 @@ async def test_a_run_that_is_measured_has_the_leads_that_its_caller_would_get(
     measured = await solve(asked, skill, ScriptedModel(["escalate: I cannot tell"]), root, "scripted")
     served = await finish_asking(measured.model_copy(update={"located": ()}), skill, Workspace(root), None)
     assert finish(measured).report.leads == served.report.leads
-    assert served.report.leads[0].place == "retry.py:1"
+    assert served.report.leads[0].place == "retry.py:1-2"

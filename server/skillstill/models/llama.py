@@ -26,6 +26,9 @@ from skillstill.types import Adapter, Likelihoods, Message, ToolSchema, Usage
 from skillstill.util.meters import engine_meter
 from skillstill.util.text import one_line
 
+# What llguidance may compute for one token: five times its default, which a vocabulary of 150,000 exceeds if much text
+# was shown that may be copied. Some 70 ms at worst.
+LIMITS = llguidance.LLParserLimits(step_lexer_fuel=1_000_000)
 LEAST_ROOM = 32  # tokens that a turn needs at the least: a short call
 Matchers = Callable[[], llguidance.LLMatcher]
 
@@ -196,7 +199,7 @@ class LlamaModel:
 
     def _matchers(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Matchers:
         grammar = turn_grammar(tools, self.dialect, messages, marker=self.base.marker)
-        matcher = llguidance.LLMatcher(self.base.vocabulary, grammar)
+        matcher = llguidance.LLMatcher(self.base.vocabulary, grammar, limits=LIMITS)
         if matcher.is_error():
             raise ModelError(f"the tools make no grammar: {matcher.get_error()}")
         return matcher.deep_copy

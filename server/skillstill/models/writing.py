@@ -16,6 +16,8 @@ from skillstill.models.engine import Engine, log_sum_exp
 from skillstill.models.scheduler import Read, Steps
 from skillstill.types import Decision
 
+TOO_MUCH = {"ParserTooComplex", "LexerTooComplex", "InternalError"}  # reasons of llguidance to stop
+
 
 @dataclass(frozen=True, slots=True)
 class Fork:
@@ -54,15 +56,21 @@ class Writing:
             self.matcher.consume_tokens(forced)
             self.tokens += forced
             if self.matcher.is_stopped():
+                self.truncated = self._is_broken()
                 return
             if len(self.tokens) >= room:
                 self.truncated = True
                 return
             token = self._choose((yield Read([*pending, *forced])))
             if token == self.end:
+                self.truncated = self._is_broken()
                 return
             self.tokens.append(token)
             pending = [token]
+
+    def _is_broken(self) -> bool:
+        """Return whether the turn ends because the grammar became too much for llguidance: it is half a turn."""
+        return self.matcher.is_error() or self.matcher.stop_reason() in TOO_MUCH
 
     def reconsider(self, matcher: llguidance.LLMatcher) -> bool:
         """Go back to the least sure choice and make the other one, under a fresh matcher; False if there is none."""

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
+import llguidance
 import numpy as np
 import pytest
 from skillstill import chat
 from skillstill.chat.likelihood import SHOWN, ranking_prompt
 from skillstill.errors import ContextFull, ModelError
+from skillstill.models import llama
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
 from skillstill.tools import TOOLS
@@ -274,3 +276,13 @@ async def test_weighing_that_is_cancelled_leaves_nothing_behind(base: LlamaBase)
             await model.likelihoods("it is full", ["a line says so"] * 200)
         assert scope.cancelled_caught
         assert await model.likelihoods("it is full", ["12 MB free"]) == before
+
+
+async def test_a_turn_whose_grammar_becomes_too_much_is_cut_and_no_half_call_is_made(
+    base: LlamaBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llama, "LIMITS", llguidance.LLParserLimits(step_lexer_fuel=1_000))
+    async with base.lease(dialect=chat.LINES) as model:
+        turn = await model.complete(ASKED, SCHEMAS, max_tokens=40)
+    assert turn.truncated
+    assert not turn.calls
