@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from skillstill.contract import provenance_hash, serving_hash
-from skillstill.errors import BaseError, StageError
+from skillstill.errors import BaseError, ModelError, StageError
 from skillstill.models.likeness import comparable, measure_behaviour
 from skillstill.models.sources import locate
 from skillstill.skills.registry import (
@@ -137,14 +137,13 @@ def _entry(
 
 
 def _behaviour(base: ModelFile) -> BaseBehaviour | None:
-    """Return what the base says after a few texts; None if it was measured on another machine and is not here."""
+    """Return what the base says after a few texts; None if it was measured elsewhere and cannot be had here."""
     try:
-        file = locate(base, offline=True)
-    except BaseError as error:
+        with comparable(locate(base, offline=True)) as engine:
+            return measure_behaviour(engine)
+    except (BaseError, ModelError) as error:
         log.warning("no other file will do as the base of this release, since it could not be asked: %s", error)
         return None
-    with comparable(file) as engine:
-        return measure_behaviour(engine)
 
 
 def _figures(scorecard: Scorecard) -> Measured:
