@@ -45,11 +45,13 @@ def _likely(trace: Trace) -> Sequence[Lead]:
 
 
 def _distinct(leads: Iterable[Lead]) -> Iterable[Lead]:
-    """Return a line once, and a file as often as parts of it are meant, such as tables."""
-    first: dict[tuple[str, str], Lead] = {}
+    """Return a line once, with all that it spans, and a file as often as parts of it are meant, such as tables."""
+    found: dict[tuple[str, int, str], Lead] = {}
     for lead in leads:
-        first.setdefault((lead.place, "" if lead.line else lead.text), lead)
-    return first.values()
+        key = (lead.path, lead.line, "" if lead.line else lead.text)
+        known = found.setdefault(key, lead)
+        found[key] = known.model_copy(update={"last": max(known.last, lead.last)})
+    return found.values()
 
 
 def _shown(trace: Trace, *, guesses: bool) -> Sequence[Sequence[Lead]]:

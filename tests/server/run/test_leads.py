@@ -138,8 +138,9 @@ async def test_leads_are_short_and_only_text(tmp_path: Path) -> None:
 
 
 async def test_a_client_gets_leads_in_a_field_of_their_own_and_only_if_there_are_any(
-    scripted: Scripted, root: Path
+    scripted: Scripted, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(leads, "SECONDS", 0)  # without the index
     handed, sure = [
         tool_result(await scripted([LOOK, last]).run("explore", "Where is Cart?", root)).structured_content or {}
         for last in ("escalate: I cannot tell", "shop/cart.py:1: class Cart(dict):")
@@ -147,6 +148,13 @@ async def test_a_client_gets_leads_in_a_field_of_their_own_and_only_if_there_are
     assert handed["leads"] == ["shop/cart.py:1: class Cart(dict):"]
     assert LEADS_HEADING not in handed["answer"], "it is not said twice"
     assert "leads" not in sure
+
+
+async def test_a_line_that_the_run_and_the_index_name_is_one_lead_with_all_that_it_spans(root: Path) -> None:
+    trace = await solved(Registry().entry("explore").skill(), root, LOOK, "escalate: I cannot tell")
+    indexed = Lead(path="shop/cart.py", line=1, last=2, text="Cart: class Cart(dict):")
+    report = finish(trace.model_copy(update={"located": (indexed,)})).report
+    assert [lead.place for lead in report.leads] == ["shop/cart.py:1-2"]
 
 
 async def test_the_question_is_not_told_again_as_what_was_tried(root: Path) -> None:
