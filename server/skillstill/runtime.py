@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, TraceError, UsageError
 from skillstill.run import loop, memory, store
-from skillstill.run.finish import finish_asking
+from skillstill.run.finish import finish_with_index
 from skillstill.run.prompt import check_prompt
 from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.skills.skill import Skill
@@ -68,7 +68,7 @@ class Runtime:
         self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
     ) -> Trace:
         trace = await loop.run(brief, self.models.lease(spec), folder, on_step)
-        trace = await finish_asking(trace, brief.skill, folder, listed.entry.calibration)
+        trace = await finish_with_index(trace, brief.skill, folder, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})
         if self.keep_traces:

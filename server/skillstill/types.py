@@ -133,11 +133,11 @@ class Grammars:
 class GoldenText(Frozen):
     """What a base says after a text: its likeliest next tokens, by number, with their natural-log probabilities.
 
-    `read_as` is a hash of the tokens that the text is read as.
+    `tokens_hash` is a hash of the tokens that the text is read as.
     """
 
     text: str = Field(min_length=1, max_length=200)
-    read_as: str = Field(pattern=r"^[0-9a-f]{16}$")
+    tokens_hash: str = Field(pattern=r"^[0-9a-f]{16}$")
     likeliest: dict[Annotated[int, Field(ge=0)], Annotated[float, Field(le=0)]] = Field(min_length=1, max_length=32)
 
 
@@ -458,7 +458,7 @@ class Tally(Frozen):
 class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
-    located   the places that the index of the workspace holds to be likeliest for the prompt, if it was asked
+    index_leads   the places that the index of the workspace holds to be likeliest for the prompt, if it was asked
     """
 
     run: str
@@ -473,7 +473,7 @@ class Trace(Frozen):
     messages: tuple[Message, ...]
     receipts: tuple[Receipt, ...]
     report: Report
-    located: tuple[Lead, ...] = ()
+    index_leads: tuple[Lead, ...] = ()
     confidence: float | None = None
     tally: Tally = Tally()
 

@@ -6,7 +6,7 @@ import pytest
 from skillstill.facts.readers import BUNDLED
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import leads
-from skillstill.run.finish import finish, finish_asking
+from skillstill.run.finish import finish, finish_with_index
 from skillstill.workspace import Workspace
 from skillstill_training.authoring.checks import Quoted
 from skillstill_training.episode import judge_trace, solve
@@ -34,6 +34,6 @@ async def test_a_run_that_is_measured_has_the_leads_that_its_caller_would_get(
     root = write(tmp_path, {"retry.py": "def wait_again() -> float:\n    return 0.5\n"})
     asked = goal(1, "how long do we wait before we try again?", Quoted(gold="0.5"))
     measured = await solve(asked, skill, ScriptedModel(["escalate: I cannot tell"]), root, "scripted")
-    served = await finish_asking(measured.model_copy(update={"located": ()}), skill, Workspace(root), None)
+    served = await finish_with_index(measured.model_copy(update={"index_leads": ()}), skill, Workspace(root), None)
     assert finish(measured).report.leads == served.report.leads
     assert served.report.leads[0].place == "retry.py:1-2"

@@ -10,7 +10,7 @@ from skillstill.contract import behaviour_hash
 from skillstill.errors import OracleError
 from skillstill.run import loop
 from skillstill.run.finish import finish
-from skillstill.run.leads import with_located
+from skillstill.run.leads import with_index_leads
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Model, Trace
 from skillstill.workspace import Workspace
@@ -43,7 +43,7 @@ async def solve(
 
     `told` is the system turn, by default the one line that a tuned model sees.
     """
-    return await with_located(await _run(goal, skill, model, root, label, told), skill, Workspace(root))
+    return await with_index_leads(await _run(goal, skill, model, root, label, told), skill, Workspace(root))
 
 
 async def _run(goal: EpisodeTask, skill: Skill, model: Model, root: Path, label: str, told: str | None = None) -> Trace:

@@ -34,7 +34,7 @@ def locate_base(base: ModelFile, measured: BaseBehaviour | None, *, offline: boo
 
 
 @contextmanager
-def embedded() -> Iterator[None]:
+def embedded_extra() -> Iterator[None]:
     """Raise BaseError if what runs a model on this machine is not installed and would be imported inside."""
     try:
         yield
@@ -47,7 +47,7 @@ def embedded() -> Iterator[None]:
 
 def _stand_in(base: ModelFile, measured: BaseBehaviour, other: OtherFile) -> LocatedBase:
     """Return the other file if it behaves alike. Raise BaseError."""
-    with embedded():
+    with embedded_extra():
         from skillstill.models.likeness import find_likeness  # with llama.cpp, which takes most of a second
     try:
         found = find_likeness(measured, base.sha256, other.path, other.sha256)

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from skillstill.errors import BaseError, ModelError
 from skillstill.models.decoding import FormChoice
 from skillstill.models.engine import Logits, divergence, llama_build, load_model, silence, uses_gpu
-from skillstill.models.likeness import GOLDEN_TEXTS, MOST_DIVERGENCE, comparable, predict
+from skillstill.models.likeness import GOLDEN_TEXTS, MOST_DIVERGENCE, comparison_engine, logits_after
 from skillstill.models.sources import locate
 from skillstill.types import Frozen, ModelFile
 from skillstill.util.storage import cache_folder, locked, write_atomically
@@ -180,8 +180,8 @@ def _compare(shipped: Path, form: Path) -> tuple[float, bool]:
 
 def _predictions(path: Path) -> Sequence[Logits]:
     """Return the logits after each golden text."""
-    with comparable(path) as engine:
-        return [predict(engine, text) for text in GOLDEN_TEXTS]
+    with comparison_engine(path) as engine:
+        return [logits_after(engine, text) for text in GOLDEN_TEXTS]
 
 
 def _file_type(path: Path) -> str:

@@ -48,7 +48,7 @@ def find_likeness(measured: BaseBehaviour, base: str, other: Path, sha256: str) 
     record = _record_file(measured, base, sha256)
     with suppress(OSError, ValidationError):
         return BaseLikeness.model_validate_json(record.read_bytes())
-    with comparable(other) as engine:
+    with comparison_engine(other) as engine:
         found = compare_behaviour(measured, engine)
     with suppress(OSError):  # a cache that cannot be written: it is compared again
         write_atomically(record, found.model_dump_json(indent=1) + "\n")
@@ -62,7 +62,7 @@ def _record_file(measured: BaseBehaviour, base: str, sha256: str) -> Path:
 
 
 @contextmanager
-def comparable(file: Path) -> Iterator[Engine]:
+def comparison_engine(file: Path) -> Iterator[Engine]:
     """Open a model in the one way in which models are compared. Raise ModelError."""
     engine = Engine(file, EngineOptions(context=128, threads=1, gpu_layers=0))
     try:
@@ -71,7 +71,7 @@ def comparable(file: Path) -> Iterator[Engine]:
         engine.close()
 
 
-def predict(engine: Engine, text: str) -> Logits:
+def logits_after(engine: Engine, text: str) -> Logits:
     """Return the logits after a text. Raise ModelError."""
     engine.forget(0, 0)
     return engine.decode(engine.tokenize(text), 0, 0).copy()
@@ -84,10 +84,10 @@ def measure_behaviour(engine: Engine) -> BaseBehaviour:
 
 
 def _golden(engine: Engine, text: str) -> GoldenText:
-    logits = predict(engine, text)
+    logits = logits_after(engine, text)
     total, best = log_sum_exp(logits), np.argsort(-logits, kind="stable")[:LIKELIEST]
     likeliest = {int(token): min(0.0, round(float(logits[token]) - total, DIGITS)) for token in best}
-    return GoldenText(text=text, read_as=_read_as(engine, text), likeliest=likeliest)
+    return GoldenText(text=text, tokens_hash=_tokens_hash(engine, text), likeliest=likeliest)
 
 
 def compare_behaviour(measured: BaseBehaviour, engine: Engine) -> BaseLikeness:
@@ -95,9 +95,9 @@ def compare_behaviour(measured: BaseBehaviour, engine: Engine) -> BaseLikeness:
     if (size := _vocabulary_size(engine)) != measured.vocabulary:
         return BaseLikeness(difference=f"its vocabulary has {size:,} tokens and not {measured.vocabulary:,}")
     count = len(measured.texts)
-    if changed := sum(_read_as(engine, one.text) != one.read_as for one in measured.texts):
+    if changed := sum(_tokens_hash(engine, one.text) != one.tokens_hash for one in measured.texts):
         return BaseLikeness(difference=f"it reads {changed} of {count} short texts as other tokens")
-    predictions = [predict(engine, one.text) for one in measured.texts]
+    predictions = [logits_after(engine, one.text) for one in measured.texts]
     if not all(np.isfinite(logits).all() for logits in predictions):
         return BaseLikeness(difference="it says what is no number")
     return _likeness(measured.texts, predictions)
@@ -135,5 +135,5 @@ def _vocabulary_size(engine: Engine) -> int:
     return 0 if without else engine.vocabulary_size
 
 
-def _read_as(engine: Engine, text: str) -> str:
+def _tokens_hash(engine: Engine, text: str) -> str:
     return hashlib.sha256(repr(engine.tokenize(text)).encode()).hexdigest()[:16]

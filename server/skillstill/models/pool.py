@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from skillstill.chat import dialect_named
 from skillstill.errors import UsageError
-from skillstill.models.bases import LocatedBase, embedded, locate_base
+from skillstill.models.bases import LocatedBase, embedded_extra, locate_base
 from skillstill.models.decoding import FormChoice
 from skillstill.models.sources import locate
 from skillstill.types import Adapter, Model, ModelFile, Models, ModelSpec
@@ -77,7 +77,7 @@ class LocalModels:
             return self._bases[key]
 
     def _load(self, base: LocatedBase, context: int) -> "LlamaBase":
-        with embedded():
+        with embedded_extra():
             from skillstill.models.engine import EngineOptions
             from skillstill.models.forms import serving_form
             from skillstill.models.llama import LlamaBase

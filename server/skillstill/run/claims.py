@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from skillstill.run.evidence import RECEIPT, quoted_places, resting
+from skillstill.run.evidence import RECEIPT, quoted_places, supporting_receipts
 from skillstill.types import Receipt, Trace
 
 MOST_NAMED = 2  # stretches that a note names
@@ -32,7 +32,7 @@ SEPARATORS = re.compile(r"[\W_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Specific:
+class Entity:
     """A stretch of a text that means one thing, without quotes. `kind` is a group of SPECIFIC."""
 
     kind: str
@@ -74,34 +74,34 @@ def _not_looked_for(trace: Trace, receipts: Sequence[Receipt], results: Mapping[
     if not 0 < len(conditions) <= MOST_CONDITIONS:
         return
     asked = [*_arguments(receipt for receipt in receipts if not receipt.guess)]
-    behind = resting(trace.report.evidence, receipts)
+    behind = supporting_receipts(trace.report.evidence, receipts)
     shown = [*(results[receipt.id] for receipt in behind), *_paths(behind)]
-    known = Known([*(text for text in asked if text != trace.prompt), *shown])
+    known = NormalizedText([*(text for text in asked if text != trace.prompt), *shown])
     yield from (one.text for one in conditions if not known.has_condition(one))
 
 
-def _conditions(question: str) -> Iterator[Specific]:
+def _conditions(question: str) -> Iterator[Entity]:
     """Yield what a question is specific about; numbers of one digit are too often mere words."""
-    for one in specifics(question):
+    for one in entities_in(question):
         if one.kind != "number" or sum(map(str.isdigit, one.text)) > 1:
             yield one
 
 
 def _not_shown(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, str]) -> Iterator[str]:
     """Yield the values of the answer that no result has shown; a condition that was looked for may be said again."""
-    shown = Known([*(_without_echo(results[receipt.id], receipt) for receipt in receipts), *_paths(receipts)])
-    asked, said = Known([*_arguments(receipts)]), Known([trace.prompt])
+    shown = NormalizedText([*(_without_echo(results[receipt.id], receipt) for receipt in receipts), *_paths(receipts)])
+    asked, said = NormalizedText([*_arguments(receipts)]), NormalizedText([trace.prompt])
     for one in _values(trace.report.answer):
         if not shown.has_value(one) and not (asked.has_value(one) and said.has_value(one)):
             yield one.text
 
 
-def _values(answer: str) -> Iterator[Specific]:
+def _values(answer: str) -> Iterator[Entity]:
     """Yield numbers that count no rows, dates, addresses, paths and quoted texts, but no places and receipts."""
-    for one in specifics(RECEIPT.sub(" ", quoted_places(answer)[1])):
+    for one in entities_in(RECEIPT.sub(" ", quoted_places(answer)[1])):
         if not one.is_small and (one.kind != "name" or "/" in one.text):
             yield one
-    yield from (Specific("quoted", text[1:-1]) for text in re.findall(r"`[^`\n]{2,80}`", answer))
+    yield from (Entity("quoted", text[1:-1]) for text in re.findall(r"`[^`\n]{2,80}`", answer))
 
 
 def _without_echo(result: str, receipt: Receipt) -> str:
@@ -121,27 +121,27 @@ def _arguments(receipts: Iterable[Receipt]) -> Iterator[str]:
     return (str(value) for receipt in receipts for value in receipt.arguments.values())
 
 
-def specifics(text: str) -> Iterator[Specific]:
+def entities_in(text: str) -> Iterator[Entity]:
     """Yield the stretches of a text that mean one thing each: quoted texts, addresses, dates, names, numbers."""
     for found in SPECIFIC.finditer(text):
         kind = found.lastgroup or ""
-        yield Specific(kind, found[0][1:-1] if kind == "quoted" else found[0])
+        yield Entity(kind, found[0][1:-1] if kind == "quoted" else found[0])
 
 
-class Known:
-    """Texts to look specifics up in: without case, quotes, escapes and separators, numbers by value."""
+class NormalizedText:
+    """Texts to look entities up in: without case, quotes, escapes and separators, numbers by value."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._text = "\n".join(texts).replace("\\", "").casefold()
 
-    def has_condition(self, one: Specific) -> bool:
+    def has_condition(self, one: Entity) -> bool:
         """Return whether it is there, written in whatever way: a file without its suffix, half the words of a text."""
         if one.kind == "quoted":
             parts = PART.findall(one.text)
             return self._has_text(one.text) or 2 * sum(map(self._has_part, parts)) >= len(parts)
         return self.has_value(one) or (one.kind == "name" and self._has_parts(SUFFIX.sub("", one.text)))
 
-    def has_value(self, one: Specific) -> bool:
+    def has_value(self, one: Entity) -> bool:
         """Return whether it is there; of a date, an address or a text each part will do."""
         if one.kind == "number":
             return self._has_number(one.text)

@@ -117,7 +117,7 @@ def incomplete_notes(answer: str, cited: Sequence[str], receipts: Sequence[Recei
     """
     places, rest = _known_places(answer, receipts, "")
     told = {(place.path, place.first) for place in places}
-    claimed = resting(cited, receipts) if COMPLETE.search(QUOTED_LINE.sub("", rest)) else ()
+    claimed = supporting_receipts(cited, receipts) if COMPLETE.search(QUOTED_LINE.sub("", rest)) else ()
     notes = (_note(receipt, told, is_claimed=receipt in claimed) for receipt in receipts if receipt.omitted)
     return tuple(note for note in notes if note)
 
@@ -130,7 +130,7 @@ def _note(receipt: Receipt, told: Collection[tuple[str, int]], *, is_claimed: bo
     return f"({receipt.id} leaves {receipt.omitted} out.)" if is_claimed else ""
 
 
-def resting(cited: Sequence[str], receipts: Sequence[Receipt]) -> Sequence[Receipt]:
+def supporting_receipts(cited: Sequence[str], receipts: Sequence[Receipt]) -> Sequence[Receipt]:
     """Return the results that an answer with this evidence rests on: those that it names, or that show its places."""
     named = {*cited}
     return [one for one in receipts if not one.refused and (one.id in named or _shows_any(one, named))]

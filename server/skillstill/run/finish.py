@@ -1,7 +1,7 @@
 """The last step of a run: what the caller is told beside the answer. Serving and evaluation share it.
 
 `finish` makes the report of what the trace holds. The index is asked for leads before that: in serving only if the
-report needs them (`finish_asking`), in evaluation after each run, because how sure an answer must be is settled later.
+report needs them (`finish_with_index`), in evaluation after each run, for how sure an answer must be is settled later.
 """
 
 import time
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from skillstill.run.claims import claim_notes
 from skillstill.run.evidence import DENIES, RECEIPT, REFERENCE, incomplete_notes
-from skillstill.run.leads import leads_of, with_located
+from skillstill.run.leads import leads_of, with_index_leads
 from skillstill.skills.calibration import Calibration, features
 from skillstill.skills.skill import Skill
 from skillstill.types import LEAD_CHARACTERS, Lead, Report, Trace
@@ -26,25 +26,26 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
 
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
-    confidence = calibration.confidence(features(trace)) if calibration else None
-    is_unsure = calibration is not None and confidence is not None and confidence < calibration.threshold
-    report = trace.report
+    report, is_unsure = trace.report, False
+    if calibration:
+        confidence = calibration.confidence(features(trace))
+        is_unsure = confidence < calibration.threshold
+        trace = trace.model_copy(update={"confidence": round(confidence, 4)})
     if report.status == "answered":
         notes = (*report.notes, *_notes(trace), *([UNSURE] if is_unsure else []))
         report = report.model_copy(update={"sources": _sources(trace), "notes": notes})
     if _needs_leads(report):
         report = report.model_copy(update={"leads": leads_of(trace)})
-    known = {} if confidence is None else {"confidence": round(confidence, 4)}
-    return trace.model_copy(update={"report": neutralized(report), **known})
+    return trace.model_copy(update={"report": neutralized(report)})
 
 
-async def finish_asking(trace: Trace, skill: Skill, workspace: Workspace, calibration: Calibration | None) -> Trace:
+async def finish_with_index(trace: Trace, skill: Skill, workspace: Workspace, calibration: Calibration | None) -> Trace:
     """Return the finished trace. The index is asked only if the report needs leads: that takes half a second."""
     finished = finish(trace, calibration)
     if not _needs_leads(finished.report):
         return finished
     began = time.monotonic()
-    located = await with_located(trace, skill, workspace)
+    located = await with_index_leads(trace, skill, workspace)
     seconds = round(trace.tally.seconds + time.monotonic() - began, 3)
     return finish(
         located.model_copy(update={"tally": trace.tally.model_copy(update={"seconds": seconds})}), calibration

@@ -20,7 +20,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 log = logging.getLogger(__name__)
 
 
-async def with_located(trace: Trace, skill: Skill, workspace: Workspace) -> Trace:
+async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> Trace:
     """Return the trace with what the index holds to be likeliest, unless the run itself has shown enough places.
 
     Only a skill that asks facts has an index. An index that cannot be asked at once is not asked.
@@ -28,12 +28,12 @@ async def with_located(trace: Trace, skill: Skill, workspace: Workspace) -> Trac
     asks_facts = skill.readers or FACT_TOOLS.intersection(skill.subagent.tools)
     if not asks_facts or trace.report.status == "failed" or len(_likely(trace)) >= MOST:
         return trace
-    return trace.model_copy(update={"located": await _ask_index(skill, workspace, trace.prompt)})
+    return trace.model_copy(update={"index_leads": await _ask_index(skill, workspace, trace.prompt)})
 
 
 def leads_of(trace: Trace) -> tuple[Lead, ...]:
     """Return up to five places: the likeliest of the run, those of the index, then others that the run has shown."""
-    return tuple(_distinct([*_likely(trace), *trace.located, *chain.from_iterable(_shown(trace, guesses=False))]))[
+    return tuple(_distinct([*_likely(trace), *trace.index_leads, *chain.from_iterable(_shown(trace, guesses=False))]))[
         :MOST
     ]
 

@@ -11,7 +11,7 @@ from skillstill.contract import serving_hash
 from skillstill.errors import BaseError
 from skillstill.models import likeness
 from skillstill.models.forms import requantise
-from skillstill.models.likeness import MOST_DIVERGENCE, comparable, compare_behaviour, measure_behaviour
+from skillstill.models.likeness import MOST_DIVERGENCE, compare_behaviour, comparison_engine, measure_behaviour
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.models.sources import model_file
 from skillstill.runtime import Runtime
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(scope="session")
 def behaviour(gguf_file: Path) -> BaseBehaviour:
     """What the measured base says."""
-    with comparable(gguf_file) as engine:
+    with comparison_engine(gguf_file) as engine:
         return measure_behaviour(engine)
 
 
@@ -148,14 +148,14 @@ async def test_an_entry_that_says_nothing_of_its_base_takes_no_other_file(
 
 
 async def test_a_faster_form_behaves_like_its_base(form: FormFiles, behaviour: BaseBehaviour) -> None:
-    with comparable(form.file) as engine:
+    with comparison_engine(form.file) as engine:
         found = compare_behaviour(behaviour, engine)
     assert 0 < found.divergence < MOST_DIVERGENCE
     assert found.difference == ""
 
 
 async def test_a_model_without_words_is_another_one(tmp_path: Path, behaviour: BaseBehaviour) -> None:
-    with comparable(save_base(tmp_path / "tiny.gguf")) as engine:
+    with comparison_engine(save_base(tmp_path / "tiny.gguf")) as engine:
         found = compare_behaviour(behaviour, engine)
     assert found.difference == "its vocabulary has 0 tokens and not 49,152"
 

@@ -44,7 +44,7 @@ def test_it_is_placed_whole_and_served(packed: Path, publisher: Path, skillstill
 def test_it_brings_how_its_base_behaves_and_another_file_is_left_to_the_first_run(
     base: Path, skillstill: Skillstill, tmp_path: Path
 ) -> None:
-    text = {"text": "one, two,", "read_as": "0" * 16, "likeliest": {7: -0.25}}
+    text = {"text": "one, two,", "tokens_hash": "0" * 16, "likeliest": {7: -0.25}}
     behaviour = BaseBehaviour.model_validate({"vocabulary": 128, "texts": [text]})
     publisher, file = released(tmp_path / "publisher", base, base_behaviour=behaviour), tmp_path / "settings.skillstill"
     assert skillstill("pack", "settings", "-o", file, "--registry", publisher).code == 0

@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import loop
-from skillstill.run.claims import specifics
+from skillstill.run.claims import entities_in
 from skillstill.run.finish import finish
 from skillstill.skills.registry import Registry
 from skillstill.tools import TOOLS, Line, Result, tool
@@ -175,5 +175,5 @@ async def test_the_places_of_a_ranking_do_not_speak_against_an_absence(tmp_path:
 @pytest.mark.parametrize("part", ["a-", "a+", "a.", "A1", "a_", "1,", "' ", "a@", "a/b-", "1.1."])
 def test_no_question_is_too_much_work(part: str) -> None:
     began = time.process_time()
-    assert len([*specifics(part * 4_000)]) <= 8_000
+    assert len([*entities_in(part * 4_000)]) <= 8_000
     assert time.process_time() - began < 2

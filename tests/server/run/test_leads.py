@@ -11,7 +11,7 @@ from skillstill.errors import SkillstillError
 from skillstill.facts.readers import BUNDLED
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import leads, loop
-from skillstill.run.finish import finish, finish_asking
+from skillstill.run.finish import finish, finish_with_index
 from skillstill.server.wire import tool_result
 from skillstill.skills.registry import Registry
 from skillstill.skills.skill import Opening, Skill
@@ -52,7 +52,7 @@ async def solved(skill: Skill, root: Path, *turns: Any, tools: list[Tool] | None
 
 
 async def reported(skill: Skill, root: Path, *turns: Any) -> Report:
-    return (await finish_asking(await solved(skill, root, *turns), skill, Workspace(root), None)).report
+    return (await finish_with_index(await solved(skill, root, *turns), skill, Workspace(root), None)).report
 
 
 async def locate(workspace: Workspace, text: Annotated[str, Field(min_length=1)]) -> Result:
@@ -153,7 +153,7 @@ async def test_a_client_gets_leads_in_a_field_of_their_own_and_only_if_there_are
 async def test_a_line_that_the_run_and_the_index_name_is_one_lead_with_all_that_it_spans(root: Path) -> None:
     trace = await solved(Registry().entry("explore").skill(), root, LOOK, "escalate: I cannot tell")
     indexed = Lead(path="shop/cart.py", line=1, last=2, text="Cart: class Cart(dict):")
-    report = finish(trace.model_copy(update={"located": (indexed,)})).report
+    report = finish(trace.model_copy(update={"index_leads": (indexed,)})).report
     assert [lead.place for lead in report.leads] == ["shop/cart.py:1-2"]
 
 

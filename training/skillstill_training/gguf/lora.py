@@ -114,15 +114,15 @@ class Layout:
                     f"its {name} is {wants[0]} x {wants[1]}, that of {self.base} is {there}"
                 )
 
-    def returned(self, lora: Lora, modules: Iterable[str]) -> Mapping[str, Pair]:
+    def to_peft(self, lora: Lora, modules: Iterable[str]) -> Mapping[str, Pair]:
         """Return the placed changes by the names of PEFT's modules, in PEFT's order of rows. Raise StageError."""
         self.demand(lora)
         names = {module: self._name(module, lora) for module in modules}
         if names.keys() and lora.pairs.keys() != set(names.values()):
             raise StageError(f"{lora.origin} changes other weights than those that are trained: train all linear ones")
-        return {module: self._unrowed(module, lora.pairs[name]) for module, name in names.items()}
+        return {module: self._peft_rows(module, lora.pairs[name]) for module, name in names.items()}
 
-    def _unrowed(self, module: str, pair: Pair) -> Pair:
+    def _peft_rows(self, module: str, pair: Pair) -> Pair:
         heads = self.heads.get(module.rpartition(".")[2])
         return Pair(pair.a, deinterleaved(pair.b, heads) if heads else pair.b)
 

@@ -13,8 +13,8 @@ from skillstill.models.engine import free_cores
 from skillstill_training.learning.attention import register_attention
 from skillstill_training.learning.checkpoints import whole_checkpoints
 from skillstill_training.learning.rows import IGNORED, TrainingRow
-from skillstill_training.learning.starting import start_from
 from skillstill_training.learning.student import load_student, load_tokenizer, quietly, student_folder
+from skillstill_training.learning.warm_start import warm_start
 from skillstill_training.run.recipe import TrainConfig
 
 PROBES = 8  # products of two matrices, to see which number format is faster here
@@ -32,7 +32,7 @@ def tune(rows: Sequence[TrainingRow], base: Path, target: Path, plan: TrainConfi
     with quietly(), _enough_memory():
         trainer = _trainer(rows, student_folder(base), target, plan, seed)
         if plan.start:
-            start_from(trainer.model, base, Path(plan.start))
+            warm_start(trainer.model, base, Path(plan.start))
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(_listener(on_log))
         # Autocast converts what it must; PEFT's own conversion to float32 before it costs an eighth of a step.

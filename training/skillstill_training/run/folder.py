@@ -56,7 +56,7 @@ class RunFolder:
         return self.path / "2-recorded.jsonl"
 
     @property
-    def lessons(self) -> Path:
+    def demonstrations(self) -> Path:
         """Return the traces of plans for field questions."""
         return self.path / "2-field.jsonl"
 

@@ -45,8 +45,8 @@ def make_dataset(skill_folder: Path, run: RunFolder, plan: DatasetConfig | None 
     tested = _test_prompts(goals.values())
     samples = (
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
-        *(_sample(row, None, plan, skill, tested) for row in _beside(run.recorded_traces, tested, dropped)),
-        *(_sample(row, None, plan, skill, tested) for row in _beside(run.lessons, tested, dropped)),
+        *(_sample(row, None, plan, skill, tested) for row in _extra_rows(run.recorded_traces, tested, dropped)),
+        *(_sample(row, None, plan, skill, tested) for row in _extra_rows(run.demonstrations, tested, dropped)),
     )
     write_lines(run.refused, samples)  # before the gate: whoever is refused can look at what was chosen
     run.dataset.unlink(missing_ok=True)  # an earlier one is not what today's traces make
@@ -70,7 +70,7 @@ def _fit(rows: Sequence[TraceRow], goals: Mapping[str, Goal], dropped: Counter[s
             yield row
 
 
-def _beside(file: Path, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
+def _extra_rows(file: Path, tested: Collection[str], dropped: Counter[str]) -> Iterator[TraceRow]:
     """Yield the kept rows of what is no goal of the run: the user's own recorded goals, field questions."""
     rows = read_lines(file, TraceRow) if file.exists() else ()
     seen: set[str] = set()

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, ModelError, StageError
-from skillstill.models.likeness import comparable, measure_behaviour
+from skillstill.models.likeness import comparison_engine, measure_behaviour
 from skillstill.models.sources import locate
 from skillstill.skills.registry import (
     DIGITS,
@@ -139,7 +139,7 @@ def _entry(
 def _behaviour(base: ModelFile) -> BaseBehaviour | None:
     """Return what the base says after a few texts; None if it was measured elsewhere and cannot be had here."""
     try:
-        with comparable(locate(base, offline=True)) as engine:
+        with comparison_engine(locate(base, offline=True)) as engine:
             return measure_behaviour(engine)
     except (BaseError, ModelError) as error:
         log.warning("no other file will do as the base of this release, since it could not be asked: %s", error)

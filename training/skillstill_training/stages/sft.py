@@ -65,7 +65,7 @@ def make_adapter(
     tokens = sum(len(row.tokens) for row in chosen)
     history = History(run.adapter / COURSE, tokens, dropped, on_progress)
     trials = Trials(skill_folder, run, base, plan.episodes, offline=offline, executor=executor)
-    course = _Course(run, base, _located(started.plan, skill_folder), seed, trials, history, processes)
+    course = _Course(run, base, _with_start_path(started.plan, skill_folder), seed, trials, history, processes)
     trained = trained or course.run(chosen)
     for traces in sorted(set(plan.curve) - trained.data_curve.keys()):
         success = course.point(
@@ -129,7 +129,7 @@ class _Course:
         train(rows, self.base, target, plan, self.seed, on_log)
 
 
-def _located(plan: TrainConfig, skill_folder: Path) -> TrainConfig:
+def _with_start_path(plan: TrainConfig, skill_folder: Path) -> TrainConfig:
     """Return the plan with the path of the adapter to begin with, if it names one. Raise StageError."""
     if not plan.start:
         return plan

@@ -10,7 +10,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from skillstill_training.authoring.goal import Goal, Split
-from skillstill_training.field.lessons import make_lessons
+from skillstill_training.field.demonstrations import make_demonstrations
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import Teacher
@@ -42,7 +42,7 @@ async def make_traces(
 
     part = run.part(teacher.name)
     progress = await solve_all(goals, solve, part, run.traces, teacher.name, at_once, on_progress)
-    if split == "train" and (lessons := await make_lessons(skill_folder, offline=offline)):
-        write_lines(run.lessons, lessons)
+    if split == "train" and (demonstrations := await make_demonstrations(skill_folder, offline=offline)):
+        write_lines(run.demonstrations, demonstrations)
     write_page(run)
     return progress

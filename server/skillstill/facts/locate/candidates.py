@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skillstill.facts.locate.corpus import Column, Context, Entries
+from skillstill.facts.locate.corpus import Column, Entries, NamedLines
 from skillstill.facts.locate.lines import LineWords, rank_lines
 from skillstill.facts.locate.postings import Array
 from skillstill.facts.locate.signals import Search, files_of
@@ -80,7 +80,7 @@ def line_candidates(search: Search, file: int, lines: LineWords, values: Mapping
     """Yield the lines of a file with most of the words, of a log one entry for each template."""
     corpus, path = search.corpus, search.paths.stems[file]
     definitions = sorted(corpus.definitions_in(file), key=lambda each: (each.first, -each.last))
-    around = [Context(each.first, each.last, each.qualified) for each in definitions]
+    around = [NamedLines(each.first, each.last, each.qualified) for each in definitions]
     ranks = rank_lines(lines, values, corpus.facts_in(file), [*around, *corpus.sections_in(file)], path)
     if entries := corpus.entries_in(file):
         yield from _entries(file, ranks, entries)

@@ -73,7 +73,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class FactRow:
+class NamedFact:
     """A row that states something of a file: its lines, and the name by which one would ask for it."""
 
     first: int
@@ -82,7 +82,7 @@ class FactRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class NamedLines:
     """Lines that stand in something, and what that is called: the titles of a section."""
 
     first: int
@@ -142,11 +142,11 @@ class Corpus(Protocol):
 
     def text(self, file: int) -> str: ...
 
-    def facts_in(self, file: int) -> Sequence[FactRow]:
+    def facts_in(self, file: int) -> Sequence[NamedFact]:
         """Return what the rows of a file state: values, defaults, settings, dependencies, scripts."""
         ...
 
-    def sections_in(self, file: int) -> Sequence[Context]: ...
+    def sections_in(self, file: int) -> Sequence[NamedLines]: ...
 
     def entries_in(self, file: int) -> Entries | None:
         """Return the entries of a log; None if the file is none."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skillstill.facts.locate.corpus import Column, Context, Definition, Entries, FactRow, File, Use
+from skillstill.facts.locate.corpus import Column, Definition, Entries, File, NamedFact, NamedLines, Use
 from skillstill.facts.locate.history import COMMITS, Commit
 from skillstill.facts.locate.postings import Postings
 from skillstill.facts.readers.words import LARGEST
@@ -75,7 +75,7 @@ class IndexedCorpus:
         self._has_sections, self._has_entries = self._has("_sections"), self._has("_entries")
         self._fact_tables = [table for table in FACTS if self._has(f"_{table}")]
         self._entries: dict[int, Entries | None] = {}
-        self._facts: dict[int, Sequence[FactRow]] = {}
+        self._facts: dict[int, Sequence[NamedFact]] = {}
         self._defined: dict[int, Sequence[Definition]] = {}
 
     @cached_property
@@ -108,10 +108,10 @@ class IndexedCorpus:
         except OSError:
             return ""
 
-    def facts_in(self, file: int) -> Sequence[FactRow]:
+    def facts_in(self, file: int) -> Sequence[NamedFact]:
         if file not in self._facts:
             self._make_room()
-            self._facts[file] = [FactRow(*row) for table in self._fact_tables for row in self._rows(table, file)]
+            self._facts[file] = [NamedFact(*row) for table in self._fact_tables for row in self._rows(table, file)]
         return self._facts[file]
 
     def _rows(self, table: str, file: int) -> Iterator[tuple[int, int, str]]:
@@ -125,10 +125,10 @@ class IndexedCorpus:
             self._facts.clear()
             self._defined.clear()
 
-    def sections_in(self, file: int) -> Sequence[Context]:
+    def sections_in(self, file: int) -> Sequence[NamedLines]:
         if not self._has_sections:
             return ()
-        return [Context(*row) for row in self._connection.execute(SECTIONS, (self._ids[file],))]
+        return [NamedLines(*row) for row in self._connection.execute(SECTIONS, (self._ids[file],))]
 
     def entries_in(self, file: int) -> Entries | None:
         if not self._has_entries:

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from skillstill.facts.locate.corpus import Context, FactRow
+from skillstill.facts.locate.corpus import NamedFact, NamedLines
 from skillstill.facts.locate.postings import Array
 from skillstill.facts.locate.stems import NAME, names_in, stems_of
 
@@ -68,8 +68,8 @@ def _stands_alone(literal: str, line: str) -> bool:
 def rank_lines(
     lines: LineWords,
     values: Mapping[str, float],
-    facts: Sequence[FactRow],
-    contexts: Sequence[Context],
+    facts: Sequence[NamedFact],
+    contexts: Sequence[NamedLines],
     path: frozenset[str],
 ) -> Array:
     """Return the score of each line of a file; 0 if it has none of the words and is no fact of such a name."""
@@ -79,13 +79,13 @@ def rank_lines(
     counts = own.any(axis=0).astype(float)
     for context in contexts:
         if found := _positions(context.text, order):
-            _raise(best, found, slice(context.first - 1, context.last), AROUND)
+            _lift(best, found, slice(context.first - 1, context.last), AROUND)
     for fact in facts:
         if fact.first <= len(lines.lines) and (found := _positions(fact.name, order)):
-            _raise(best, found, slice(max(0, fact.first - 1), fact.first), FACT)
+            _lift(best, found, slice(max(0, fact.first - 1), fact.first), FACT)
             counts[fact.first - 1] = STATED
     if found := [order[word] for word in path if word in order]:
-        _raise(best, found, slice(None), PATH)
+        _lift(best, found, slice(None), PATH)
     return _weighed(lines, np.array([*values.values()]) @ best * counts)
 
 
@@ -98,7 +98,7 @@ def _own(lines: LineWords, order: Mapping[str, int]) -> Array:
     return own
 
 
-def _raise(best: Array, words: Sequence[int], part: slice, least: float) -> None:
+def _lift(best: Array, words: Sequence[int], part: slice, least: float) -> None:
     for word in words:
         np.maximum(best[word, part], least, out=best[word, part])
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 
-from skillstill.facts.locate.corpus import SOURCE, Column, Context, Definition, Entries, FactRow, File, Use
+from skillstill.facts.locate.corpus import SOURCE, Column, Definition, Entries, File, NamedFact, NamedLines, Use
 from skillstill.facts.locate.history import Commit
 from skillstill.facts.locate.postings import Postings, pack
 from skillstill.facts.locate.stems import names_in
@@ -49,10 +49,10 @@ class MemoryCorpus:
     def text(self, file: int) -> str:
         return self._texts[file]
 
-    def facts_in(self, file: int) -> Sequence[FactRow]:
+    def facts_in(self, file: int) -> Sequence[NamedFact]:
         return ()
 
-    def sections_in(self, file: int) -> Sequence[Context]:
+    def sections_in(self, file: int) -> Sequence[NamedLines]:
         return ()
 
     def entries_in(self, file: int) -> Entries | None:

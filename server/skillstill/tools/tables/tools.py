@@ -255,11 +255,11 @@ def _query_result(
     left = f"more than {rest}" if answer.count > COUNTED else str(rest)
     more = [Line(f"… {left} more rows", omits=rest)] if rest > 0 else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
-    dates = [Line(database.dates.remark)] if database.dates.remark else []
-    doubts = [*(dates if database.dates.unclear else ()), *blob_hints(database, query), *_remarks(catalogue, paths)]
-    told = dates if not database.dates.unclear else ()
+    read_as = [Line(database.dates.remark)] if database.dates.remark else []
+    unclear, settled = (read_as, []) if database.dates.unclear else ([], read_as)
+    doubts = [*unclear, *blob_hints(database, query), *_remarks(catalogue, paths)]
     missed = doubts[0].text if doubts and answer.is_nothing else ""
-    return Result((head, *body, *more, *joined_lines, *hints, *told, *doubts), missed, empty=answer.is_nothing)
+    return Result((head, *body, *more, *joined_lines, *hints, *settled, *doubts), missed, empty=answer.is_nothing)
 
 
 def _row(row: Sequence[Any], width: int) -> str:

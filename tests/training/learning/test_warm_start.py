@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from skillstill.errors import StageError
 from skillstill_training.export.adapter import export_adapter
-from skillstill_training.learning.starting import start_from
 from skillstill_training.learning.student import quietly
+from skillstill_training.learning.warm_start import warm_start
 from skillstill_training.run.folder import RunFolder
 
 from tests.training.tiny import save_adapter, save_base, save_torch
@@ -50,7 +50,7 @@ def test_it_begins_with_the_weights_that_were_exported(folder: RunFolder, base: 
         plain = AutoModelForCausalLM.from_pretrained(save_torch(tmp_path / "a"))
         trained = PeftModel.from_pretrained(plain, folder.adapter)
     begun = peft_model(tmp_path / "b")
-    start_from(begun, base, folder.exported)
+    warm_start(begun, base, folder.exported)
     for name, change in changes(trained).items():
         assert np.linalg.norm(changes(begun)[name] - change) < RELATIVE * np.linalg.norm(change), name
 
@@ -59,4 +59,4 @@ def test_another_rank_is_told(folder: RunFolder, base: Path, tmp_path: Path) -> 
     save_adapter(folder.adapter)
     export_adapter(folder, base, name="settings")
     with pytest.raises(StageError, match=r"has rank 4: set \[train\] rank in recipe.toml to that"):
-        start_from(peft_model(tmp_path / "b", rank=8), base, folder.exported)
+        warm_start(peft_model(tmp_path / "b", rank=8), base, folder.exported)

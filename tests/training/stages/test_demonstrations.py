@@ -43,7 +43,7 @@ async def test_a_plan_that_is_right_becomes_a_sample_and_one_that_is_wrong_a_row
     right = Plan(question="own/01", calls=(LOOK,), answer="5 (r1).")
     with_plans(settings, right, Plan(question="own/02", calls=(LOOK,), answer="7 (r1)."))
     await make_traces(settings, frozen, constructed(settings))
-    kept, wrong = read_lines(frozen.lessons, TraceRow)
+    kept, wrong = read_lines(frozen.demonstrations, TraceRow)
     assert (kept.goal, kept.kept, kept.reason) == ("own/01", True, "")
     assert (wrong.goal, wrong.kept) == ("own/02", False)
     assert wrong.reason.startswith("wrong: ")

@@ -1,4 +1,4 @@
-"""Lessons: plans for field questions, executed in the loop that ships. Those that are right are learned from."""
+"""Demonstrations: plans for field questions, executed in the loop that ships. Those that are right are learned from."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from skillstill_training.teachers import FIELD, TraceRow
 from skillstill_training.workspaces import workspace_roots
 
 
-async def make_lessons(skill_folder: Path, *, offline: bool = False) -> Sequence[TraceRow]:
+async def make_demonstrations(skill_folder: Path, *, offline: bool = False) -> Sequence[TraceRow]:
     """Return a row for each plan of a training question; one that the judge does not find right is not kept.
 
     There are none without plans. Raise StageError if a plan is for no training question.
@@ -29,7 +29,7 @@ async def make_lessons(skill_folder: Path, *, offline: bool = False) -> Sequence
     roots = await to_thread.run_sync(workspace_roots, skill_folder / FOLDER, names, offline)
     arm = PlanArm(load_skill(skill_folder), plans)
 
-    async def lesson(question: FieldQuestion) -> TraceRow:
+    async def demonstrate(question: FieldQuestion) -> TraceRow:
         asked = Asked(id=question.id, prompt=prompt_of(question, questions))
         row = await arm.solve(asked, roots[question.workspace])
         judged = judge_answer(question.gold, row.answer, asked.prompt)
@@ -38,4 +38,4 @@ async def make_lessons(skill_folder: Path, *, offline: bool = False) -> Sequence
             goal=question.id, teacher=FIELD, kept=judged.is_good, reason=reason, verified="check", trace=row.trace
         )
 
-    return [await lesson(questions[name]) for name in sorted(plans)]
+    return [await demonstrate(questions[name]) for name in sorted(plans)]

@@ -10,11 +10,11 @@ from skillstill_training.gguf.lora import Layout, Pair, read_lora
 PREFIX = "base_model.model."  # what PEFT puts before the name of a module
 
 
-def start_from(model: Any, base: Path, file: Path) -> None:
+def warm_start(model: Any, base: Path, file: Path) -> None:
     """Give a PEFT model the changes of an adapter file for this base. Raise StageError if it fits neither."""
     lora = read_lora(file)
     layers = {name.removeprefix(PREFIX): module for name, module in model.named_modules() if hasattr(module, "lora_A")}
-    for name, pair in Layout.of(base).returned(lora, layers).items():
+    for name, pair in Layout.of(base).to_peft(lora, layers).items():
         _copy(pair, lora.alpha, layers[name], file)
 
 
