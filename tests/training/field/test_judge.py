@@ -132,7 +132,7 @@ def test_what_a_caller_of_a_run_gets_is_judged_as_it_is_finished() -> None:
 def test_the_leads_of_an_answer_are_those_that_its_caller_gets() -> None:
     handed = trace(Report(answer="escalate: I cannot tell", status="escalate", evidence=("c.py:9",)))
     located = (Lead(path="a/retry.py", line=12, text="def wait"), Lead(path="shop.db", text="orders.status"))
-    answer = FieldAnswer.of_trace(handed.model_copy(update={"located": located}))
+    answer = FieldAnswer.of_trace(handed.model_copy(update={"index_leads": located}))
     assert answer.leads == ("a/retry.py:12", "shop.db")
     assert judge_answer(THIRTY, answer).led
 
