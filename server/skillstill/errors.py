@@ -15,6 +15,8 @@ SkillstillError                 its text is one sentence for a person: what was 
 ├── ModelError                  a loaded or remote model failed
 │   ├── ContextFull             the run no longer fits the model's context
 │   └── ModelBusy               the model may answer the same request later: busy, broken down or out of reach
+├── SandboxError                no sandbox can be had
+│   └── SandboxLost             a sandbox broke down under a command
 ├── TraceError                  a trace cannot be stored
 ├── RemovalError                what is kept for the user cannot be removed
 └── StageError                  a stage of the pipeline cannot go on
@@ -100,6 +102,14 @@ class ModelBusy(ModelError):
     def __init__(self, text: str, after: float | None = None) -> None:
         super().__init__(text)
         self.after = after
+
+
+class SandboxError(SkillstillError):
+    """No sandbox can be had: what was tried, and what to type."""
+
+
+class SandboxLost(SandboxError):
+    """A sandbox broke down under a command. What it was asked may have happened."""
 
 
 class TraceError(SkillstillError):

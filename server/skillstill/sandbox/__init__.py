@@ -1,0 +1,1 @@
+"""Sandboxes: where what a model wrote is executed, and nothing else."""
