@@ -60,6 +60,11 @@ def locate(file: ModelFile, *, offline: bool = False) -> Path:
     return path
 
 
+def present_file(file: ModelFile) -> Path:
+    """Return where a model file lies, not looked at any further. Raise BaseError if it is not on this machine."""
+    return _find(file.source, offline=True)
+
+
 def model_file(path: Path) -> ModelFile:
     """Return a file of the user's own choice, hashed as it is now. Raise UsageError."""
     try:

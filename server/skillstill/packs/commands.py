@@ -1,6 +1,7 @@
 """`skillstill pack`, `unpack`, `push` and `pull`: what a person types, and what is said back."""
 
 import json as json_module
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 SHOWN = 20  # suspicious passages
 Release = Annotated[str, typer.Argument(help="A released subagent, by the name that `skillstill list` shows.")]
 Repository = Annotated[str, typer.Argument(help="hub:OWNER/NAME on a model hub; HF_TOKEN holds the token.")]
+Pulled = Annotated[str, typer.Argument(help="hub:OWNER/NAME on a model hub, or a listed subagent such as tables@0.5b.")]
+LABEL = re.compile(r"[a-z0-9-]+(@[0-9.]+[bm])?")  # RegistryEntry.label
 Licence = Annotated[str, typer.Option("--licence", help="Of the adapter, an SPDX identifier: it goes with the pack.")]
 Suspicious = Annotated[
     bool, typer.Option("--accept-suspicious", help="Keep it if it holds hidden characters or speaks to a model.")
@@ -92,15 +95,29 @@ def push(
     return _say(f"pushed; others type: skillstill pull {pushed}")
 
 
-def pull(repository: Repository, as_: As = "", accept_suspicious: Suspicious = False, json: Json = False) -> int:
-    """Fetch a release from a model hub, hub:OWNER/NAME or hub:OWNER/NAME@REVISION, and unpack it.
+def pull(repository: Pulled, as_: As = "", accept_suspicious: Suspicious = False, json: Json = False) -> int:
+    """Fetch a release from a model hub (hub:OWNER/NAME or hub:OWNER/NAME@REVISION), or the base of a listed one.
 
-    Example: skillstill pull hub:somebody/explore@main --as their-explore
+    Example: skillstill pull hub:somebody/explore@main --as their-explore, and skillstill pull tables@0.5b
     """
+    if LABEL.fullmatch(repository):
+        return _pull_base(repository, json)
     from skillstill.packs import hub
 
     found, address = hub.pull(hub.Address.parse(repository), as_, _consent(accept_suspicious, json))
     return _print_unpacked(found, str(address), json)
+
+
+def _pull_base(label: str, json: bool) -> int:
+    """Fetch the base of a subagent that is listed, such as a larger one; what was begun is gone on with."""
+    from skillstill.models.bases import locate_base
+
+    entry = _release(label, None).entry
+    found = locate_base(entry.base, entry.base_behaviour)
+    if json:
+        return _json({"entry": entry.label, "base": entry.base.source, "path": str(found.path),
+                      "warning": found.warning})  # fmt: skip
+    return _say(" ".join(filter(None, [f"{entry.label}: its base is here, {found.path}.", found.warning])))
 
 
 def _consent(accept: bool, json: bool) -> "Accept":

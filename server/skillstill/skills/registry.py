@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.calibration import Calibration
+from skillstill.skills.sizes import best_size
 from skillstill.skills.skill import NAME, Skill, load_skill, mistake
 from skillstill.skills.trust import OWN, PINS, is_trusted, pack_around
 from skillstill.types import BaseBehaviour, Frozen, ModelFile
@@ -26,6 +27,7 @@ DIGITS = 12  # of a hash in a file's name
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = OWN
 SHA256 = r"^[0-9a-f]{64}$"
+SIZE = r"^[0-9]{1,3}(\.[0-9]{1,2})?[bm]$"  # parameters: 0.5b, 360m
 FEW = 5  # subagents; of more than these, a client should load only what it searches for
 WATCHED = 2_000  # files of a project's own folder that are looked at for changes
 Parsed = TypeVar("Parsed", bound=Frozen)
@@ -83,6 +85,7 @@ class Measured(Frozen):
 class RegistryEntry(Frozen):
     """One subagent. `untrained` is a development entry: a stock base that is told the whole skill.
 
+    size             of the base, such as `0.5b`, if it is a further release on a larger one than the default release's
     skill            a path from the registry's folder, which it stays inside
     base_behaviour   what the base says after a few texts: a file of another hash that says the same may stand in for it
     serving_hash     by `contract`; a released entry must have one
@@ -95,6 +98,7 @@ class RegistryEntry(Frozen):
     """
 
     name: str = Field(pattern=NAME, max_length=64)
+    size: str | None = Field(default=None, pattern=SIZE)
     title: str = Field(min_length=1, max_length=80)
     description: str = Field(min_length=1, max_length=1_000)
     state: Literal["untrained", "released"]
@@ -126,6 +130,11 @@ class RegistryEntry(Frozen):
         return self
 
     @property
+    def label(self) -> str:
+        """Return what tells it from all others: its name, and `@0.5b` if it is of another size than the default."""
+        return f"{self.name}@{self.size}" if self.size else self.name
+
+    @property
     def expectation(self) -> str:
         """Return what may be expected of it, in one sentence, so that an orchestrator can tell when to delegate."""
         if self.measured:
@@ -153,9 +162,9 @@ class Document(Frozen):
     @field_validator("entries")
     @classmethod
     def distinct(cls, entries: tuple[RegistryEntry, ...]) -> tuple[RegistryEntry, ...]:
-        names = [entry.name for entry in entries]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"expected each name once, {twice[0]!r} stands there {names.count(twice[0])} times")
+        labels = [entry.label for entry in entries]
+        if twice := [label for label in labels if labels.count(label) > 1]:
+            raise ValueError(f"expected each name once, {twice[0]!r} stands there {labels.count(twice[0])} times")
         return entries
 
 
@@ -205,20 +214,34 @@ class Registry:
             self._read(path)
 
     def entries(self) -> Sequence[ListedEntry]:
-        """Return all entries by name, as the files stand now.
+        """Return an entry of each name, as the files stand now: of several sizes the best that this machine can run.
 
         A file that became unreadable keeps its last good state.
         """
-        found: dict[str, ListedEntry] = {}
+        return [best_size(sizes).listed for _, sizes in sorted(self._by_name().items())]
+
+    def sizes(self, name: str) -> Sequence[ListedEntry]:
+        """Return the entries of a name, each of another size, the default first. Raise UnknownName."""
+        if found := self._by_name().get(name):
+            return found
+        known = ", ".join(sorted(self._by_name())) or "none"
+        raise UnknownName(f"no subagent called {name[:64]!r}; there are: {known}")
+
+    def _by_name(self) -> dict[str, list[ListedEntry]]:
+        found: dict[str, list[ListedEntry]] = {}
         for path in self._paths():
-            for entry in self._current(path).entries:
-                counting = self._unpinned(entry) if is_bundled(path) else entry
-                found.setdefault(entry.name, ListedEntry(counting.resolved_from(path.parent), path))
-        return [found[name] for name in sorted(found)]
+            here = [ListedEntry(self._counting(entry, path).resolved_from(path.parent), path)
+                    for entry in self._current(path).entries if entry.name not in found]  # fmt: skip
+            for listed in sorted(here, key=lambda one: one.entry.size or ""):
+                found.setdefault(listed.entry.name, []).append(listed)
+        return found
+
+    def _counting(self, entry: RegistryEntry, path: Path) -> RegistryEntry:
+        return self._unpinned(entry) if is_bundled(path) else entry
 
     def _unpinned(self, entry: RegistryEntry) -> RegistryEntry:
         """Return the earlier entry that the user has gone back to, if there is one, else the bundled one."""
-        pin = self._current(user_registry()).pinned.get(entry.name)
+        pin = self._current(user_registry()).pinned.get(entry.label)
         if pin is None:
             return entry
         try:
@@ -229,13 +252,16 @@ class Registry:
         return earlier
 
     def entry(self, name: str) -> ListedEntry:
-        """Raise UnknownName."""
-        entries = self.entries()
-        for listed in entries:
-            if listed.entry.name == name:
+        """Return the entry of a label, or of a name the best that this machine can run. Raise UnknownName."""
+        name, _, size = name.partition("@")
+        sizes = self.sizes(name)
+        if not size:
+            return best_size(sizes).listed
+        for listed in sizes:
+            if listed.entry.size == size:
                 return listed
-        known = ", ".join(listed.entry.name for listed in entries) or "none"
-        raise UnknownName(f"no subagent called {name[:64]!r}; there are: {known}")
+        known = ", ".join(listed.entry.label for listed in sizes)
+        raise UnknownName(f"no {name} of the size {size[:16]!r}; there are: {known}")
 
     def stamp(self) -> tuple[object, ...]:
         """Return a value that changes if entries may have changed. It needs times and sizes alone, so it is cheap."""
@@ -311,8 +337,8 @@ def read_entries(path: Path) -> tuple[Document, tuple[BrokenEntry, ...]]:
         except ValidationError as error:
             broken.append(BrokenEntry(_name_of(raw) or f"number {number + 1}", ": ".join(mistake(error))))
             continue
-        if found.setdefault(entry.name, entry) is not entry:
-            broken.append(BrokenEntry(entry.name, "expected each name once, the first one counts"))
+        if found.setdefault(entry.label, entry) is not entry:
+            broken.append(BrokenEntry(entry.label, "expected each name once, the first one counts"))
     return Document(entries=tuple(found.values()), pinned=raw_document.pinned), tuple(broken)
 
 

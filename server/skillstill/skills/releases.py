@@ -41,7 +41,7 @@ def register(registry: Path, entry: RegistryEntry) -> RegistryEntry:
     An entry that is registered once more stays as it is: a stage that is repeated lengthens no history.
     """
     document = read_registry(registry) if registry.exists() else Document()
-    old = _find_entry(document, entry.name)
+    old = _find_entry(document, entry.label)
     if old and old == entry.model_copy(update={"before": old.before}):
         return old
     entry = entry.model_copy(update={"before": _keep(registry, old) if old else None})
@@ -67,10 +67,10 @@ def rollback(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
     entry = kept_entry(listed.origin, current, current.before)
     _check_adapter(listed.origin, entry, offline=offline)
     if is_bundled(listed.origin):
-        _pin(current.name, current.before)
+        _pin(current.label, current.before)
     else:
         document = read_registry(listed.origin)
-        _keep(listed.origin, _stored_entry(document, current.name, listed.origin))
+        _keep(listed.origin, _stored_entry(document, current.label, listed.origin))
         _write(listed.origin, document, entry)
     return entry
 
@@ -80,7 +80,7 @@ def forward(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
     if is_bundled(listed.origin):
         return _unpin(listed, offline=offline)
     document = read_registry(listed.origin)
-    current = _stored_entry(document, listed.entry.name, listed.origin)
+    current = _stored_entry(document, listed.entry.label, listed.origin)
     entry = next(_followers(listed.origin, current), None)
     if entry is None:
         raise RegistryError(f"{current.name} has nothing to go forward to: it is the newest of {listed.origin}")
@@ -92,26 +92,26 @@ def forward(listed: ListedEntry, *, offline: bool = False) -> RegistryEntry:
 
 def _unpin(listed: ListedEntry, *, offline: bool) -> RegistryEntry:
     """Pin the bundled entry that followed the pinned one, or none if that is the newest."""
-    name = listed.entry.name
-    pin = _user_document().pinned.get(name)
-    newest = entry = _stored_entry(read_registry(listed.origin), name, listed.origin)
+    label = listed.entry.label
+    pin = _user_document().pinned.get(label)
+    newest = entry = _stored_entry(read_registry(listed.origin), label, listed.origin)
     if pin is None:
-        raise RegistryError(f"{name} has nothing to go forward to: it is the newest of {listed.origin}")
+        raise RegistryError(f"{label} has nothing to go forward to: it is the newest of {listed.origin}")
     following = None
     while entry.before and entry.before != pin:
         following, entry = entry.before, kept_entry(listed.origin, entry, entry.before)
     if entry.before is None:  # a pin of another version of this package
         following, entry = None, newest
     _check_adapter(listed.origin, entry, offline=offline)
-    _pin(name, following)
+    _pin(label, following)
     return entry
 
 
-def _pin(name: str, sha256: str | None) -> None:
+def _pin(label: str, sha256: str | None) -> None:
     """Write the hash of the entry that takes the place of the bundled one, or none, into the user's registry."""
     document = _user_document()
-    others = {key: value for key, value in document.pinned.items() if key != name}
-    pinned = others | ({name: sha256} if sha256 else {})
+    others = {key: value for key, value in document.pinned.items() if key != label}
+    pinned = others | ({label: sha256} if sha256 else {})
     write_registry(user_registry(), document.model_copy(update={"pinned": pinned}))
 
 
@@ -125,7 +125,7 @@ def _followers(registry: Path, current: RegistryEntry) -> Iterator[RegistryEntry
     files = sorted(folder_of(registry, current).glob("*.entry.json"), key=lambda file: -file.stat().st_mtime_ns)
     for file in files:
         entry = kept_entry(registry, current, hashlib.sha256(file.read_bytes()).hexdigest())
-        if entry.name == current.name and entry.before == mark:
+        if entry.label == current.label and entry.before == mark:
             yield entry
 
 
@@ -134,15 +134,15 @@ def _check_adapter(registry: Path, entry: RegistryEntry, *, offline: bool) -> No
         locate(entry.adapter.resolved_from(registry.parent), offline=offline)
 
 
-def _find_entry(document: Document, name: str) -> RegistryEntry | None:
-    return next((entry for entry in document.entries if entry.name == name), None)
+def _find_entry(document: Document, label: str) -> RegistryEntry | None:
+    return next((entry for entry in document.entries if entry.label == label), None)
 
 
-def _stored_entry(document: Document, name: str, registry: Path) -> RegistryEntry:
+def _stored_entry(document: Document, label: str, registry: Path) -> RegistryEntry:
     """Return the entry as the file has it. Raise UnknownName if it went away meanwhile."""
-    if entry := _find_entry(document, name):
+    if entry := _find_entry(document, label):
         return entry
-    raise UnknownName(f"{registry} has no entry called {name[:64]!r}")
+    raise UnknownName(f"{registry} has no entry called {label[:80]!r}")
 
 
 def _keep(registry: Path, entry: RegistryEntry) -> str:
@@ -167,9 +167,9 @@ def _text(entry: RegistryEntry) -> str:
 
 
 def _write(registry: Path, document: Document, entry: RegistryEntry) -> None:
-    """Write the entry in place of that of its name, or as the last one."""
-    if _find_entry(document, entry.name):
-        entries = tuple(entry if one.name == entry.name else one for one in document.entries)
+    """Write the entry in place of that of its name and size, or as the last one."""
+    if _find_entry(document, entry.label):
+        entries = tuple(entry if one.label == entry.label else one for one in document.entries)
     else:
         entries = (*document.entries, entry)
     write_registry(registry, document.model_copy(update={"entries": entries}))

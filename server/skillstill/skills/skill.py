@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError, ValidationInfo, field_validator
 
 from skillstill.errors import SkillError
+from skillstill.sandbox.sandbox import SandboxLimits
 from skillstill.skills.code import READER, load_toolset, reader_references
 from skillstill.tools import TOOLS, Tool, Toolset, fact_tools
 from skillstill.types import Frozen, ModelFile, ToolCall
@@ -38,10 +39,26 @@ class Limits(Frozen):
     context: int = Field(default=4_096, ge=512, le=131_072)
 
 
-class WorkspaceUse(Frozen):
-    """`read`: the tools of the skill only look."""
+Mode = Literal["read", "scratch", "write"]
 
-    mode: Literal["read"] = "read"
+
+class WorkspaceUse(Frozen):
+    """What tools that execute may do to the workspace.
+
+    read      look at it
+    scratch   work on a copy, whose changes come back as a patch
+    write     change it, if the user allows that; otherwise as `scratch`
+    """
+
+    mode: Mode = "read"
+
+
+class SandboxUse(Frozen):
+    """What the sandbox of tools that execute is like (sandbox.SandboxPlan)."""
+
+    packages: tuple[str, ...] = Field(default=(), max_length=50)
+    hosts: tuple[str, ...] = Field(default=(), max_length=50)
+    limits: SandboxLimits = SandboxLimits()
 
 
 class Opening(Frozen):
@@ -69,6 +86,7 @@ class Subagent(Frozen):
     readers: tuple[Annotated[str, Field(pattern=READER)], ...] = ()
     base: ModelFile
     workspace: WorkspaceUse = WorkspaceUse()
+    sandbox: SandboxUse = SandboxUse()
     limits: Limits = Limits()
     opening: Opening | None = None
 

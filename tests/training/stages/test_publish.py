@@ -17,6 +17,7 @@ from skillstill.types import ModelFile
 from skillstill.util.storage import write_atomically
 from skillstill_training.evaluation.looks import log_look
 from skillstill_training.evaluation.verdicts import judge_scorecard
+from skillstill_training.run.base import HUBS
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig, load_recipe
 from skillstill_training.run.scorecard import (
@@ -287,6 +288,22 @@ async def test_a_known_entry_keeps_its_title_and_description_and_can_be_gone_bac
     assert read_registry(registry).entries[0] == entry, "published once more, it is the same release"
     releases.rollback(Registry(registry).entry("settings"))
     assert read_registry(registry) == before
+
+
+async def test_a_release_on_a_larger_base_stands_beside_the_default_one(
+    settings: Path, evaluated: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = registry_of(settings)
+    publish(settings, evaluated, registry, PROOF)
+    larger = ModelFile(source="file:somewhere/larger.gguf", sha256=next(iter(HUBS)))
+    monkeypatch.setattr(f"{__name__}.BASE", larger)
+    _evaluated(settings, evaluated)
+    publish(settings, evaluated, registry, PROOF.model_copy(update={"base": larger.sha256}), "0.5b")
+    default, beside = read_registry(registry).entries
+    assert (default.label, beside.label) == ("settings", "settings@0.5b")
+    assert beside.base.source.startswith("hf:Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF/"), "not a path of one machine"
+    assert Registry(registry).entry("settings@0.5b").entry.base.sha256 == larger.sha256
+    assert Registry(registry).entry("settings").entry.size is None, "the larger base is not on this machine"
 
 
 @pytest.mark.parametrize(

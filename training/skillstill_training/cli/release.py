@@ -51,6 +51,13 @@ Processes = Annotated[
         min=1, max=64, help="Processes that train together on this machine: one for each GPU, or for a few cores."
     ),
 ]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        help="Register beside the default release, as one on a larger base: 0.5b.",
+        callback=lambda size: _check_size(size),
+    ),
+]
 RegistryFile = Annotated[
     Path | None,
     typer.Option("--registry", help="Where to register.", show_default="the registry.json around the skill"),
@@ -176,7 +183,12 @@ def evaluate(
 
 
 def publish(
-    skill: Skill, runs: Runs = Path("runs"), run: Run = None, registry: RegistryFile = None, json: Json = False
+    skill: Skill,
+    runs: Runs = Path("runs"),
+    run: Run = None,
+    registry: RegistryFile = None,
+    size: Size = None,
+    json: Json = False,
 ) -> int:
     """Register the measured adapter as a release if every gate holds; else say which did not. Exit code 2 then.
 
@@ -191,7 +203,7 @@ def publish(
     folder = skill_folder(skill)
     run_dir, into = run_folder(run, runs, folder), registry or registry_of(folder)
     with run_dir.alone():
-        scorecard = publish(folder, run_dir, into, proof_of(run_dir))
+        scorecard = publish(folder, run_dir, into, proof_of(run_dir), size)
     release_output.print_verdict(scorecard, run_dir, into, as_json=json)
     return RELEASED if scorecard.verdict == "released" else HELD_BACK
 
@@ -224,6 +236,7 @@ def train(
     larger: Larger = None,
     wrong: Wrong = None,
     registry: RegistryFile = None,
+    size: Size = None,
     ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
@@ -256,10 +269,22 @@ def train(
             offline=offline,
             executor=executor,
             processes=processes,
+            size=size,
         )
         ending = train_skill(folder, run_dir, order, screen)
     release_output.print_result(ending, folder.absolute().name, into, as_json=json)
     return RELEASED if ending.verdict == "released" else HELD_BACK
+
+
+def _check_size(size: str | None) -> str | None:
+    """Raise BadParameter."""
+    import re
+
+    from skillstill.skills.registry import SIZE
+
+    if size is None or re.fullmatch(SIZE, size):
+        return size
+    raise typer.BadParameter(f"expected parameters such as 0.5b or 360m, got {size!r}")
 
 
 def _check_extra() -> None:

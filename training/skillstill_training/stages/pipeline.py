@@ -19,6 +19,7 @@ from skillstill.models.sources import locate, model_file
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
+from skillstill_training.authoring.families import is_askable
 from skillstill_training.evaluation.comparisons import Comparisons, check_arms, resolve_comparisons
 from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.executors.executor import IN_PROCESS, Executor
@@ -51,7 +52,10 @@ class Screen(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """What a person asked for. `base` takes the place of the skill's own; `larger` and `wrong` are compared with."""
+    """What a person asked for. `base` takes the place of the skill's own; `larger` and `wrong` are compared with.
+
+    size   of a further release beside the default one
+    """
 
     teach: Teach
     registry: Path
@@ -62,6 +66,7 @@ class TrainingOrder:
     offline: bool = False
     executor: Executor = IN_PROCESS
     processes: int = 1
+    size: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,9 @@ class PipelineResult:
 
 def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen: Screen) -> PipelineResult:
     """Make whatever is missing, from goals to verdict. Raise StageError, BaseError and ModelError."""
-    if not (skill_folder / "goals.py").is_file():
-        return PipelineResult("not verifiable", why=f"{skill_folder} has no goals.py: nothing could check an answer")
+    if not is_askable(skill_folder):
+        why = f"{skill_folder} has neither goals.py nor kinds.toml: nothing could check an answer"
+        return PipelineResult("not verifiable", why=why)
     recipe, name = run.follow(load_recipe(skill_folder)), skill_folder.absolute().name
     base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
@@ -108,7 +114,7 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
         return PipelineResult("parity failed", why=proof.gate.told)
     with screen.stage("evaluate") as tell:
         measure(skill_folder, run, base, comparisons, tell, offline=order.offline, executor=order.executor)
-    scorecard = publish(skill_folder, run, order.registry, proof)
+    scorecard = publish(skill_folder, run, order.registry, proof, order.size)
     assert scorecard.verdict
     return PipelineResult(scorecard.verdict, scorecard, write_report(run))
 

@@ -30,6 +30,7 @@ from skillstill.util.storage import ALL_READ, write_atomically
 from skillstill_training.evaluation.looks import fresh_test_set_gate
 from skillstill_training.evaluation.verdicts import judge_scorecard
 from skillstill_training.field.score import HANDED_BACK_RIGHTLY, RIGHT, SILENTLY_WRONG
+from skillstill_training.run.base import public_base
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
 from skillstill_training.run.scorecard import ExportProof, FieldResult, Scorecard
@@ -40,8 +41,12 @@ TITLE = 80  # characters of an entry's title
 log = logging.getLogger(__name__)
 
 
-def publish(skill_folder: Path, run: RunFolder, registry: Path, proof: ExportProof) -> Scorecard:
+def publish(
+    skill_folder: Path, run: RunFolder, registry: Path, proof: ExportProof, size: str | None = None
+) -> Scorecard:
     """Return the scorecard with gates and verdict, written where it stood; registered only if all gates hold.
+
+    With a size, it is registered beside the default release, under a label such as `explore@0.5b`.
 
     Raise StageError if what was measured, or proven, is not what would be served; GateError if the goals were
     changed.
@@ -52,7 +57,7 @@ def publish(skill_folder: Path, run: RunFolder, registry: Path, proof: ExportPro
     # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
     scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).evaluate)
     if scorecard.verdict == "released":
-        _release(skill, skill_folder, run, registry, scorecard)
+        _release(skill, skill_folder, run, registry, scorecard, size)
     write_text(run.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
 
@@ -96,9 +101,12 @@ def _check_served(skill: Skill, scorecard: Scorecard, proof: ExportProof) -> Non
         )
 
 
-def _release(skill: Skill, skill_folder: Path, run: RunFolder, registry: Path, scorecard: Scorecard) -> None:
+def _release(
+    skill: Skill, skill_folder: Path, run: RunFolder, registry: Path, scorecard: Scorecard, size: str | None
+) -> None:
     place = _place(skill_folder, registry)
-    entry = _entry(skill, skill_folder, place, _known(registry, skill.name), scorecard)
+    known = _known(registry, skill.name)
+    entry = _entry(skill, skill_folder, place, known, scorecard).model_copy(update={"size": size})
     releases, name = skill_folder / RELEASES, scorecard.adapter.sha256[:DIGITS]
     shipped = scorecard.model_copy(
         update={"adapter": entry.adapter}
@@ -115,7 +123,8 @@ def _entry(
     skill: Skill, skill_folder: Path, place: Path, known: RegistryEntry | None, scorecard: Scorecard
 ) -> RegistryEntry:
     """Return what the registry will say; title and description stay those of a known entry."""
-    base = skill.subagent.base if skill.subagent.base.sha256 == scorecard.base.sha256 else scorecard.base
+    own = skill.subagent.base
+    base = own if own.sha256 == scorecard.base.sha256 else public_base(scorecard.base)
     file = place / RELEASES / f"{scorecard.adapter.sha256[:DIGITS]}.gguf"
     adapter = ModelFile(source=f"beside:{file.as_posix()}", sha256=scorecard.adapter.sha256)
     return RegistryEntry(
@@ -125,7 +134,7 @@ def _entry(
         state="released",
         skill=place.as_posix(),
         base=base,
-        base_behaviour=_behaviour(base),
+        base_behaviour=_behaviour(scorecard.base),
         adapter=adapter,
         measured=_figures(scorecard),
         search_hint=known.search_hint if known else "",
