@@ -15,6 +15,7 @@ from skillstill.models.bases import LocatedBase, locate_base
 from skillstill.models.decoding import FormChoice
 from skillstill.models.sources import locate
 from skillstill.runtime import check_fresh, reason_to_remeasure
+from skillstill.sandbox.choice import Setting
 from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.symbols import symbols
 from skillstill.tools.kit.ripgrep import rg_path
@@ -40,10 +41,11 @@ class Check(Frozen):
     remedy: str = ""
 
 
-def examine(registry: Registry, form: FormChoice = "fast") -> Sequence[Check]:
+def examine(registry: Registry, form: FormChoice = "fast", sandbox: Setting = "auto") -> Sequence[Check]:
     """Return all checks, in the order in which a run would meet them."""
     return [
         *_environment(),
+        check_sandbox(sandbox),
         *(check for listed in registry.entries() for check in _entry(listed, form)),
         *_check_ignored(registry),
     ]
@@ -119,6 +121,22 @@ def _entry(listed: ListedEntry, form: FormChoice) -> Iterator[Check]:
         yield Check(name=f"{name}: measured", ok=True, found=reason)
     if base.ok:
         yield _try(f"{name}: llama.cpp", REBUILD, lambda: _in_process("probe", spec.model_dump_json(), form))
+
+
+def check_sandbox(setting: Setting) -> Check:
+    """Return which driver builds sandboxes here, tried. None is a failure only if one was asked for by name."""
+    from anyio import run  # delayed, as the drivers are: only this check needs them
+
+    from skillstill.sandbox.choice import drivers, problems, told
+    from skillstill.sandbox.trial import tried
+
+    found = run(problems, setting)
+    works = next((name for name, problem in found.items() if not problem), None)
+    if works is None:
+        none = f"none, so tools that execute are not offered ({told(found)})"
+        return Check(name="sandbox", ok=setting in {"auto", "none"}, found=none)
+    others = "".join(f"; not {name}: {problem}" for name, problem in found.items() if problem)
+    return _try("sandbox", "", lambda: run(tried, drivers()[works]) + others)
 
 
 def _base(spec: ModelSpec) -> str:

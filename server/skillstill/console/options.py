@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from skillstill.console.settings import MAX_THREADS
 from skillstill.models.decoding import FormChoice
+from skillstill.sandbox.choice import ENVIRONMENT, Setting
 
 
 def subagents(incomplete: str) -> Sequence[tuple[str, str]]:
@@ -61,6 +62,20 @@ Form = Annotated[
         envvar="SKILLSTILL_FORM",
         help="Load a base in a faster form that is made of it once and kept in the cache, or as it is shipped.",
     ),
+]
+Sandbox = Annotated[
+    Setting,
+    typer.Option(
+        "--sandbox", envvar=ENVIRONMENT, help="What builds the sandboxes of tools that execute; auto: what works here."
+    ),
+]
+MayWrite = Annotated[
+    bool,
+    typer.Option("--write", help="Let subagents that ask for it change the folder, not a copy of it."),
+]
+Expose = Annotated[
+    Literal["each", "delegate", "both"],
+    typer.Option("--expose", help="Each subagent as a tool, one tool `delegate` in place of all, or both."),
 ]
 Base = Annotated[
     Path | None,

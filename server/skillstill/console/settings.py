@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillstill.errors import UsageError
 from skillstill.models.decoding import FormChoice
+from skillstill.sandbox.choice import Setting
 from skillstill.util.storage import config_folder
 from skillstill.util.text import one_line
 
@@ -46,6 +47,7 @@ def _read(file: Path) -> dict[str, Any]:
         endpoint: str | list[str] | None = None
         base: str | None = None
         form: FormChoice | None = None
+        sandbox: Setting | None = None
         offline: bool | None = None
         no_trace: bool | None = None
         no_remember: bool | None = None

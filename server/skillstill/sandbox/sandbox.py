@@ -48,20 +48,18 @@ class Held(Frozen):
 class Completed(Frozen):
     """A command that ended. `output` is what it wrote to both streams, at most the limit's first kilobytes.
 
-    code       its exit status; -N if signal N ended it
+    code       its exit status; -N if signal N ended it; 127 if there is no such program
+    is_cut     whether `output` leaves some of it out
     total      bytes that it wrote, as far as they were read
     killed     which limit ended it; empty if none did
     """
 
     code: int
     output: str
+    is_cut: bool = False
     total: int
     killed: Killed = ""
     seconds: float
-
-    @property
-    def is_cut(self) -> bool:
-        return self.total > len(self.output.encode())
 
 
 class Sandbox(Protocol):
@@ -97,11 +95,13 @@ class SandboxPlan(Frozen):
     """What a run asks of a sandbox.
 
     writable   whether commands may change the workspace
+    hidden     paths of the workspace that are not to be seen inside; those of folders end with `/`
     packages   names of what is installed beside the driver's own programs, pinned: `pytest==8.4.2`
     hosts      that may be reached, through a proxy that lets through nothing else; none: there is no network
     """
 
     writable: bool = False
+    hidden: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     limits: SandboxLimits = SandboxLimits()
