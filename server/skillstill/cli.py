@@ -21,21 +21,26 @@ from skillstill.clients.commands import bundle, install, uninstall
 from skillstill.console.options import (
     Base,
     Endpoint,
+    Expose,
     Form,
     GpuLayers,
     Indexes,
     Json,
+    MayWrite,
     Offline,
     Project,
     RegistryFile,
     Remembers,
+    Sandbox,
     SubagentName,
     Threads,
     Traces,
     Workspace,
     run_ids,
 )
+from skillstill.console.sandboxes import build_sandbox, use_sandbox
 from skillstill.console.settings import settings
+from skillstill.console.stats import stats
 from skillstill.errors import SkillstillError, UsageError
 from skillstill.library.commands.assessing import assess
 from skillstill.library.commands.importing import export_skill, import_
@@ -106,6 +111,11 @@ def run(
     gpu_layers: GpuLayers = "auto",
     threads: Threads = None,
     form: Form = "fast",
+    sandbox: Sandbox = "auto",
+    write: MayWrite = False,
+    patch: Annotated[
+        Path | None, typer.Option(help="Write what was changed in a copy of the folder to this file, for `git apply`.")
+    ] = None,
     trace: Traces = True,
     remember: Remembers = True,
     index: Indexes = True,
@@ -120,13 +130,55 @@ def run(
 
     project = workspace.expanduser()
     models = _models(endpoint, offline, gpu_layers, threads, form, slots=1)
+    use_sandbox(sandbox)
     _keep_indexes(index)
-    runtime = _runtime(registry, project, models, base, trace, remember)
+    runtime = _runtime(registry, project, models, base, trace, remember, write)
     show.warn_untrusted(runtime.registry)
     text = _read_all() if prompt == "-" else prompt
     with show.steps_on_terminal() as on_step:
         finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step))
+    if patch:
+        show.write_patch(finished, patch)
+        finished = finished.model_copy(update={"patch": ""})
     show.print_report(finished, as_json=json)
+    return EXIT_CODES[finished.report.status]
+
+
+@app.command(rich_help_panel=USE)
+def delegate(
+    task: Annotated[str, typer.Argument(help="What you want to know; - reads it from standard input.")],
+    workspace: Workspace = Path(),
+    json: Json = False,
+    base: Base = None,
+    registry: RegistryFile = None,
+    endpoint: Endpoint = None,
+    offline: Offline = False,
+    gpu_layers: GpuLayers = "auto",
+    threads: Threads = None,
+    form: Form = "fast",
+    sandbox: Sandbox = "auto",
+    write: MayWrite = False,
+    trace: Traces = True,
+    remember: Remembers = True,
+    index: Indexes = True,
+) -> int:
+    """Let the subagent that a task is for answer it, or say at once that none fits.
+
+    Example: skillstill delegate "Which error came most often?" --workspace ~/logs
+    """
+    import anyio
+
+    from skillstill.console import show
+    from skillstill.console.delegate import delegate, print_delegated
+
+    project = workspace.expanduser()
+    models = _models(endpoint, offline, gpu_layers, threads, form, slots=1)
+    use_sandbox(sandbox)
+    _keep_indexes(index)
+    runtime = _runtime(registry, project, models, base, trace, remember, write)
+    show.warn_untrusted(runtime.registry)
+    finished = anyio.run(delegate, runtime, _read_all() if task == "-" else task, project)
+    print_delegated(finished, as_json=json)
     return EXIT_CODES[finished.report.status]
 
 
@@ -140,6 +192,8 @@ def serve(
     gpu_layers: GpuLayers = "auto",
     threads: Threads = None,
     form: Form = "fast",
+    sandbox: Sandbox = "auto",
+    write: MayWrite = False,
     slots: Annotated[int, typer.Option(min=1, max=64, help="Runs at once; each keeps its context in memory.")] = 4,
     http: Annotated[
         int | None,
@@ -156,6 +210,7 @@ def serve(
         ),
     ] = None,
     log_json: Annotated[bool, typer.Option("--log-json", help="Log one JSON object a line.")] = False,
+    expose: Expose = "each",
     trace: Traces = True,
     remember: Remembers = True,
     index: Indexes = True,
@@ -174,8 +229,10 @@ def serve(
         logs.configure(as_json=log_json, level=_log_level(logging.INFO if log_json else logging.WARNING))
         folder = Folder(workspace).root
         models = _models(endpoint, offline, gpu_layers, threads, form, slots)
+        use_sandbox(sandbox)
         _keep_indexes(index)
-        server = build(_runtime(registry, folder, models, base, trace, remember), folder, slots)
+        runtime = _runtime(registry, folder, models, base, trace, remember, write)
+        server = build(runtime, folder, slots, expose=expose)
     if http is None:
         serve_stdio(server)
     else:
@@ -227,15 +284,27 @@ def top(once: Annotated[bool, typer.Option("--once", help="Look once.")] = False
     return 0
 
 
+app.command(rich_help_panel=USE)(stats)
+
+
 @app.command(rich_help_panel=USE)
-def doctor(workspace: Project = Path(), registry: RegistryFile = None, form: Form = "fast", json: Json = False) -> int:
+def doctor(
+    workspace: Project = Path(),
+    registry: RegistryFile = None,
+    form: Form = "fast",
+    sandbox: Sandbox = "auto",
+    json: Json = False,
+) -> int:
     """Try everything that a run needs on this machine, and say what to type if something is missing."""
     from skillstill.console import doctor, show
     from skillstill.skills.registry import Registry
 
-    checks = doctor.examine(Registry(registry, workspace.expanduser()), form)
+    checks = doctor.examine(Registry(registry, workspace.expanduser()), form, sandbox)
     show.print_checks(checks, as_json=json)
     return 0 if all(check.ok for check in checks) else FAILED
+
+
+app.command("build-sandbox", rich_help_panel=USE)(build_sandbox)
 
 
 @app.command(rich_help_panel=USE)
@@ -287,10 +356,16 @@ def forget(
     workspace: Annotated[Path, typer.Option("--workspace", "-w", help="The folder to forget.")] = Path(),
     everything: Annotated[bool, typer.Option("--all", help="Forget all folders.")] = False,
 ) -> int:
-    """Forget what was read of a folder, and all remembered answers. The next question reads it anew."""
+    """Forget what was read of a folder and learned there, and all remembered answers.
+
+    The next question reads it anew.
+    """
+    from skillstill.routing.experience import forget_experience
     from skillstill.run.memory import forget_answers, forget_folder
 
-    indexes = forget_folder(None if everything else workspace.expanduser().resolve())
+    folder = None if everything else workspace.expanduser().resolve()
+    forget_experience(folder)
+    indexes = forget_folder(folder)
     typer.echo(f"forgot {indexes} indexes and {forget_answers()} answers")
     return 0
 
@@ -388,13 +463,20 @@ def _keep_indexes(wanted: bool) -> None:
 
 
 def _runtime(
-    registry: Path | None, project: Path, models: "Models", base: Path | None, trace: bool, remember: bool
+    registry: Path | None,
+    project: Path,
+    models: "Models",
+    base: Path | None,
+    trace: bool,
+    remember: bool,
+    may_write: bool,
 ) -> "Runtime":
     from skillstill.models.sources import model_file
     from skillstill.runtime import Runtime
     from skillstill.skills.registry import Registry
 
-    return Runtime(Registry(registry, project), models, model_file(base) if base else None, trace, remember and trace)
+    file = model_file(base) if base else None
+    return Runtime(Registry(registry, project), models, file, trace, remember and trace, may_write)
 
 
 def _models(

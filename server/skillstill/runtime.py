@@ -1,12 +1,11 @@
 """The subagents of one process: a name and a prompt in, a stored trace out."""
 
-import logging
 import shlex
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from skillstill.contract import provenance_hash, serving_hash
-from skillstill.errors import ModelError, TraceError, UsageError
+from skillstill.errors import ModelError, UsageError
 from skillstill.run import loop, memory, store
 from skillstill.run.finish import finish_with_index
 from skillstill.run.prompt import check_prompt
@@ -16,7 +15,6 @@ from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, 
 from skillstill.workspace import Workspace
 
 EVALUATE = ("skillstill", "evaluate")
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +22,7 @@ class Runtime:
     """Runs subagents. `base` replaces the base model of untrained entries; a release keeps its own.
 
     remembers   whether the same question about unchanged files is answered at once, as it was before
+    may_write   whether skills that ask for it may change the workspace
     """
 
     registry: Registry
@@ -31,6 +30,7 @@ class Runtime:
     base: ModelFile | None = None
     keep_traces: bool = True
     remembers: bool = True
+    may_write: bool = False
 
     async def run(
         self, name: str, prompt: str, workspace: Path, on_step: OnStep | None = None, *, within: str = ""
@@ -50,7 +50,8 @@ class Runtime:
         spec = self._spec(listed, skill)
         brief = _brief(listed, skill, question, self.models.label(spec), spec.dialect)
         folder = Workspace(workspace)
-        if listed.entry.state != "released" or not self.remembers:
+        executes = any(tool.executes for tool in skill.tools)  # what it answers depends on more than files
+        if listed.entry.state != "released" or executes or not self.remembers:
             return await self._answer(brief, listed, spec, folder, on_step)
         return await self._remembered(brief, listed, spec, folder, on_step)
 
@@ -67,12 +68,12 @@ class Runtime:
     async def _answer(
         self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
     ) -> Trace:
-        trace = await loop.run(brief, self.models.lease(spec), folder, on_step)
+        trace = await loop.run(brief, self.models.lease(spec), folder, on_step, may_write=self.may_write)
         trace = await finish_with_index(trace, brief.skill, folder, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})
         if self.keep_traces:
-            _store(trace)
+            store.store_if_possible(trace)
         return trace
 
     def _spec(self, listed: ListedEntry, skill: Skill) -> ModelSpec:
@@ -118,7 +119,7 @@ def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: 
         skill,
         prompt,
         system=skill.subagent.system if entry.state == "released" else skill.instructions,
-        release=f"{entry.name}@{(entry.serving_hash or entry.state)[:12]}",
+        release=f"{entry.label}@{(entry.serving_hash or entry.state)[:12]}",
         model=model,
         dialect=dialect,
     )
@@ -129,10 +130,3 @@ def _recalled(trace: Trace) -> Trace:
     note = f"(Answered at {trace.created.astimezone():%Y-%m-%d %H:%M}; what it rests on has not changed.)"
     report = trace.report.model_copy(update={"notes": (*trace.report.notes, note)})
     return trace.model_copy(update={"report": report, "tally": Tally()})
-
-
-def _store(trace: Trace) -> None:
-    try:
-        store.store(trace)
-    except TraceError as error:  # the work is done: its report must not be lost with its trace
-        log.warning("%s", error)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 ESCALATE = "escalate:"  # an answer that begins so hands the work back, with the reason
 LEAD_CHARACTERS = 120  # of the text of a lead: it shows what is there, the reader opens the file
 LEADS_HEADING = "Likeliest places:"
+PYTHON = {"contentMediaType": "text/x-python"}  # in the schema of an argument: the last one, which may have many lines
 PROMPT_CHARACTERS = 8_000  # of a prompt at most: some 2,000 tokens, half of the default context
 Status = Literal["answered", "escalate", "failed"]
 
@@ -332,6 +333,7 @@ class Receipt(Frozen):
     missed     why finding nothing proves nothing, else empty: no absence is believed of a run with such a call
     omitted    how many things the result leaves out
     guess      whether it is a ranking of likely places: neither for an absence nor against it
+    calls      those that a script made: it alone has read their results, so no answer can cite them
     """
 
     id: str
@@ -347,6 +349,12 @@ class Receipt(Frozen):
     omitted: int = Field(default=0, ge=0)
     guess: bool = False
     seconds: float
+    calls: "tuple[Receipt, ...]" = ()
+
+    @property
+    def executed(self) -> "tuple[Receipt, ...]":
+        """Return the calls that were made in it, or itself."""
+        return self.calls or (self,)
 
 
 class Step(Frozen):
@@ -370,6 +378,8 @@ class ReasonKind(StrEnum):
     TIME = "time"
     CONTEXT_FULL = "context full"
     MODEL = "model"  # it cannot be had, or broke
+    NO_SUBAGENT = "no subagent"  # fits the task: nothing was run
+    SANDBOX = "sandbox"  # it cannot be had, and no tool works without it
     UNEXPECTED = "unexpected"
 
 
@@ -390,7 +400,7 @@ class Reason(Frozen):
 
 
 class Lead(Frozen):
-    """A likely place, for whoever goes on: its path, its lines (0: the whole file), and what stands in the first."""
+    """A likely place, for whoever goes on: its path, its lines (0: the whole file), and what stands in one of them."""
 
     path: str
     line: int = Field(default=0, ge=0)
@@ -459,6 +469,7 @@ class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
     index_leads   the places that the index of the workspace holds to be likeliest for the prompt, if it was asked
+    patch         what the run changed in its copy of the workspace, as `git apply` reads it
     """
 
     run: str
@@ -474,6 +485,7 @@ class Trace(Frozen):
     receipts: tuple[Receipt, ...]
     report: Report
     index_leads: tuple[Lead, ...] = ()
+    patch: str = ""
     confidence: float | None = None
     tally: Tally = Tally()
 

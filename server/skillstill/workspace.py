@@ -7,12 +7,13 @@ those are files of the folder. Files of secrets are recognised by their names. I
 
 import os
 import stat
-from functools import cached_property
+from functools import cache, lru_cache
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
 from skillstill.errors import Refusal, WorkspaceError
+from skillstill.sandbox.sandbox import Sandbox
 
 MAX_BYTES = 5_000_000  # far above hand-written source; below what would stall a reader
 
@@ -102,14 +103,18 @@ SECRETS = (
 
 
 class Workspace:
-    """A folder. Paths that leave it are refused; paths that it hands out are relative to it, with `/`."""
+    """A folder. Paths that leave it are refused; paths that it hands out are relative to it, with `/`.
 
-    def __init__(self, root: Path) -> None:
+    sandbox   where commands run, around the same folder; None: nothing is executed
+    """
+
+    def __init__(self, root: Path, sandbox: Sandbox | None = None) -> None:
         """Raise WorkspaceError if `root` is not a folder, or is `/`, the home folder or above it."""
         try:
             self.root = root.expanduser().resolve(strict=True)
         except (OSError, RuntimeError, ValueError) as error:
             raise WorkspaceError(f"no such folder: {root}") from error
+        self.sandbox = sandbox
         if not self.root.is_dir():
             raise WorkspaceError(f"not a folder: {root}")
         if _home().is_relative_to(self.root):
@@ -148,7 +153,8 @@ class Workspace:
 
     def is_secret(self, path: str) -> bool:
         """Return whether a name in the path is that of a secret. The path may be absolute, inside the workspace."""
-        return self._secrets.match_file(path.removeprefix(f"{self.root}/").lower())
+        inside = path.removeprefix(f"{self.root}/").lower()
+        return any(map(_is_secret_name, inside.split("/"))) or _secrets(False).match_file(inside)
 
     def read(self, path: str, limit: int = MAX_BYTES) -> bytes:
         """Return the bytes of a text file. Raise Refusal if it is no regular file, binary or larger than `limit`."""
@@ -163,9 +169,16 @@ class Workspace:
             raise Refusal(f"{path!r} is binary: read text files only")
         return data
 
-    @cached_property
-    def _secrets(self) -> GitIgnoreSpec:
-        return GitIgnoreSpec.from_lines(SECRETS)
+
+@lru_cache(100_000)  # most names of a folder come again and again, and a match takes half a millisecond
+def _is_secret_name(name: str) -> bool:
+    return _secrets(True).match_file(name)
+
+
+@cache
+def _secrets(are_names: bool) -> GitIgnoreSpec:
+    """Return the patterns that are about one name of a path, or those about several."""
+    return GitIgnoreSpec.from_lines(pattern for pattern in SECRETS if ("/" not in pattern) == are_names)
 
 
 def _home() -> Path:

@@ -12,10 +12,12 @@ from rich.text import Text
 
 from skillstill.console.doctor import Check
 from skillstill.console.removal import StoredItem
+from skillstill.errors import UsageError
 from skillstill.run import store
 from skillstill.runtime import reason_to_remeasure
 from skillstill.skills.code import untrusted_tools
 from skillstill.skills.registry import ListedEntry, Registry, RegistryEntry
+from skillstill.skills.sizes import best_size
 from skillstill.types import OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.util.waiting import heard_by
@@ -55,9 +57,19 @@ def print_report(trace: Trace, *, as_json: bool) -> None:
     _out.print(Text(trace.report.text))
     for place in trace.report.evidence:
         _out.print(Text(f"  {place}", style="cyan"))
+    if trace.patch:
+        _out.print(Text(clean(trace.patch)), end="")
     if _err.is_terminal:
         _err.print(Text(_cost(trace), style=STYLES[trace.report.status]))
     return None
+
+
+def write_patch(trace: Trace, file: Path) -> None:
+    """Write what the run changed, for `git apply`; an empty file if nothing. Raise UsageError if it cannot."""
+    try:
+        file.write_bytes(trace.patch.encode())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def print_transcript(trace: Trace, *, as_json: bool) -> None:
@@ -98,7 +110,7 @@ def print_entries(registry: Registry, *, as_json: bool) -> None:
         _json([_entry(one) for one in listed])
     else:
         for one in listed:
-            _out.print(Text(f"{one.entry.name}  {one.entry.state}", style="bold"))
+            _out.print(Text(f"{one.entry.label}  {one.entry.state}", style="bold"))
             _out.print(Text(f"  {one.entry.description}\n  base {one.entry.base.source}\n  from {one.origin}"))
             if measured := one.entry.measured:
                 _out.print(Text(f"  measured: {measured.figures}"))
@@ -106,6 +118,8 @@ def print_entries(registry: Registry, *, as_json: bool) -> None:
                 _out.print(Text(f"  {claim.verified}: claimed by its pack, not measured here"))
             if reason := untrusted_tools(one.skill_folder):
                 _out.print(Text(f"  cannot run, it brings its own tools: {reason}", style="yellow"))
+            for reason in best_size(registry.sizes(one.entry.name)).why:
+                _out.print(Text(f"  {reason}", style="yellow"))
     for one in listed:
         if reason := reason_to_remeasure(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
@@ -172,6 +186,7 @@ def _summary(trace: Trace) -> dict[str, object]:
         "answer": trace.report.text,
         "status": trace.report.status,
         "evidence": trace.report.evidence,
+        **({"patch": trace.patch} if trace.patch else {}),
         "run": trace.run,
         "release": trace.release,
         "confidence": trace.confidence,

@@ -120,12 +120,12 @@ async def _observe(skill: Skill, conversation: Conversation) -> Observed:
 
 
 def _replay_tool(tool: Tool, calls: Sequence[GoldenCall]) -> Tool:
-    """Return the tool with its golden outputs in place of its function."""
+    """Return the tool with its golden outputs in place of its function. It executes nothing, whatever the tool does."""
 
     async def answer(workspace: Workspace, **arguments: Any) -> Result:
         return golden_result(tool, calls, arguments)
 
-    return replace(tool, function=answer)
+    return replace(tool, function=answer, executes=False)
 
 
 def _timeless(trace: Trace) -> Trace:

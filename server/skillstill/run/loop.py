@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 
 import anyio
 
-from skillstill.errors import ContextFull, Refusal, SkillstillError
+from skillstill.errors import ContextFull, Refusal, SandboxError, SkillstillError
 from skillstill.run import evidence
+from skillstill.run.box import Box
 from skillstill.run.finish import plain_call
+from skillstill.run.nested import NestedCalls
 from skillstill.run.record import Record
 from skillstill.skills.skill import Skill
 from skillstill.tools import Result, Tool
@@ -33,6 +35,7 @@ from skillstill.types import (
     SecondThoughts,
     Step,
     ToolCall,
+    ToolSchema,
     Trace,
 )
 from skillstill.util.text import clean, one_line, shorten, whole_lines
@@ -74,26 +77,30 @@ async def run(
     on_step: OnStep | None = None,
     *,
     tools: Sequence[Tool] | None = None,
+    may_write: bool = False,
 ) -> Trace:
     """Do the work with the leased model; its time budget begins when the lease does.
 
-    `tools` take the place of the skill's.
+    `tools` take the place of the skill's. `may_write` lets a skill that wants to change the workspace do so.
     Every exception but cancellation ends in a report, that of a model that cannot be had too.
     """
-    return await _Run(brief, workspace, on_step, brief.skill.tools if tools is None else tools).trace(lease)
+    box = Box(brief.skill, brief.skill.tools if tools is None else tools, workspace, may_write=may_write)
+    return await _Run(brief, workspace, on_step, box).trace(lease)
 
 
 class _Run:
-    def __init__(self, brief: Brief, workspace: Workspace, on_step: OnStep | None, tools: Sequence[Tool]) -> None:
-        self.brief, self.workspace, self.on_step = brief, workspace, on_step
+    def __init__(self, brief: Brief, workspace: Workspace, on_step: OnStep | None, box: Box) -> None:
+        self.brief, self.workspace, self.on_step, self.box = brief, workspace, on_step, box
         self.limits = brief.skill.subagent.limits
-        self.tools = {tool.name: tool for tool in tools}
-        self.schemas = tuple(tool.schema for tool in tools)
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
         self.scorer: Scorer | None = None  # the model, if it can tell which line a text means
         self.labelled: Labelled | None = None  # the model, if it knows only later which one it was
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        return tuple(tool.schema for tool in self.box.tools.values())
 
     async def trace(self, lease: AbstractAsyncContextManager[Model]) -> Trace:
         created = datetime.now(UTC)
@@ -110,7 +117,8 @@ class _Run:
             tools=self.schemas,
             messages=tuple(self.record.messages),
             receipts=tuple(self.record.receipts),
-            report=report,
+            report=report.model_copy(update={"notes": (*report.notes, *filter(None, [self.box.note]))}),
+            patch=self.box.patch,
             confidence=self.record.confidence(),
             tally=self.record.tally(),
         )
@@ -119,7 +127,8 @@ class _Run:
         try:
             async with lease as model:
                 with anyio.fail_after(self.limits.seconds):
-                    return await self.solve(model)
+                    async with self.box:
+                        return await self.solve(model)
         except Stop as stop:
             return self.escalate(stop.reason)
         except ContextFull as full:
@@ -127,6 +136,8 @@ class _Run:
         except TimeoutError:
             text = f"the time budget of {self.limits.seconds:g} seconds is used up"
             return self.escalate(Reason(kind=ReasonKind.TIME, text=text))
+        except SandboxError as error:
+            return self.failure(Reason(kind=ReasonKind.SANDBOX, text=str(error)))
         except SkillstillError as error:
             return self.failure(Reason(kind=ReasonKind.MODEL, text=str(error)))
         except Exception as error:
@@ -144,6 +155,10 @@ class _Run:
             if not (turn.calls or turn.malformed):
                 return self.conclude(turn)
             await self.act(turn)
+
+    @property
+    def steps_left(self) -> int:
+        return self.limits.steps - self.record.steps + bool(self.brief.skill.subagent.opening)
 
     async def ask(self, model: Model) -> Message:
         room = self.limits.tokens - self.record.spent
@@ -175,7 +190,7 @@ class _Run:
             self.record.advise(f"Not executed: {turn.malformed}{cut}.", Event.UNREADABLE_CALL)
             await self.report_step(note=Event.UNREADABLE_CALL)
         for call in turn.calls:
-            if len(self.done) - bool(self.brief.skill.subagent.opening) >= self.limits.steps:  # many calls in one turn
+            if self.steps_left <= 0:  # many calls in one turn
                 raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.steps} steps is used up")
             await self.execute(call)
 
@@ -184,24 +199,25 @@ class _Run:
         if same in self.done:
             return await self.refuse_repeat(call, self.done[same])
         began = time.monotonic()
-        result, refused = await self.result(call)
+        nested = NestedCalls(self.box, self.record, call.name, self.steps_left, self.scorer, self.report_step)
+        result, refused = await self.result(call, nested)
         seconds = time.monotonic() - began
-        receipt = self.record.file(call.name, call.arguments, result, refused=refused, seconds=seconds)
+        receipt = self.record.file(
+            call.name, call.arguments, result, refused=refused, seconds=seconds, calls=nested.receipts
+        )
         self.done[same] = receipt.id
         return await self.report_step(call=call, receipt=receipt)
 
-    async def result(self, call: ToolCall) -> tuple[Result, bool]:
+    async def result(self, call: ToolCall, nested: NestedCalls) -> tuple[Result, bool]:
         """Return what the tool answers, and whether that is a refusal."""
         try:
-            if call.name not in self.tools:
-                raise Refusal(f"no tool called {call.name!r}; the tools are {', '.join(self.tools)}")
-            return await self.tools[call.name].call(self.workspace, call.arguments, self.scorer), False
+            return await self.box.call(call.name, call.arguments, self.scorer, nested), False
         except Refusal as refusal:
             return Result.of_text(str(refusal)), True
 
     def fingerprint(self, call: ToolCall) -> str:
         """Return a text that is equal for equal calls, whether a default was written out or not."""
-        tool = self.tools.get(call.name)
+        tool = self.box.tools.get(call.name)
         arguments = tool.with_defaults(call.arguments) if tool else call.arguments
         return json.dumps([call.name, arguments], sort_keys=True)
 

@@ -6,9 +6,10 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 from anyio.abc import TaskGroup
@@ -28,7 +29,7 @@ from mcp.types import (
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
 from skillstill.runtime import Runtime
-from skillstill.server import finding, wire
+from skillstill.server import delegating, finding, wire
 from skillstill.server.counting import Counting
 from skillstill.server.live import Announcer
 from skillstill.server.prompts import Prompts
@@ -41,6 +42,9 @@ from skillstill.types import Step, Trace
 from skillstill.util import counter_files
 from skillstill.util.waiting import heard_by
 from skillstill.workspace import Workspace
+
+if TYPE_CHECKING:
+    from skillstill.routing.delegation import Delegation
 
 INTERRUPTED = 130  # exit code
 PLACES = 2  # runs at once; the same number of contexts that `skillstill serve` keeps in memory
@@ -72,16 +76,23 @@ class _Server(Server[TaskGroup]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-def build(runtime: Runtime, workspace: Path, places: int = PLACES, grace: float = GRACE) -> Server[TaskGroup]:
+def build(
+    runtime: Runtime,
+    workspace: Path,
+    places: int = PLACES,
+    grace: float = GRACE,
+    expose: delegating.Expose = "each",
+) -> Server[TaskGroup]:
     """Return a server whose tools are the registry's entries, as they stand at each request.
 
     `places` runs work at once; a call that takes more than `grace` seconds goes to the background, if a client can.
+    `expose`: each entry is a tool, or one tool stands for all of them, or both.
     """
     finder = finding.Finder(runtime.registry)
     announcer = Announcer(lambda: (*runtime.registry.stamp(), finder.has_library))
     transcripts, counting = TranscriptResources(), Counting()
     resources = Resources(transcripts, counting.counters)
-    calls = Calls(runtime, workspace, Queue(places), transcripts, finder, counting)
+    calls = Calls(runtime, workspace, Queue(places), transcripts, finder, counting, expose)
     prompts = Prompts(runtime.registry, transcripts)
 
     @asynccontextmanager
@@ -150,20 +161,26 @@ class Calls:
         transcripts: TranscriptResources,
         finder: finding.Finder,
         counting: Counting,
+        expose: delegating.Expose,
     ) -> None:
         self.runtime, self.workspace, self.queue, self.transcripts = runtime, workspace, queue, transcripts
-        self.finder, self.counting = finder, counting
+        self.finder, self.counting, self.expose = finder, counting, expose
 
     async def listed(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         entries = [listed.entry for listed in self.runtime.registry.entries() if is_servable(listed)]
         always = len(entries) <= FEW
         found = [finding.tool()] if self.finder.offered() else []
-        return ListToolsResult(tools=[*found, *(wire.tool(entry, always=always) for entry in entries)])
+        may_write = self.runtime.may_write
+        delegate = [delegating.tool(may_write=may_write)] if self.expose != "each" else []
+        each = [wire.tool(one, always=always, may_write=may_write) for one in entries if self.expose != "delegate"]
+        return ListToolsResult(tools=[*delegate, *found, *each])
 
     async def call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         try:
             if params.name == finding.NAME and self.finder.offered():
                 return await self.finder.call(params.arguments or {})
+            if params.name == delegating.NAME and self.expose != "each":
+                return await self._delegate(context, delegating.task(params.arguments or {}))
             if not is_servable(self.runtime.registry.entry(params.name)):
                 raise UnknownName(
                     f"{params.name} is not served: its pack's texts are suspicious and nobody accepted them"
@@ -175,6 +192,24 @@ class Calls:
             return wire.tool_failure(str(error))
         self.transcripts.keep(trace, context)
         return wire.tool_result(trace)
+
+    async def _delegate(self, context: Context, task: delegating.Task) -> CallToolResult:
+        """Return the result of the subagent that the task is for, or why it is for none."""
+        Workspace(self.workspace).resolve(task.workspace)
+
+        async def run(subagent: str) -> Trace:
+            return await self._run(context, subagent, wire.Request(prompt=task.task, path=task.workspace))
+
+        trace = await self.delegation.delegate(task.task, self.workspace, run, within=task.workspace)
+        self.transcripts.keep(trace, context)
+        return wire.tool_result(trace, subagent=trace.skill)
+
+    @cached_property
+    def delegation(self) -> "Delegation":
+        """Made by the first call: what it learns with takes a tenth of a second to import."""
+        from skillstill.routing.delegation import Delegation
+
+        return Delegation(self.runtime.registry, keep=self.runtime.keep_traces)
 
     async def _run(self, context: Context, name: str, request: wire.Request) -> Trace:
         Workspace(self.workspace).resolve(request.path)

@@ -12,17 +12,23 @@ from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace, lean_sche
 from skillstill.util.neutral import neutral
 from skillstill.util.text import one_line
 
+PATCH = 20_000  # characters
+
 
 class Reply(Frozen):
     """What the caller's context pays for. Evidence: `path:line` in the workspace, or receipt ids.
 
     leads   the likeliest places, `path:line: text`; left out if there are none, as of an answer without a warning
+    patch   for `git apply`: what was changed, in a copy; left out if nothing was. A long one is only in the transcript
+    subagent  which one it is of, if the caller has not chosen it
     """
 
     answer: str
     status: Status
     evidence: tuple[str, ...] = ()
     leads: tuple[str, ...] = ()
+    patch: str = ""
+    subagent: str = ""
 
 
 class Request(Frozen):
@@ -42,8 +48,8 @@ def request(arguments: dict[str, Any]) -> Request:
         raise UsageError(one_line(f"{where}: {first['msg']}; expected a prompt and perhaps a path", 200)) from error
 
 
-def tool(entry: RegistryEntry, *, always: bool) -> McpTool:
-    """Return one subagent as a client lists it."""
+def tool(entry: RegistryEntry, *, always: bool, may_write: bool = False) -> McpTool:
+    """Return one subagent as a client lists it. `may_write`: some subagent may change the workspace."""
     meta: dict[str, Any] = {"anthropic/searchHint": entry.search_hint or f"{entry.title} {entry.name}"}
     if always:
         meta["anthropic/alwaysLoad"] = True
@@ -55,19 +61,37 @@ def tool(entry: RegistryEntry, *, always: bool) -> McpTool:
         description=f"{entry.description} {entry.expectation}",
         input_schema=lean_schema(Request),
         output_schema=lean_schema(Reply),
-        annotations=ToolAnnotations(
-            title=entry.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=annotations(entry.title, may_write=may_write),
         _meta=meta,
     )
 
 
-def tool_result(trace: Trace) -> CallToolResult:
+def annotations(title: str, *, may_write: bool) -> ToolAnnotations:
+    return ToolAnnotations(
+        title=title,
+        read_only_hint=not may_write,
+        destructive_hint=may_write,
+        idempotent_hint=not may_write,
+        open_world_hint=False,
+    )
+
+
+def tool_result(trace: Trace, subagent: str = "") -> CallToolResult:
     """Return a result that costs the caller's context little; what only programs read is in `_meta`."""
     report, tally = trace.report, trace.tally
     leads = tuple(map(str, report.leads))
-    reply = Reply(answer=report.said, status=report.status, evidence=report.evidence, leads=leads)
-    left_out = set() if leads else {"leads"}
+    patch = (
+        neutral(trace.patch) if len(trace.patch) <= PATCH else f"{len(trace.patch):,} characters: see run://{trace.run}"
+    )
+    reply = Reply(
+        answer=report.said,
+        status=report.status,
+        evidence=report.evidence,
+        leads=leads,
+        patch=patch,
+        subagent=subagent,
+    )
+    left_out = {name for name in ("leads", "patch", "subagent") if not getattr(reply, name)}
     return CallToolResult(
         content=[TextContent(type="text", text=reply.model_dump_json(exclude=left_out))],
         structured_content=reply.model_dump(mode="json", exclude=left_out),

@@ -31,6 +31,9 @@ BUNDLED: Mapping[str, tuple[str, ...]] = {
     "logs": ("tally", "entries"),
     "tables": ("describe", "sql"),
     "facts": ("query", "locate", "overview"),
+    "box": ("shell", "python", "write", "edit", "run_tests"),
+    "script": ("script",),
+    "web": ("passages", "web_search", "fetch"),
 }  # tools by toolset: so that the parsers of a toolset are imported only if one of its tools is asked for
 
 

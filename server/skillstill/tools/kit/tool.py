@@ -5,7 +5,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -22,6 +22,7 @@ from skillstill.types import (
     ShownPlace,
     Span,
     Terms,
+    ToolCall,
     ToolSchema,
     lean_schema,
 )
@@ -49,6 +50,7 @@ class Line:
     omits    how many more things it says that there are
     place    the one place that it begins with (`path:line: …`) or ends with: a model can refer to the line
     is_row   whether it is a row of a query
+    cells    the values of a row, as a script gets them
     """
 
     text: str
@@ -56,6 +58,7 @@ class Line:
     omits: int = 0
     place: Span | None = None
     is_row: bool = False
+    cells: tuple[object, ...] = ()
 
     @classmethod
     def at(cls, path: str, line: int, text: str) -> "Line":
@@ -77,6 +80,7 @@ class Result:
     terms      names that it defines, each with those inside it, such as tables with their columns: all that there are.
                none if lines are dropped
     places     the lines that a model can refer to; rows: those of a query, none if one of them is dropped or blank
+    shown      the lines that are not dropped
     decision   of the model that chose among lines: what it was in two minds about
     tokens     of that model: what it read
     """
@@ -93,6 +97,7 @@ class Result:
     spans: tuple[Span, ...] = field(init=False)
     places: tuple[ShownPlace, ...] = field(init=False)
     rows: tuple[str, ...] = field(init=False)
+    shown: tuple[Line, ...] = field(init=False, repr=False)
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,6 +105,7 @@ class Result:
         if rest := len(self.lines) - len(kept):
             kept.append(Line(f"… {rest} more lines left out", omits=rest))
             object.__setattr__(self, "terms", {})
+        object.__setattr__(self, "shown", tuple(kept))
         object.__setattr__(self, "text", "\n".join(line.text for line in kept))
         object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
         object.__setattr__(self, "omitted", sum(line.omits for line in kept))
@@ -189,29 +195,86 @@ def _log_sum_exp(values: Sequence[float]) -> float:
     return max(values) + math.log(sum(math.exp(value - max(values)) for value in values))
 
 
-Function = Callable[..., Awaitable[Result | PendingRanking]]
+class Functions(Protocol):
+    """The other tools of a run, for a tool that calls them: each call is executed and filed as one of the model's."""
+
+    @property
+    def schemas(self) -> Sequence[ToolSchema]: ...
+
+    async def call(self, call: ToolCall) -> Result:
+        """Return what the tool answers. Raise Refusal if it refuses, or no more calls may be made."""
+        ...
+
+    def shown_places(self, text: str) -> Sequence[Span]:
+        """Return the places that a text names. Raise Refusal if it names one that none of the calls has shown."""
+        ...
+
+
+class NoFunctions:
+    """What a tool that is called by itself has in place of other tools."""
+
+    schemas: Sequence[ToolSchema] = ()
+
+    async def call(self, call: ToolCall) -> Result:
+        raise Refusal(f"no tool called {call.name!r}")
+
+    def shown_places(self, text: str) -> Sequence[Span]:
+        return ()
+
+
+class PendingCalls(Protocol):
+    """A result that is not settled yet: it is made of calls of other tools."""
+
+    async def resolve(self, functions: Functions) -> Result: ...
+
+
+ALONE = NoFunctions()
+Function = Callable[..., Awaitable[Result | PendingRanking | PendingCalls]]
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function over a workspace, and what a model is told of it."""
+    """A function over a workspace, and what a model is told of it.
+
+    executes        whether it needs `workspace.sandbox`: it is offered only where there is one
+    is_offered      whether it can be used now: a run that begins when it cannot does not have it
+    looks_outside   whether its results depend on more than the workspace: what rests on them is not remembered
+    """
 
     schema: ToolSchema
     function: Function
     arguments: type[BaseModel]
+    executes: bool = False
+    is_offered: Callable[[], bool] = _always
+    looks_outside: bool = False
 
     @property
     def name(self) -> str:
         return self.schema.name
 
-    async def call(self, workspace: Workspace, arguments: Mapping[str, Any], scorer: Scorer | None = None) -> Result:
-        """Run the tool; if it leaves a ranking, settle that, too. Raise Refusal for wrong arguments, or its own."""
+    async def call(
+        self,
+        workspace: Workspace,
+        arguments: Mapping[str, Any],
+        scorer: Scorer | None = None,
+        functions: Functions = ALONE,
+    ) -> Result:
+        """Run the tool; if it leaves a ranking or calls, settle those, too.
+
+        Raise Refusal for wrong arguments, or its own.
+        """
         try:
             checked = self.arguments.model_validate(arguments)
         except ValidationError as error:
             raise Refusal(self._explain(error)) from error
         found = await self.function(workspace, **dict(checked))
-        return await found.resolve(scorer) if isinstance(found, PendingRanking) else found
+        if isinstance(found, PendingRanking):
+            return await found.resolve(scorer)
+        return found if isinstance(found, Result) else await found.resolve(functions)
 
     def with_defaults(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments with omitted ones filled in, or unchanged if they are wrong."""
@@ -227,7 +290,13 @@ class Tool:
         return one_line(f"{self.name}: {where}: {first['msg']}; the arguments are {known}", 200)
 
 
-def tool(function: Function) -> Tool:
+def tool(
+    function: Function,
+    *,
+    executes: bool = False,
+    is_offered: Callable[[], bool] = _always,
+    looks_outside: bool = False,
+) -> Tool:
     """Return a tool made of `async def name(workspace, argument: Annotated[T, Field(...)] = default) -> Result`.
 
     Its name, its docstring and the types of its arguments are what a model is told. Raise TypeError if one is missing.
@@ -249,7 +318,7 @@ def tool(function: Function) -> Tool:
         references=_marks(model, PlaceReference),
         grammars=Grammars(_marks(model, Grammar)),
     )
-    return Tool(schema, function, model)
+    return Tool(schema, function, model, executes, is_offered, looks_outside)
 
 
 def _marks(model: type[BaseModel], kind: type[Mark]) -> dict[str, Mark]:

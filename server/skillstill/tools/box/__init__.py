@@ -1,0 +1,1 @@
+"""Tools that execute or write, in the sandbox of the run."""
