@@ -1,7 +1,8 @@
 """A scripted stand-in for the Messages API: no key, no model, loopback only. What it was sent is the test's evidence.
 
-A turn is {"text": ...} or {"calls": [{"name": ..., "input": ...}]}. The n-th request that carries tools gets the n-th
-turn, and the last turn again and again; requests without tools (titles and the like) get a word.
+A turn is {"text": ...}, {"calls": [{"name": ..., "input": ...}]} or, to refuse, {"status": 429, "error": {...}}. The
+n-th request that carries tools gets the n-th turn, and the last turn again and again; requests without tools (titles
+and the like) get a word.
 """
 
 import json
@@ -29,6 +30,8 @@ class Script:
         with self._lock, self._requests.open("a", encoding="utf-8") as file:
             file.write(json.dumps(body) + "\n")
             turn: Turn = self._turn() if body.get("tools") else {"text": "scripted"}
+            if "status" in turn:
+                return turn
             content = [self._block(call) for call in turn.get("calls", [])] or [{"type": "text", "text": turn["text"]}]
             return {
                 "id": f"msg_{next(self._ids):04d}",
@@ -68,12 +71,16 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if not self.path.partition("?")[0].endswith("/v1/messages"):
             self._send("application/json", b'{"input_tokens": 1}')
+            return
+        answer = self.script.answer(body)
+        if "status" in answer:
+            self._send("application/json", json.dumps({"type": "error", **answer}).encode(), answer["status"])
         elif body.get("stream"):
-            events = streamed(self.script.answer(body))
+            events = streamed(answer)
             text = "".join(f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n" for kind, data in events)
             self._send("text/event-stream", text.encode())
         else:
-            self._send("application/json", json.dumps(self.script.answer(body)).encode())
+            self._send("application/json", json.dumps(answer).encode())
 
     def do_GET(self) -> None:
         self._send("application/json", b'{"data": [], "has_more": false}')
@@ -81,8 +88,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.do_GET()
 
-    def _send(self, kind: str, body: bytes) -> None:
-        self.send_response(200)
+    def _send(self, kind: str, body: bytes, status: int = 200) -> None:
+        self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()

@@ -5,16 +5,13 @@ to its grammar if the server can. `RemoteChat` lets the server render, for stock
 own template better than we do.
 """
 
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx2
@@ -24,24 +21,17 @@ from skillstill.chat import Dialect
 from skillstill.chat.grammar import turn_grammar
 from skillstill.errors import ContextFull, ModelBusy, ModelError, UsageError
 from skillstill.models.conformance import conformance
+from skillstill.models.exchange import Answer, Exchange
 from skillstill.models.likelihoods import likelihoods
 from skillstill.models.servers import Body, Server, ServerKind
-from skillstill.models.wire import is_truncated, loads, read_turn, wire_messages, wire_tools
+from skillstill.models.wire import is_truncated, read_turn, wire_messages, wire_tools
 from skillstill.types import Decision, Likelihoods, Message, ToolSchema, Usage
-from skillstill.util.text import one_line
 
 SECONDS = 600.0  # of one completion; the run's own budget ends it earlier
 CONNECTING = 5.0  # seconds until nobody is there
 COMPLETIONS, CHAT = "/v1/completions", "/v1/chat/completions"
-# llama-server: "exceeds the available context size"; vLLM and OpenAI: "maximum context length"; others: "window".
-FULL = re.compile(r"context.?(size|length|window)", re.IGNORECASE)
-# Refusals of the moment. 408 and 425: too slow, too early; 429: too many. From 500 on all of them: servers and the
-# proxies before them have more numbers for "not now" than the standard (529, 520 to 524).
-BUSY = frozenset({408, 425, 429, *range(500, 600)})
-PASSING = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
 ANY = "default"  # the model's name if the address says none
 UNKNOWN, NOTHING = Server(), dict[str, Any]()
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +71,13 @@ class Endpoint:
     def base_url(self) -> str:
         return self.url.rstrip("/").removesuffix("/v1")
 
-    def client(self, seconds: float) -> httpx2.AsyncClient:
-        """Return a client of it. `seconds`: how long one request may take. Raise UsageError."""
-        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+    def client(self, seconds: float, headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
+        """Return a client of it. `seconds`: how long one request may take. Raise UsageError.
+
+        `headers` carry the key if it is not to be a bearer token.
+        """
+        if headers is None:
+            headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         patience = httpx2.Timeout(seconds, connect=min(seconds, CONNECTING))
         try:
             _ = urlsplit(self.base_url).port  # raises; httpx2 would let any number pass
@@ -126,8 +120,8 @@ class _Remote:
         """Set up a client. `seconds`: how long one request may take; `fields`: said with each. Raise UsageError."""
         self.endpoint, self.sampling, self.fields = endpoint, sampling, fields
         self._last: Request | None = None
-        self.url = endpoint.base_url
         self._client = endpoint.client(seconds)
+        self._exchange = Exchange(self._client, endpoint.base_url, endpoint.key)
 
     async def __aenter__(self) -> Self:
         return self
@@ -158,32 +152,8 @@ class _Remote:
 
     async def _ask(self, path: str, body: Body, read: Callable[[Body], Answer]) -> Answer:
         """Return what `read` makes of the answer. Raise ModelError, its children too."""
-        text = await self._post(path, body)
-        try:
-            return read(loads(text))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise ModelError(f"{self.url} answered {self._shown(text, 100)!r}: no completion") from error
-
-    async def _post(self, path: str, body: Body) -> str:
         told = {"model": self.endpoint.model, **self.sampling.fields, **self.fields, **body}
-        try:
-            response = await self._client.post(path, json=told)
-        except httpx2.HTTPError as error:
-            reason = self._shown(str(error) or type(error).__name__, 200)
-            kind = ModelBusy if isinstance(error, PASSING) else ModelError
-            raise kind(f"no answer from {self.url}: {reason}") from error
-        if response.status_code == 200:
-            return response.text
-        what = f"{self.url} answered {response.status_code}: {self._shown(_complaint(response.text), 200)}"
-        if _is_full(response):
-            raise ContextFull(what)
-        if response.status_code in BUSY:
-            raise ModelBusy(what, _retry_after(response.headers.get("Retry-After", "")))
-        raise ModelError(what)
-
-    def _shown(self, text: str, width: int) -> str:
-        """Return a line of what the server said, without the key, which some repeat when they refuse it."""
-        return one_line(text.replace(self.endpoint.key, "[key]") if self.endpoint.key else text, width)
+        return await self._exchange.ask(path, told, read)
 
 
 class RemoteCompletions(_Remote):
@@ -306,27 +276,6 @@ def _decisions(logprobs: Body) -> tuple[Decision, ...]:
 def _is_overruled(token: Body) -> bool:
     likeliest = token.get("top_logprobs") or [token]
     return bool(likeliest[0].get("id") != token.get("id"))
-
-
-def _complaint(text: str) -> str:
-    """Return what a refusal says: its `error.message`, if it has one."""
-    with suppress(ValueError, LookupError, TypeError):
-        return str(json.loads(text)["error"]["message"])
-    return text or "nothing"
-
-
-def _retry_after(text: str) -> float | None:
-    """Return the seconds from now, given as a number or as a date; None if it is neither."""
-    with suppress(ValueError):
-        return max(0.0, float(text))
-    with suppress(ValueError):
-        when = parsedate_to_datetime(text)
-        return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-    return None
-
-
-def _is_full(response: httpx2.Response) -> bool:
-    return response.status_code in {400, 413} and FULL.search(response.text) is not None
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

@@ -51,6 +51,7 @@ class OpenAiServer(ThreadingHTTPServer):
         self.paths: list[str] = []
         self.requests: list[Json] = []
         self.keys: list[str | None] = []
+        self.headers: list[Mapping[str, str]] = []
         self.asked, self.closing = Event(), Event()
 
     def __enter__(self) -> Self:
@@ -91,6 +92,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         self.server.paths.append(self.path)
         self.server.keys.append(self.headers["Authorization"])
+        self.server.headers.append(dict(self.headers.items()))
         self.server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.server.asked.set()
         turn = self.server.turns.pop(0)

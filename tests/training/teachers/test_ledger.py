@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from skillstill.errors import BudgetSpent, TeacherError, UsageError
 from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import load_skill
+from skillstill.types import Usage
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.traces import make_traces
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.forecast import Forecast
+from skillstill_training.teachers.large_models import EndpointModel
 from skillstill_training.teachers.ledger import Budget, Ledger, LedgerEntry, Price
+from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.util.jsonl import read_lines
@@ -20,6 +24,13 @@ from tests.server.models.openai_server import USAGE, OpenAiServer, Said, Turn, t
 from tests.training.teachers.toy import DOWN, RIGHT, SEARCH, SOLVED, Make, goal
 
 pytestmark = pytest.mark.anyio
+
+
+def entry(*, requests: int = 1, prompt: int = 10, completion: int = 5, usd: float | None = None) -> LedgerEntry:
+    return LedgerEntry(
+        when=datetime(2026, 1, 1, tzinfo=UTC), teacher="model-big", purpose="probe", goal="0" * 16, sample=0,
+        requests=requests, prompt=prompt, cached=0, completion=completion, usd=usd,
+    )  # fmt: skip
 
 
 def entries(ledger: Ledger) -> Sequence[LedgerEntry]:
@@ -68,13 +79,61 @@ async def test_a_server_that_does_not_count_cannot_be_held_to_a_budget(
 
 
 def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="give --price or use --budget-tokens"):
+    with pytest.raises(UsageError, match="give --price, or a budget in tokens"):
         Ledger(tmp_path / "ledger.jsonl", budget=Budget(usd=2))
 
 
-@pytest.mark.parametrize("text", ["", "0.1", "a/b", "0.1/0.4/1", "-1/2", "nan/1"])
+async def test_a_model_that_tells_its_cost_itself_needs_no_price_and_takes_none(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl", budget=Budget(usd=0.5), tells_cost=True) as ledger:
+        ledger.write(entry(usd=0.4))
+        assert ledger.usd == 0.4
+        assert ledger.usd_left == pytest.approx(0.1)
+    with Ledger(ledger.file, budget=Budget(usd=0.4), tells_cost=True) as again, pytest.raises(BudgetSpent):
+        again.check()
+    with pytest.raises(UsageError, match="tells its cost itself: leave --price out"):
+        Ledger(ledger.file, Price.parse("1,1,1"), tells_cost=True)
+
+
+def test_what_a_server_has_read_from_its_cache_has_a_price_of_its_own() -> None:
+    million = Usage(prompt=1_000_000, reused=900_000, completion=10_000)
+    assert Price.parse("3, 0.3, 15").cost(million) == pytest.approx(0.3 + 0.27 + 0.15)
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("", Budget()),
+        ("5usd", Budget(usd=5)),
+        ("0.50 USD", Budget(usd=0.5)),
+        ("300000", Budget(tokens=300_000)),
+        ("2usd, 300_000", Budget(usd=2, tokens=300_000)),
+    ],
+)
+def test_a_budget_is_money_or_tokens(text: str, budget: Budget) -> None:
+    assert Budget.parse(text) == budget
+
+
+@pytest.mark.parametrize("text", ["5eur", "0", "-2usd", "nanusd", "usd", "1.5", ","])
+def test_what_is_no_budget_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="a budget is money or tokens above 0, like 5usd or 300000; got"):
+        Budget.parse(text)
+
+
+# The forecast
+
+
+def test_the_rest_is_told_from_the_attempts_so_far() -> None:
+    seen = [entry(prompt=900, completion=100, usd=0.01), entry(prompt=1_900, completion=100, usd=0.03)]
+    forecast = Forecast.of([*seen, entry(requests=0, prompt=0, completion=0, usd=0)], goals=40, attempts=100)
+    assert (forecast.tokens, forecast.usd, forecast.seen) == (150_000, 2.0, 2)
+    assert "about 150,000 tokens, about 2.00 USD (from 2 attempts)" in str(forecast)
+    unknown = Forecast.of([one.model_copy(update={"usd": None}) for one in seen], 40, 100)
+    assert "money: unknown without --price" in str(unknown)
+
+
+@pytest.mark.parametrize("text", ["", "0.1", "0.1,0.4", "a,b,c", "0.1/0.4/1", "-1,0,2", "nan,1,1"])
 def test_what_is_no_price_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="a price is IN/OUT"):
+    with pytest.raises(UsageError, match="a price is IN,CACHED,OUT"):
         Price.parse(text)
 
 
@@ -99,12 +158,12 @@ def replies(server: OpenAiServer, *turns: Turn) -> None:
 async def test_a_spent_budget_ends_the_stage_cleanly_and_a_larger_one_goes_on(
     server: OpenAiServer, settings: Path, frozen: RunFolder
 ) -> None:
-    skill, endpoint = load_skill(settings), Endpoint(server.url, "big")
+    skill, endpoint = load_skill(settings), EndpointModel(Endpoint(server.url, "big"))
     ledger = frozen.path / "ledger.jsonl"
     for budget, done, stopped in [(100, 4, True), (150, 6, True), (10_000, 48, False)]:
         replies(server, *[turn("escalate: too hard")] * 48)
         with Ledger(ledger, budget=Budget(tokens=budget)) as opened:
-            progress = await make_traces(settings, frozen, EndpointTeacher(skill, endpoint, opened), at_once=1)
+            progress = await make_traces(settings, frozen, ModelTeacher(skill, endpoint, opened), at_once=1)
         assert (progress.done, bool(progress.stopped)) == (done, stopped)
         assert len(read_lines(frozen.traces, TraceRow)) == done
     assert len(server.requests) == 48
@@ -117,7 +176,8 @@ async def test_goals_for_which_the_endpoint_failed_are_solved_when_the_stage_goe
 ) -> None:
     quick = RetryPolicy(tries=1)
     with Ledger(frozen.path / "ledger.jsonl") as ledger:
-        teacher = EndpointTeacher(load_skill(settings), Endpoint(server.url, "big"), ledger, retries=quick, failures=2)
+        model = EndpointModel(Endpoint(server.url, "big"))
+        teacher = ModelTeacher(load_skill(settings), model, ledger, retries=quick, failures=2)
         replies(server, turn("escalate: no"), DOWN, turn("escalate: no"), DOWN, DOWN)
         with pytest.raises(TeacherError, match="run the same command again"):
             await make_traces(settings, frozen, teacher, at_once=1)
@@ -131,8 +191,8 @@ async def test_a_stage_that_came_to_its_end_pays_again_only_for_goals_of_which_t
     server: OpenAiServer, settings: Path, frozen: RunFolder
 ) -> None:
     with Ledger(frozen.path / "ledger.jsonl") as ledger:
-        endpoint, quick = Endpoint(server.url, "big"), RetryPolicy(tries=1)
-        teacher = EndpointTeacher(load_skill(settings), endpoint, ledger, retries=quick)
+        endpoint, quick = EndpointModel(Endpoint(server.url, "big")), RetryPolicy(tries=1)
+        teacher = ModelTeacher(load_skill(settings), endpoint, ledger, retries=quick)
         replies(server, *[turn("escalate: no")] * 20, DOWN, *[turn("escalate: no")] * 27)
         await make_traces(settings, frozen, teacher, at_once=1)
         asked = len(server.requests)

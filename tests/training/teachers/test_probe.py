@@ -12,9 +12,10 @@ from skillstill.errors import TeacherError
 from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import Limits
 from skillstill_training.authoring.checks import Value
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.large_models import EndpointModel
 from skillstill_training.teachers.ledger import Ledger, LedgerEntry
-from skillstill_training.teachers.probe import TeacherScore, interleave_families, probe, wilson_interval
+from skillstill_training.teachers.model_teacher import ModelTeacher
+from skillstill_training.teachers.probe import interleave_families, probe, wilson_interval
 from skillstill_training.util.jsonl import read_lines
 
 from tests.scenes import HANGS
@@ -28,44 +29,58 @@ async def test_the_probe_tells_the_share_its_interval_and_the_commonest_reasons(
     server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path, ledger: Ledger
 ) -> None:
     server.says(*SOLVED, SEARCH, WRONG, *SOLVED, SEARCH, WRONG, turn(""), DOWN, DOWN, DOWN)
-    score = await probe(teacher(), [goal(number) for number in range(9)], {"toy": toy}, count=6, at_once=1)
+    file = tmp_path / "probe.jsonl"
+    score = await probe(teacher(), [goal(number) for number in range(9)], {"toy": toy}, file, count=6, at_once=1)
     assert (score.solved, score.goals, score.success, score.unreached) == (2, 5, 0.4, 1)
     assert (score.low, score.high) == (0.1176, 0.7693)
     assert score.reasons == (("it names no place", 2), ("the model gave no answer", 1))
-    assert score.tokens == 225
-    assert score.usd == pytest.approx(0.000711)
+    assert ledger.tokens == 225
+    assert ledger.usd == pytest.approx(0.000711)
     assert {entry.purpose for entry in read_lines(ledger.file, LedgerEntry)} == {"probe"}
-    assert TeacherScore.model_validate_json(score.save(tmp_path).read_text(encoding="utf-8")) == score
-    assert (tmp_path / "teacher-model-org-big-model-7b.json").exists()
 
 
-async def test_a_score_holds_for_that_model_of_that_server_alone(
+async def test_no_goal_is_measured_twice_but_those_that_could_not_be_reached(
+    server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path
+) -> None:
+    goals, file = [goal(number) for number in range(4)], tmp_path / "probe.jsonl"
+    server.says(*SOLVED, DOWN, DOWN, DOWN, *SOLVED)
+    await probe(teacher(), goals, {"toy": toy}, file, count=3, at_once=1)
+    asked = len(server.requests)
+    server.says(*SOLVED, SEARCH, WRONG)
+    score = await probe(teacher(), goals, {"toy": toy}, file, count=4, at_once=1)
+    assert (score.solved, score.goals, score.unreached, len(server.requests) - asked) == (3, 4, 0, 4)
+
+
+async def test_a_measurement_holds_for_that_model_of_that_server_alone(
     server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path, ledger: Ledger
 ) -> None:
+    file = tmp_path / "probe.jsonl"
     server.says(*SOLVED)
-    measured = teacher()
-    (await probe(measured, [goal(1)], {"toy": toy})).save(tmp_path)
-    assert TeacherScore.load(tmp_path, measured)
-    other = EndpointTeacher(measured.skill, Endpoint(server.url, "Org/Big_Model:7b"), ledger)
-    assert (other.name, TeacherScore.load(tmp_path, other)) == (measured.name, None)
+    await probe(measured := teacher(), [goal(1)], {"toy": toy}, file)
+    other = ModelTeacher(measured.skill, EndpointModel(Endpoint(server.url, "Org/Big_Model:7b")), ledger)
+    assert other.name == measured.name
+    server.says(SEARCH, WRONG)
+    assert (await probe(other, [goal(1)], {"toy": toy}, file)).solved == 0
+    assert (await probe(measured, [goal(1)], {"toy": toy}, file)).solved == 1
 
 
 async def test_a_teacher_below_the_bar_is_refused_with_its_score(
-    server: OpenAiServer, teacher: Make, toy: Path
+    server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path
 ) -> None:
     server.says(*SOLVED, SEARCH, WRONG)
-    score = await probe(teacher(), [goal(1), goal(2)], {"toy": toy}, at_once=1)
+    score = await probe(teacher(), [goal(1), goal(2)], {"toy": toy}, tmp_path / "probe.jsonl", at_once=1)
     with pytest.raises(TeacherError, match=r"solved 1 of 2 goals, 0.50 \(95 % interval 0.09 to 0.91\), at least 0.60"):
         score.check()
     score.model_copy(update={"least": 0.5}).check()
 
 
-async def test_a_dead_endpoint_has_no_score(server: OpenAiServer, teacher: Make, toy: Path) -> None:
+async def test_a_dead_endpoint_has_no_score(server: OpenAiServer, teacher: Make, toy: Path, tmp_path: Path) -> None:
+    file = tmp_path / "probe.jsonl"
     server.says(DOWN, DOWN, DOWN)
     with pytest.raises(TeacherError, match=r"could not be measured: .* answered 500"):
-        await probe(teacher(), [goal(1)], {"toy": toy})
+        await probe(teacher(), [goal(1)], {"toy": toy}, file)
     with pytest.raises(TeacherError, match="there are no goals"):
-        await probe(teacher(), [], {"toy": toy})
+        await probe(teacher(), [], {"toy": toy}, file)
 
 
 def test_families_take_turns_in_the_probe() -> None:
@@ -97,16 +112,18 @@ def llama_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         process.kill()
 
 
-async def test_an_untrained_135m_model_is_refused_as_a_teacher(llama_server: str, toy: Path, ledger: Ledger) -> None:
+async def test_an_untrained_135m_model_is_refused_as_a_teacher(
+    llama_server: str, toy: Path, tmp_path: Path, ledger: Ledger
+) -> None:
     goals = [
         goal(1),
         goal(2, "Where is the function backoff defined?", place("retry.py", 5)),
         goal(3, "What is the value of MAX_ITEMS?", Value(gold="50")),
     ]
     small = Limits(steps=2, turn_tokens=32, tokens=20_000, seconds=60)
-    teacher = EndpointTeacher(SKILL, Endpoint(llama_server, "smollm2"), ledger, limits=small)
+    teacher = ModelTeacher(SKILL, EndpointModel(Endpoint(llama_server, "smollm2")), ledger, limits=small)
     with anyio.fail_after(HANGS):
-        score = await probe(teacher, goals, {"toy": toy}, at_once=1)
+        score = await probe(teacher, goals, {"toy": toy}, tmp_path / "probe.jsonl", at_once=1)
     assert (score.goals, score.unreached) == (3, 0)
     assert ledger.tokens > 1_000
     with pytest.raises(TeacherError, match=r"at least 0\.60 is asked of a teacher. Commonest reasons: "):

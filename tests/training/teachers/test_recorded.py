@@ -10,8 +10,9 @@ from skillstill.errors import TeacherError, UsageError
 from skillstill.models.remote import Endpoint
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import transcripts
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.large_models import EndpointModel
 from skillstill_training.teachers.ledger import Budget, Ledger
+from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.recorded import RecordedGoal, RecordedGoals, read_recorded_goals, solve_recorded
 from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.teachers.teacher import TraceRow
@@ -225,8 +226,8 @@ async def solved(
 ) -> list[TraceRow]:
     server.says(*said)
     with Ledger(folder.path / "ledger.jsonl") as ledger:
-        endpoint, retries = Endpoint(server.url, "big"), RetryPolicy(tries=1)
-        teacher = EndpointTeacher(SKILL, endpoint, ledger, samples=samples, retries=retries, failures=3)
+        endpoint, retries = EndpointModel(Endpoint(server.url, "big")), RetryPolicy(tries=1)
+        teacher = ModelTeacher(SKILL, endpoint, ledger, samples=samples, retries=retries, failures=3)
         await solve_recorded(goals, teacher, folder, at_once=1)
     return list(read_lines(folder.recorded_traces, TraceRow))
 
@@ -294,7 +295,7 @@ async def test_it_goes_on_where_it_was_interrupted(server: OpenAiServer, claude:
 async def test_a_spent_budget_keeps_what_is_done(server: OpenAiServer, claude: Home, folder: RunFolder) -> None:
     server.says(SEARCH, FOUND, SEARCH, AGAIN)
     with Ledger(folder.path / "ledger.jsonl", budget=Budget(tokens=100)) as ledger:
-        teacher = EndpointTeacher(SKILL, Endpoint(server.url, "big"), ledger)
+        teacher = ModelTeacher(SKILL, EndpointModel(Endpoint(server.url, "big")), ledger)
         goals = [goal(claude.project, number) for number in range(3)]
         progress = await solve_recorded(goals, teacher, folder, at_once=1)
     assert (progress.done, progress.kept) == (1, 2)

@@ -7,7 +7,7 @@ from skillstill.skills.skill import Skill, Subagent
 from skillstill.types import ModelFile, Span
 from skillstill_training.authoring.checks import Check, Locations
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.retries import RetryPolicy
 
 from tests.server.models.openai_server import Said, turn
@@ -25,7 +25,7 @@ SKILL = Skill(
 QUICK = RetryPolicy(tries=3, first=0.001, longest=10, request=5)
 DOWN = Said('{"error": {"message": "out of memory"}}', 500)
 TOO_MANY = Said("", 429, headers={"Retry-After": "7"})
-Make = Callable[..., EndpointTeacher]
+Make = Callable[..., ModelTeacher]
 
 
 def place(path: str, line: int) -> Locations:

@@ -1,6 +1,5 @@
 """`skillstill goals`, `baseline`, `traces`, `dataset`: each calls its stage and prints one table."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,7 +30,20 @@ Ray = Annotated[
         help="Spread the work over a Ray cluster: local, auto, HOST:PORT or ray://HOST:PORT.",
     ),
 ]
-Rates = Annotated[str, typer.Option("--price", help="USD for a million tokens, IN/OUT.")]
+Rates = Annotated[str, typer.Option("--price", help="USD for a million tokens, IN,CACHED,OUT.")]
+Spending = Annotated[
+    str, typer.Option("--budget", metavar="5usd|TOKENS", help="What may be spent in this folder: 5usd, or tokens.")
+]
+
+TeacherName = Annotated[
+    str,
+    typer.Option(
+        "--teacher",
+        help="constructed, claude-code[:MODEL], anthropic:MODEL, or an OpenAI-compatible server as URL#MODEL; "
+        "keys: ANTHROPIC_API_KEY, SKILLSTILL_ENDPOINT_KEY.",
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Go on, whatever the forecast after the first goals says.")]
 
 
 def goals(
@@ -73,14 +85,11 @@ def traces(
     skill: Skill,
     runs: Runs = Path("runs"),
     run: Run = None,
-    teacher: Annotated[
-        str,
-        typer.Option(help="constructed, or an OpenAI-compatible server as URL#MODEL; key: SKILLSTILL_ENDPOINT_KEY."),
-    ] = "constructed",
+    teacher: TeacherName = "constructed",
     samples: Annotated[int, typer.Option(min=1, help="Attempts of a model at each goal.")] = 1,
     price: Rates = "",
-    budget: Annotated[float | None, typer.Option(help="USD that may be spent in this run folder.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(help="Tokens that may be spent in this run folder.")] = None,
+    budget: Spending = "",
+    yes: Yes = False,
     least: Annotated[float, typer.Option(min=0, max=1, help="The success that a model must show first.")] = 0.6,
     probe: Annotated[int, typer.Option(min=1, help="Validation goals that it must show it on.")] = 50,
     recorded: Annotated[
@@ -110,17 +119,17 @@ def traces(
     run_dir = run_folder(run, runs, folder)
     constructed = teacher == "constructed"
     if constructed and recorded:
-        raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL")
+        raise UsageError("what was recorded is answered by a model: give --teacher URL#MODEL or claude-code")
     if ray and not constructed:
         raise UsageError("a model teacher's work is done by its server: leave --ray out, and raise --at-once")
     with executor_at(ray) as executor:
         if constructed:
             work = construct_traces(folder, run_dir, limit, at_once, offline, executor)
         else:
-            costs = (Price.parse(price) if price else None, Budget.parse(budget, budget_tokens))
+            costs = (Price.parse(price) if price else None, Budget.parse(budget))
             terms = TeacherTerms(samples, *costs, least, probe, at_once)
             goals = _recorded_goals(recorded, agent or folder.absolute().name)
-            work = teach_traces(folder, run_dir, teacher, terms, goals, limit, send, offline)
+            work = teach_traces(folder, run_dir, teacher, terms, goals, limit, send, offline, yes=yes)
         with run_dir.alone(), output.solving_progress() as on_progress:
             progress = anyio.run(work, on_progress)
     output.print_traces(progress, run_dir, as_json=json)
@@ -213,25 +222,30 @@ def teach_traces(
     limit: int | None,
     send: bool,
     offline: bool,
+    *,
+    yes: bool = False,
 ) -> "Work":
-    from skillstill.models.remote import Endpoint
+    """Return the work of a large model. Unless `yes`, a person is asked before it costs anything to speak of.
 
+    Raise UsageError, that too if nobody is there to be asked.
+    """
     from skillstill_training.cli import output
-    from skillstill_training.cli.teachers import check_sending, qualified_teacher
+    from skillstill_training.cli.teachers import Employer, check_sending, large_model, qualified_teacher
 
-    endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
+    model = large_model(address)
     if recorded:
-        check_sending(endpoint, send)
+        check_sending(model, send)
+    is_free = not model.receiver and terms.price is None
+    agrees = output.print_forecast if yes or is_free else output.asked_after_forecast()
     return lambda on_progress: qualified_teacher(
         skill,
         run,
-        endpoint,
+        model,
         terms,
         recorded=recorded[:limit],
         limit=limit,
         offline=offline,
-        on_probe=output.print_probe,
-        on_score=output.print_teacher_score,
+        employer=Employer(output.print_probe, agrees, output.print_teacher_score),
         on_progress=on_progress,
     )
 

@@ -5,14 +5,16 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+from skillstill.errors import UsageError
 
 from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.evaluation.baseline import BaselineScore
@@ -24,6 +26,7 @@ from skillstill_training.stages.goals import GoalsListener, MadeGoals
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
+from skillstill_training.teachers.forecast import Forecast
 from skillstill_training.teachers.probe import TeacherScore
 from skillstill_training.teachers.recorded import RecordedGoals
 from skillstill_training.util.reasons import kind_of
@@ -58,18 +61,21 @@ def sampling_progress(workspaces: int | None = None) -> Iterator[GoalsListener]:
 @contextmanager
 def solving_progress() -> Iterator[OnProgress]:
     """Show how many are done, kept and dropped, with reasons, the tokens and the time left."""
-    last = time.monotonic()
-    with _bar() as bar:
-        task = bar.add_task("traces", total=None, note="")
+    last, bar = time.monotonic(), _bar()
+    task = bar.add_task("traces", total=None, note="")
 
-        def on_progress(progress: TraceProgress) -> None:
-            nonlocal last
-            bar.update(task, total=progress.goals, completed=progress.done, note=_note(progress))
-            if not _err.is_terminal and time.monotonic() - last >= EVERY:
-                last = time.monotonic()
-                _err.print(Text(f"{progress.done} of {progress.goals} goals, {_note(progress)}"))
+    def on_progress(progress: TraceProgress) -> None:
+        nonlocal last
+        bar.start()  # not before: a person may be asked something first
+        bar.update(task, total=progress.goals, completed=progress.done, note=_note(progress))
+        if not _err.is_terminal and time.monotonic() - last >= EVERY:
+            last = time.monotonic()
+            _err.print(Text(f"{progress.done} of {progress.goals} goals, {_note(progress)}"))
 
+    try:
         yield on_progress
+    finally:
+        bar.stop()
 
 
 def print_goals(made: MadeGoals, *, as_json: bool) -> None:
@@ -102,6 +108,26 @@ def print_goals(made: MadeGoals, *, as_json: bool) -> None:
 def print_probe(row: TraceRow) -> None:
     """Print one goal that a model teacher was measured on, as soon as it is done."""
     _err.print(Text(f"measured on {row.goal}: {'solved' if row.kept else row.reason}", style="dim"))
+
+
+def print_forecast(forecast: Forecast) -> bool:
+    """Print what a model teacher's work will take; True: it goes on."""
+    _err.print(Text(f"still to do: {forecast}"))
+    return True
+
+
+def asked_after_forecast() -> Callable[[Forecast], bool]:
+    """Return what prints a forecast and asks whether to go on. Raise UsageError if nobody is at a terminal."""
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "what a teacher costs is asked at a terminal, after its first goals: "
+            "without one, type `skillstill traces` with --yes"
+        )
+
+    def ask(forecast: Forecast) -> bool:
+        return print_forecast(forecast) and typer.confirm("Go on?", err=True)
+
+    return ask
 
 
 def print_teacher_score(score: TeacherScore) -> None:

@@ -1,26 +1,29 @@
 """A model teacher from first contact to traces: measured before it is paid, held to its budget, told of its score."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from anyio import to_thread
-from skillstill.errors import UsageError
+from skillstill.errors import TeacherError, UsageError
 from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import load_skill
-from skillstill.util.hosts import leads_here
 
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import TraceRow
-from skillstill_training.teachers.batch import OnProgress, TeachingProgress
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.batch import OnProgress, TeachingProgress, read_finished
+from skillstill_training.teachers.forecast import FIRST, Forecast
+from skillstill_training.teachers.large_models import AnthropicModel, EndpointModel, LargeModel
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
-from skillstill_training.teachers.probe import GOALS, MIN_SUCCESS, TeacherScore, probe
-from skillstill_training.teachers.recorded import RecordedGoal, solve_recorded
+from skillstill_training.teachers.model_teacher import ModelTeacher
+from skillstill_training.teachers.probe import GOALS, MIN_SUCCESS, TeacherScore, probe, probe_file
+from skillstill_training.teachers.recorded import ATTEMPTS, RecordedGoal, recorded_part, solve_recorded
 from skillstill_training.workspaces import workspace_roots
+
+NOT_AGREED = "nothing more was spent; what the teacher was measured on is kept, and the same command asks again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +38,69 @@ class TeacherTerms:
     at_once: int = 2
 
 
+@dataclass(frozen=True, slots=True)
+class Employer:
+    """Who is told how a teacher does, and asked whether it may go on for what that takes."""
+
+    on_probe: Callable[[TraceRow], None] = lambda row: None
+    agrees: Callable[[Forecast], bool] = lambda forecast: True
+    on_score: Callable[[TeacherScore], None] = lambda score: None
+
+
+def large_model(address: str) -> LargeModel:
+    """Return the model that `--teacher` names. Raise UsageError."""
+    kind, _, model = address.partition(":")
+    if kind == "claude-code":
+        from skillstill_training.teachers.claude_code import ClaudeCode  # late: with it comes mcp, which takes a second
+
+        return ClaudeCode(model)
+    if kind == "anthropic":
+        return AnthropicModel.named(model, os.environ)
+    return EndpointModel(Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", "")))
+
+
 async def qualified_teacher(
     skill_folder: Path,
     run: RunFolder,
-    endpoint: Endpoint,
+    model: LargeModel,
     terms: TeacherTerms,
     *,
     recorded: Sequence[RecordedGoal] = (),
     limit: int | None = None,
     offline: bool = False,
-    on_probe: Callable[[TraceRow], None] = lambda row: None,
-    on_score: Callable[[TeacherScore], None] = lambda score: None,
+    employer: Employer = Employer(),
     on_progress: OnProgress = lambda progress: None,
 ) -> TeachingProgress:
     """Measure the model on validation goals, then let it solve the training goals, or the `recorded` ones instead.
 
-    Raise TeacherError if it is too weak or cannot be reached, BudgetSpent if its probe took the whole budget.
+    After the first few goals, its employer hears what the rest will take, and is asked. Raise TeacherError if that is
+    too much, or if the model is too weak or cannot be reached, BudgetSpent if its probe took the whole budget.
     """
-    goals = [goal for goal in run.frozen_goals() if goal.split == "validation"]
-    with Ledger(run.path / "ledger.jsonl", terms.price, terms.budget) as ledger:
-        teacher = EndpointTeacher(load_skill(skill_folder), endpoint, ledger, samples=terms.samples)
-        on_score(score := await _score(skill_folder, run, teacher, goals, terms, offline, on_probe))
-        score.check()
+    goals = run.frozen_goals()
+    measured = [goal for goal in goals if goal.split == "validation"]
+    roots = await to_thread.run_sync(workspace_roots, skill_folder, {goal.workspace for goal in measured}, offline)
+    with Ledger(run.path / "ledger.jsonl", terms.price, terms.budget, model.tells_cost) as ledger:
+        teacher = ModelTeacher(load_skill(skill_folder), model, ledger, samples=terms.samples)
+
+        async def score(count: int) -> TeacherScore:
+            return await probe(
+                teacher,
+                measured,
+                roots,
+                probe_file(run.path, teacher),
+                count=count,
+                least=terms.least,
+                at_once=terms.at_once,
+                on_row=employer.on_probe,
+            )
+
+        first = await score(min(FIRST, terms.probed))
+        unmeasured = min(terms.probed, len(measured)) - first.goals
+        left = _recorded_left(run, teacher, recorded) if recorded else _goals_left(run, teacher, goals, limit)
+        if not employer.agrees(_forecast(teacher, left, unmeasured, at_least=ATTEMPTS if recorded else 1)):
+            raise TeacherError(NOT_AGREED)
+        employer.on_score(whole := await score(terms.probed))
+        whole.check()
         if recorded:
             return await solve_recorded(recorded, teacher, run, at_once=terms.at_once, on_progress=on_progress)
         return await make_traces(
@@ -70,28 +114,21 @@ async def qualified_teacher(
         )
 
 
-async def _score(
-    skill: Path,
-    run: RunFolder,
-    teacher: EndpointTeacher,
-    goals: Sequence[Goal],
-    terms: TeacherTerms,
-    offline: bool,
-    on_row: Callable[[TraceRow], None],
-) -> TeacherScore:
-    """Return the score of an earlier run in this folder, or measure it: a stage that goes on does not pay twice."""
-    if earlier := TeacherScore.load(run.path, teacher):
-        return earlier.model_copy(update={"least": terms.least})
-    roots = await to_thread.run_sync(workspace_roots, skill, {goal.workspace for goal in goals}, offline)
-    score = await probe(
-        teacher, goals, roots, count=terms.probed, least=terms.least, at_once=terms.at_once, on_row=on_row
-    )
-    score.save(run.path)
-    return score
+def _forecast(teacher: ModelTeacher, left: int, unmeasured: int, at_least: int) -> Forecast:
+    entries = [entry for entry in teacher.ledger.entries if entry.teacher == teacher.name]
+    return Forecast.of(entries, left, left * max(at_least, teacher.samples) + unmeasured)
 
 
-def check_sending(endpoint: Endpoint, allowed: bool) -> None:
+def _goals_left(run: RunFolder, teacher: ModelTeacher, goals: Sequence[Goal], limit: int | None) -> int:
+    asked = {goal.id for goal in [goal for goal in goals if goal.split == "train"][:limit]}
+    return len(asked - read_finished(run.part(teacher.name)).keys())
+
+
+def _recorded_left(run: RunFolder, teacher: ModelTeacher, goals: Sequence[RecordedGoal]) -> int:
+    return len({goal.id for goal in goals} - read_finished(recorded_part(run, teacher)).keys())
+
+
+def check_sending(model: LargeModel, allowed: bool) -> None:
     """Raise UsageError if the content of the user's own folders would leave this machine unasked."""
-    if not (allowed or leads_here(endpoint.url)):
-        host = urlsplit(endpoint.url).hostname
-        raise UsageError(f"{host} would be sent what is in the recorded folders: say --send if that is meant")
+    if model.receiver and not allowed:
+        raise UsageError(f"{model.receiver} would be sent what is in the recorded folders: say --send if that is meant")

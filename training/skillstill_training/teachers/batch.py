@@ -60,7 +60,7 @@ async def solve_all(
     `merged` is also written if a budget is spent. The file `part` is then kept, and the next run continues from it. It
     is kept, too, if goals have to be solved again, or if it contains goals that are not in `goals`.
     """
-    done = _read_finished(part)
+    done = read_finished(part)
     progress = TeachingProgress(goals=len(goals))
     for goal in goals:
         if goal.id in done:
@@ -84,7 +84,7 @@ async def solve_all(
     return progress
 
 
-def _read_finished(part: Path) -> dict[str, Rows]:
+def read_finished(part: Path) -> dict[str, Rows]:
     """Return the rows of an interrupted run by goal, and write them back without what has to be solved again.
 
     These are a torn last line, and goals for which the teacher could not be reached.

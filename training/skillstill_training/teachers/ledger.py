@@ -1,4 +1,4 @@
-"""The costs of a teacher behind an endpoint: counted by its server, limited by a budget, stored in `ledger.jsonl`."""
+"""The costs of a large model as teacher: counted by its server, limited by a budget, stored in `ledger.jsonl`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,24 +17,27 @@ Purpose = Literal["probe", "traces", "recorded"]
 
 
 class Price(Frozen):
-    """USD for a million tokens. Cached tokens cost the full price, because no server reports its discount."""
+    """USD for a million tokens that are read anew, read from the server's cache, or written."""
 
     prompt: float = Field(ge=0)
+    cached: float = Field(ge=0)
     completion: float = Field(ge=0)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse `IN/OUT`. Raises UsageError."""
+        """Parse `IN,CACHED,OUT`. Raises UsageError."""
         try:
-            prompt, completion = map(float, text.split("/"))
-            return cls(prompt=prompt, completion=completion)
+            prompt, cached, completion = map(float, text.split(","))
+            return cls(prompt=prompt, cached=cached, completion=completion)
         except ValueError as error:
             raise UsageError(
-                f"a price is IN/OUT, USD for a million tokens read and written, like 0.1/0.4; got {text!r}"
+                "a price is IN,CACHED,OUT, USD for a million tokens read anew, read from a cache and written, "
+                f"like 0.3,0.03,1.2; got {text!r}"
             ) from error
 
     def cost(self, usage: Usage) -> float:
-        return (usage.prompt * self.prompt + usage.completion * self.completion) / MILLION
+        read = (usage.prompt - usage.reused) * self.prompt + usage.reused * self.cached
+        return (read + usage.completion * self.completion) / MILLION
 
 
 class Budget(Frozen):
@@ -44,12 +47,12 @@ class Budget(Frozen):
     tokens: int | None = Field(default=None, gt=0)
 
     @classmethod
-    def parse(cls, usd: float | None, tokens: int | None) -> Self:
-        """Build a budget from command-line options. Raises UsageError."""
+    def parse(cls, text: str) -> Self:
+        """Parse `5usd`, `300000` tokens, or both with a comma in between; no text is no limit. Raises UsageError."""
         try:
-            return cls(usd=usd, tokens=tokens)
+            return cls(**dict(map(_limit, text.split(",") if text else ())))
         except ValueError as error:
-            raise UsageError("a budget is a number above 0") from error
+            raise UsageError(f"a budget is money or tokens above 0, like 5usd or 300000; got {text!r}") from error
 
     @property
     def is_limited(self) -> bool:
@@ -57,7 +60,10 @@ class Budget(Frozen):
 
 
 class LedgerEntry(Frozen):
-    """A line of the ledger: the usage of one attempt at one goal. `usd` is None if no price was given."""
+    """A line of the ledger: the usage of one attempt at one goal.
+
+    `usd` is what the model told or the price says; None if neither is known.
+    """
 
     when: datetime
     teacher: str
@@ -80,21 +86,26 @@ class Ledger:
     """Counts usage and costs, including the entries that are in its file already: a budget covers all of them.
 
     Use it as a context manager, which keeps the file open. Usage is counted after each request and written after each
-    attempt; if the process is killed, the usage of unfinished attempts is lost.
+    attempt; if the process is killed, the usage of unfinished attempts is lost. A model that tells its cost itself
+    needs no price, and tells it after each attempt.
     """
 
     file: Path
     price: Price | None = None
     budget: Budget = field(default_factory=Budget)
+    tells_cost: bool = False
+    entries: list[LedgerEntry] = field(default_factory=list)
     spent: Usage = field(default_factory=Usage)
     usd: float = 0.0
     requests: int = 0
     _appender: Appender = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Raise UsageError if there is a budget in USD and no price."""
-        if self.budget.usd is not None and self.price is None:
-            raise UsageError("a budget in USD needs the endpoint's price: give --price or use --budget-tokens")
+        """Raise UsageError if there is a budget in USD and nobody tells the price, or if two would."""
+        if self.tells_cost and self.price:
+            raise UsageError("this teacher tells its cost itself: leave --price out")
+        if self.budget.usd is not None and not self.knows_cost:
+            raise UsageError("a budget in USD needs the price of its model: give --price, or a budget in tokens")
         self._appender = Appender(self.file)
 
     def __enter__(self) -> Self:
@@ -102,6 +113,7 @@ class Ledger:
         for entry in self._earlier_entries():
             self._add(entry.usage, self._cost(entry.usage) if entry.usd is None else entry.usd)
             self.requests += entry.requests
+            self.entries.append(entry)
         self._appender.__enter__()
         return self
 
@@ -113,9 +125,18 @@ class Ledger:
         """The number of tokens that were read or written."""
         return self.spent.prompt + self.spent.completion
 
+    @property
+    def knows_cost(self) -> bool:
+        return self.price is not None or self.tells_cost
+
+    @property
+    def usd_left(self) -> float | None:
+        """USD that may still be spent; None if there is no limit."""
+        return None if self.budget.usd is None else max(0.0, self.budget.usd - self.usd)
+
     def check(self) -> None:
         """Raise BudgetSpent if nothing more may be spent."""
-        used = f"{self.tokens:,} tokens" + (f", {self.usd:.4f} USD" if self.price else "")
+        used = f"{self.tokens:,} tokens" + (f", {self.usd:.4f} USD" if self.knows_cost else "")
         if self.budget.tokens is not None and self.tokens >= self.budget.tokens:
             raise BudgetSpent(f"the budget of {self.budget.tokens:,} tokens is used up ({used}): {CONTINUE}")
         if self.budget.usd is not None and self.usd >= self.budget.usd:
@@ -126,12 +147,17 @@ class Ledger:
         self.requests += 1
         counted = usage or Usage()
         if self.budget.is_limited and not (counted.prompt or counted.completion):
-            raise TeacherError("the endpoint does not say how many tokens it used: no budget can be held to")
+            raise TeacherError("the teacher does not say how many tokens it used: no budget can be held to")
         self._add(counted, self._cost(counted))
 
     def write(self, entry: LedgerEntry) -> None:
-        """Append the entry of an attempt, which `count` has counted already. Raises StageError."""
-        self._appender.append([entry.model_copy(update={"usd": self._cost(entry.usage)})])
+        """Append the entry of an attempt, whose usage `count` has counted already. Raises StageError."""
+        if entry.usd is None:
+            entry = entry.model_copy(update={"usd": self._cost(entry.usage)})
+        else:
+            self.usd += entry.usd
+        self.entries.append(entry)
+        self._appender.append([entry])
 
     def _cost(self, usage: Usage) -> float | None:
         return self.price.cost(usage) if self.price else None
@@ -149,6 +175,12 @@ class Ledger:
 
 
 CONTINUE = "what is done is kept, and the same command with a larger budget goes on"
+
+
+def _limit(text: str) -> tuple[str, float | int]:
+    """Return a limit by the name of its field. Raises ValueError."""
+    number = text.strip().lower()
+    return ("usd", float(number.removesuffix("usd"))) if number.endswith("usd") else ("tokens", int(number))
 
 
 def sum_usage(usages: Iterable[Usage]) -> Usage:

@@ -5,7 +5,6 @@ better skill text.
 """
 
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,9 @@ from skillstill.errors import TeacherError
 from skillstill.types import Frozen
 
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.teacher import TraceRow
-from skillstill_training.util.jsonl import read_lines, write_text
+from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 from skillstill_training.util.tasks import each
 from skillstill_training.util.turns import interleave
 
@@ -30,11 +29,9 @@ class TeacherScore(Frozen):
     """The success of a teacher: the share of goals with a trace fit to learn from, with Wilson's 95 % interval.
 
     least       the success that is asked of a teacher
-    unreached   goals for which the endpoint failed; they are left out of the share
-    tokens      that were read or written
+    unreached   goals for which the model failed; they are left out of the share
     """
 
-    teacher: str
     model: str
     goals: int
     solved: int
@@ -44,9 +41,6 @@ class TeacherScore(Frozen):
     least: float
     reasons: tuple[tuple[str, int], ...] = ()
     unreached: int = 0
-    seconds: float = 0.0
-    tokens: int = 0
-    usd: float | None = None
 
     @property
     def is_too_weak(self) -> bool:
@@ -62,27 +56,12 @@ class TeacherScore(Frozen):
             why = "; ".join(f"{reason} ({count})" for reason, count in self.reasons)
             raise TeacherError(f"{self}, at least {self.least:.2f} is asked of a teacher. Commonest reasons: {why}")
 
-    @classmethod
-    def load(cls, folder: Path, teacher: EndpointTeacher) -> "TeacherScore | None":
-        """Return the saved score of this teacher, if there is one. Raises StageError if it cannot be read.
-
-        The file name is not unique: two long model names, or models of two servers, may share it. So the label is
-        compared as well.
-        """
-        file = folder / f"teacher-{teacher.name}.json"
-        scores = read_lines(file, cls) if file.exists() else []
-        return next((score for score in scores if score.model == teacher.label), None)
-
-    def save(self, folder: Path) -> Path:
-        """Write `teacher-NAME.json` into a run's folder and return its path. Raises StageError."""
-        write_text(file := folder / f"teacher-{self.teacher}.json", self.model_dump_json() + "\n")
-        return file
-
 
 async def probe(
-    teacher: EndpointTeacher,
+    teacher: ModelTeacher,
     goals: Sequence[Goal],
     roots: Mapping[str, Path],
+    file: Path,
     *,
     count: int = GOALS,
     least: float = MIN_SUCCESS,
@@ -91,27 +70,41 @@ async def probe(
 ) -> TeacherScore:
     """Run the teacher greedily on `count` of the goals, from all families in turn, and return its score.
 
-    `roots` are the folders of the workspaces. Raises BudgetSpent, and TeacherError if no goal could be measured. A weak
-    teacher raises nothing here, but in `TeacherScore.check`.
+    `roots` are the folders of the workspaces. The rows are kept in `file`: a goal is not measured again. Raises
+    BudgetSpent, and TeacherError if no goal could be measured. A weak teacher raises nothing here, but in
+    `TeacherScore.check`.
     """
-    rows: list[TraceRow] = []
-    start, tokens, usd = time.monotonic(), teacher.ledger.tokens, teacher.ledger.usd
+    chosen = interleave_families(goals, count)
+    rows = {row.goal: row for row in _earlier_rows(teacher, file)}
+    with Appender(file) as kept:
 
-    async def work(goal: Goal) -> None:
-        rows.append(await teacher.attempt(goal, roots[goal.workspace], 0, "probe"))
-        on_row(rows[-1])
+        async def work(goal: Goal) -> None:
+            rows[goal.id] = row = await teacher.attempt(goal, roots[goal.workspace], 0, "probe")
+            kept.append([] if row.transient else [row])
+            on_row(row)
 
-    await each(interleave_families(goals, count), work, at_once)
-    return _score(teacher, rows, least).model_copy(
-        update={
-            "seconds": round(time.monotonic() - start, 1),
-            "tokens": teacher.ledger.tokens - tokens,
-            "usd": teacher.ledger.usd - usd if teacher.ledger.price else None,
-        }
-    )
+        await each([goal for goal in chosen if goal.id not in rows], work, at_once)
+    return _score(teacher, [rows[goal.id] for goal in chosen], least)
 
 
-def _score(teacher: EndpointTeacher, rows: Sequence[TraceRow], least: float) -> TeacherScore:
+def probe_file(folder: Path, teacher: ModelTeacher) -> Path:
+    """Return where a run's folder keeps the rows of a teacher that is measured."""
+    return folder / f"probe.{teacher.name}.jsonl"
+
+
+def _earlier_rows(teacher: ModelTeacher, file: Path) -> Sequence[TraceRow]:
+    """Return the rows of this teacher.
+
+    The file name is not unique: two long model names, or models of two servers, may share it. So the label is compared
+    as well.
+    """
+    if not file.exists():
+        return ()
+    write_lines(file, rows := read_lines(file, TraceRow, torn=True))
+    return [row for row in rows if row.trace and row.trace.model == teacher.label]
+
+
+def _score(teacher: ModelTeacher, rows: Sequence[TraceRow], least: float) -> TeacherScore:
     measured = [row for row in rows if not row.transient]
     if not measured:
         why = rows[0].reason if rows else "there are no goals"
@@ -119,7 +112,6 @@ def _score(teacher: EndpointTeacher, rows: Sequence[TraceRow], least: float) -> 
     solved = sum(row.kept for row in measured)
     low, high = wilson_interval(solved, len(measured))
     return TeacherScore(
-        teacher=teacher.name,
         model=teacher.label,
         goals=len(measured),
         solved=solved,

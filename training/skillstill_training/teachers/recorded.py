@@ -26,7 +26,7 @@ from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers.agreement import agree
 from skillstill_training.teachers.batch import OnProgress, TeachingProgress, solve_all, strip_timing
-from skillstill_training.teachers.endpoint import EndpointTeacher, escalation_reason, unfit_reason
+from skillstill_training.teachers.model_teacher import ModelTeacher, escalation_reason, unfit_reason
 from skillstill_training.teachers.redaction import redact
 from skillstill_training.teachers.teacher import TraceRow
 from skillstill_training.teachers.transcripts import Delegation, read_transcripts
@@ -142,7 +142,7 @@ def _utf8(text: str) -> str:
 
 async def solve_recorded(
     goals: Sequence[RecordedGoal],
-    teacher: EndpointTeacher,
+    teacher: ModelTeacher,
     run: RunFolder,
     *,
     at_once: int = 2,
@@ -150,10 +150,10 @@ async def solve_recorded(
 ) -> TeachingProgress:
     """Let a model teacher answer each goal at least twice, and write the rows to `2-recorded.jsonl`. Raises StageError.
 
-    What the tools show of the folders is sent to the endpoint. The caller has to ask the user whether it may.
+    What the tools show of the folders is sent to the model. The caller has to ask the user whether it may.
     """
     write_lines(run.recorded_goals, goals)
-    part = run.path / f"2-recorded.{teacher.name}.part.jsonl"
+    part = recorded_part(run, teacher)
 
     async def solve(goal: RecordedGoal) -> Sequence[TraceRow]:
         return [strip_timing(row, goal.cwd) for row in await _attempts(goal, teacher)]
@@ -161,7 +161,12 @@ async def solve_recorded(
     return await solve_all(goals, solve, part, run.recorded_traces, teacher.name, at_once, on_progress)
 
 
-async def _attempts(goal: RecordedGoal, teacher: EndpointTeacher) -> Sequence[TraceRow]:
+def recorded_part(run: RunFolder, teacher: ModelTeacher) -> Path:
+    """Return where the rows of the goals stand until all are answered."""
+    return run.path / f"2-recorded.{teacher.name}.part.jsonl"
+
+
+async def _attempts(goal: RecordedGoal, teacher: ModelTeacher) -> Sequence[TraceRow]:
     if reason := _workspace_problem(goal.cwd):
         return [TraceRow(goal=goal.id, teacher=teacher.name, kept=False, reason=reason)]
     rows: list[TraceRow] = []

@@ -1,4 +1,4 @@
-"""Retries for a model behind an endpoint. Every request is counted in the ledger."""
+"""Retries for a large model. Every request is counted in the ledger."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class RetryingModel:
 
     usages    of each request that was answered
     failure   the error of the last request; None if a retry succeeded, or if the context was full
-    stop      the error that ends all runs: the budget is spent, or the endpoint does not report usage
+    stop      the error that ends all runs: the budget is spent, or the model cannot be used
     """
 
     def __init__(self, model: Model, ledger: Ledger, policy: RetryPolicy) -> None:

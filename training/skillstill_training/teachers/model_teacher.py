@@ -1,27 +1,28 @@
-"""The `model` teacher: any OpenAI-compatible chat endpoint solves goals in our own loop, with our own tools.
+"""The `model` teacher: a large model solves goals in our own loop, with our own tools.
 
 Its prompt is that of an untrained model, with the skill's full text. Its run is recorded as a trace like any other. The
 stage `dataset` replaces the text by the one line that the student will see.
 """
 
 import hashlib
-import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from skillstill.errors import TeacherError
-from skillstill.models.remote import GREEDY, Endpoint, RemoteChat, Sampling
+from skillstill.models.remote import GREEDY, Sampling
 from skillstill.run.loop import ANSWER_CHARACTERS
 from skillstill.skills.skill import Limits, Skill
-from skillstill.types import Trace
+from skillstill.types import Trace, Usage
 
 from skillstill_training import episode
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.episode import EpisodeTask
+from skillstill_training.teachers.large_models import LargeModel, Priced
 from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose, sum_usage
 from skillstill_training.teachers.retries import RetryingModel, RetryPolicy
 from skillstill_training.teachers.teacher import TraceRow
@@ -42,11 +43,14 @@ def widen_limits(limits: Limits) -> Limits:
 
 
 @dataclass
-class EndpointTeacher:
-    """Makes `samples` attempts at each goal: the first is greedy, each other has `temperature` and its own seed."""
+class ModelTeacher:
+    """Makes `samples` attempts at each goal: the first is greedy, each other has `temperature` and its own seed.
+
+    Models that know neither draw all of them alike.
+    """
 
     skill: Skill
-    endpoint: Endpoint
+    model: LargeModel
     ledger: Ledger
     samples: int = 1
     temperature: float = TEMPERATURE
@@ -58,12 +62,12 @@ class EndpointTeacher:
 
     @property
     def name(self) -> str:
-        """A name that fits into a file name."""
-        return f"model-{re.sub(r'[^a-z0-9.]+', '-', self.endpoint.model.lower()).strip('-.')[:60]}"
+        """Return a name that fits into a file name."""
+        return self.model.name
 
     @property
     def label(self) -> str:
-        return f"endpoint:{self.endpoint.url}#{self.endpoint.model}"
+        return self.model.label
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
         """Attempt the goal `samples` times. Raises BudgetSpent and TeacherError; its rows are then lost."""
@@ -82,14 +86,10 @@ class EndpointTeacher:
     async def run(self, task: EpisodeTask, root: Path, sample: int, purpose: Purpose) -> TraceRow:
         """Run one sample without judging it. Raises BudgetSpent and TeacherError."""
         self.ledger.check()
-        async with RemoteChat(self.endpoint, self._sampling(task, sample), seconds=self.retries.request) as remote:
-            model = RetryingModel(remote, self.ledger, self.retries)
-            try:
-                trace = await episode.solve(
-                    task, self._widened_skill, model, root, self.label, told=self.skill.instructions
-                )
-            finally:
-                self.ledger.write(self._entry(model, task, sample, purpose))
+        async with self._opened(task, sample, purpose) as model:
+            trace = await episode.solve(
+                task, self._widened_skill, model, root, self.label, told=self.skill.instructions
+            )
         if model.stop:
             raise model.stop
         why = str(model.failure or (trace.report.answer if trace.report.status == "failed" else ""))
@@ -97,6 +97,22 @@ class EndpointTeacher:
         return TraceRow(
             goal=task.id, sample=sample, teacher=self.name, kept=False, reason=why, transient=bool(why), trace=trace
         )
+
+    @asynccontextmanager
+    async def _opened(self, task: EpisodeTask, sample: int, purpose: Purpose) -> AsyncIterator[RetryingModel]:
+        """Return the model for one attempt. Once it is closed, and has told its cost, that goes into the ledger."""
+        sampling, seconds = self._sampling(task, sample), self.retries.request
+        async with AsyncExitStack() as stack:
+            opened = await stack.enter_async_context(
+                self.model.open(sampling, seconds=seconds, usd=self.ledger.usd_left)
+            )
+            model = RetryingModel(opened, self.ledger, self.retries)
+            try:
+                yield model
+            finally:
+                await stack.aclose()
+                usd = opened.usd if isinstance(opened, Priced) else None
+                self.ledger.write(self._entry(model.usages, usd, task, sample, purpose))
 
     @property
     def _widened_skill(self) -> Skill:
@@ -109,26 +125,29 @@ class EndpointTeacher:
         digest = hashlib.sha256(f"{self.seed}/{task.id}/{sample}".encode()).digest()
         return Sampling(self.temperature, int.from_bytes(digest[:4]) >> 1)  # a signed 32-bit number everywhere
 
-    def _entry(self, model: RetryingModel, task: EpisodeTask, sample: int, purpose: Purpose) -> LedgerEntry:
-        usage = sum_usage(model.usages)
+    def _entry(
+        self, usages: Sequence[Usage], usd: float | None, task: EpisodeTask, sample: int, purpose: Purpose
+    ) -> LedgerEntry:
+        usage = sum_usage(usages)
         return LedgerEntry(
             when=datetime.now(UTC),
             teacher=self.name,
             purpose=purpose,
             goal=task.id,
             sample=sample,
-            requests=len(model.usages),
+            requests=len(usages),
             prompt=usage.prompt,
             cached=usage.reused,
             completion=usage.completion,
+            usd=usd,
         )
 
     def _count_failure(self, failure: str) -> None:
-        """Count the failures of the endpoint in a row. Raises TeacherError if there are too many."""
+        """Count the failures of the model in a row. Raises TeacherError if there are too many."""
         self._failed = self._failed + 1 if failure else 0
         if self._failed >= self.failures:
             raise TeacherError(
-                f"the endpoint failed {self._failed} times in a row, at last so: {failure}; what is done is kept: "
+                f"the teacher failed {self._failed} times in a row, at last so: {failure}; what is done is kept: "
                 "run the same command again when it works"
             )
 
