@@ -1,0 +1,48 @@
+"""`delegate`: one tool over all subagents. Its definition costs the same however many there are."""
+
+from typing import Any, Literal
+
+from mcp.types import Tool as McpTool
+from pydantic import Field, ValidationError
+
+from skillstill.errors import UsageError
+from skillstill.server import wire
+from skillstill.types import PROMPT_CHARACTERS, Frozen, lean_schema
+from skillstill.util.text import one_line
+
+NAME = "delegate"
+Expose = Literal["each", "delegate", "both"]
+DESCRIPTION = (
+    "Hand a question about the files of the workspace to the local subagent that it is for: code, logs, tables or what "
+    "else is installed. Its reading costs you nothing. Answers with path:line evidence and says which subagent it was; "
+    "or says at once that none fits, with likely places. Read-only, local."
+)
+
+
+class Task(Frozen):
+    """What a caller sends. `workspace` is a part of the folder that is served."""
+
+    task: str = Field(min_length=1, max_length=PROMPT_CHARACTERS, description="One self-contained question")
+    workspace: str = Field(default="", max_length=300, description="File or folder in the workspace to look in")
+
+
+def task(arguments: dict[str, Any]) -> Task:
+    """Raise UsageError in one sentence."""
+    try:
+        return Task.model_validate(arguments)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "arguments"
+        raise UsageError(one_line(f"{where}: {first['msg']}; expected a task and perhaps a workspace", 200)) from error
+
+
+def tool(*, may_write: bool) -> McpTool:
+    """Return its definition: 179 tokens of the default base. A schema of its output would be 134 more."""
+    return McpTool(
+        name=NAME,
+        title="Delegate",
+        description=DESCRIPTION,
+        input_schema=lean_schema(Task),
+        annotations=wire.annotations("Delegate", may_write=may_write),
+        _meta={"anthropic/alwaysLoad": True},
+    )
