@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from skillstill.models.remote import Endpoint
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.large_models import EndpointModel
 from skillstill_training.teachers.ledger import Ledger, Price
+from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.retries import RetryPolicy
 
 from tests.scenes import move_home, write
@@ -71,7 +72,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.jsonl", Price.parse("1/10")) as opened:
+    with Ledger(tmp_path / "ledger.jsonl", Price.parse("1,1,10")) as opened:
         yield opened
 
 
@@ -79,9 +80,9 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def teacher(server: OpenAiServer, ledger: Ledger) -> Make:
     def made(
         ledger: Ledger = ledger, retries: RetryPolicy = QUICK, samples: int = 1, failures: int = 20
-    ) -> EndpointTeacher:
-        endpoint = Endpoint(server.url, "Org/Big-Model:7b")
-        return EndpointTeacher(SKILL, endpoint, ledger, samples=samples, retries=retries, failures=failures)
+    ) -> ModelTeacher:
+        endpoint = EndpointModel(Endpoint(server.url, "Org/Big-Model:7b"))
+        return ModelTeacher(SKILL, endpoint, ledger, samples=samples, retries=retries, failures=failures)
 
     return made
 

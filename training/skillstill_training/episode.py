@@ -12,7 +12,7 @@ from skillstill.run import loop
 from skillstill.run.finish import finish
 from skillstill.run.leads import with_index_leads
 from skillstill.skills.skill import Skill
-from skillstill.types import DialectName, Model, Trace
+from skillstill.types import DialectName, Model, Receipt, Trace
 from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.attempt import Attempt
@@ -85,8 +85,13 @@ def code_hash(skill: Skill) -> str:
     return hash_parts(judges_hash(), ORACLE_VERSION, behaviour_hash(skill))
 
 
+def _timeless_receipt(receipt: Receipt) -> Receipt:
+    calls = tuple(map(_timeless_receipt, receipt.calls))
+    return receipt.model_copy(update={"seconds": 0.0, "calls": calls})
+
+
 def timeless(trace: Trace, workspace: str) -> Trace:
     """Return the trace without clock and machine: the same work gives the same bytes."""
-    receipts = tuple(receipt.model_copy(update={"seconds": 0.0}) for receipt in trace.receipts)
+    receipts = tuple(map(_timeless_receipt, trace.receipts))
     tally = trace.tally.model_copy(update={"seconds": 0.0})
     return trace.model_copy(update={"created": TIMELESS, "workspace": workspace, "receipts": receipts, "tally": tally})

@@ -67,7 +67,7 @@ def test_what_it_solves_twice_becomes_a_family_and_the_rest_is_listed_with_its_r
         *solves("index_path", "It is /srv (main.ini:2)."),
     )
     folder = tmp_path / "settings-finder"
-    teacher = ("--teacher", f"{server.url}#big", "--price", "1/2")
+    teacher = ("--teacher", f"{server.url}#big", "--price", "1,1,2")
     code, out, _ = design(SETTINGS, "-o", str(folder), *services(tmp_path / "src"), *teacher, *COMMON, "--json")
     told = json.loads(out)
     assert (code, server.turns) == (0, [])
@@ -133,7 +133,7 @@ def test_a_check_that_accepts_everything_at_once_is_rejected(design: Run, server
 
 def test_a_spent_budget_ends_it_and_keeps_nothing_half_asked(design: Run, server: OpenAiServer, tmp_path: Path) -> None:
     server.says(tree("value of one key"))
-    teacher = ("--teacher", f"{server.url}#big", "--budget-tokens", "20")
+    teacher = ("--teacher", f"{server.url}#big", "--budget", "20")
     code, _, err = design(SETTINGS, "-o", str(tmp_path / "finder"), *services(tmp_path / "src"), *teacher, *COMMON)
     assert (code, "the budget of 20 tokens is used up" in err) == (1, True)
 

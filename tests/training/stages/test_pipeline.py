@@ -327,6 +327,6 @@ def test_a_skill_without_goals_is_not_verifiable(train: Train, settings: Path, t
     (settings / "goals.py").unlink()
     ending, watch = train(watch := Watch()), watch
     assert ending.verdict == "not verifiable"
-    assert ending.why.endswith("has no goals.py: nothing could check an answer")
+    assert ending.why.endswith("has neither goals.py nor kinds.toml: nothing could check an answer")
     assert not watch.done
     assert not list((tmp_path / "runs" / "settings").iterdir())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from skillstill.console.options import Json
 
-from skillstill_training.cli.data import Offline, Rates
+from skillstill_training.cli.data import Offline, Rates, Spending
 
 if TYPE_CHECKING:
     from skillstill.library.definition import Definition
@@ -27,6 +27,9 @@ def design(
         list[Path] | None,
         typer.Option("--workspace", "-w", help="A folder that it works on; three or more, the last for the test."),
     ] = None,
+    kinds: Annotated[
+        Path | None, typer.Option(help="A kinds.toml: questions that you declare, each with a query for what is right.")
+    ] = None,
     few: Annotated[
         int, typer.Option(min=0, help="Goals a family and split that are drawn to prove it; 0 proves nothing.")
     ] = 2,
@@ -37,8 +40,7 @@ def design(
     questions: Annotated[int, typer.Option(min=1, max=20, help="Questions for a topic and workspace.")] = 4,
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Questions that it tries at the same time.")] = 2,
     price: Rates = "",
-    budget: Annotated[float | None, typer.Option(help="USD that may be spent.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(help="Tokens that may be spent.")] = None,
+    budget: Spending = "",
     send: Annotated[bool, typer.Option("--send", help="Your folders may be sent to another machine.")] = False,
     offline: Offline = False,
     json: Json = False,
@@ -50,18 +52,20 @@ def design(
     import anyio
 
     from skillstill_training.cli import design_output, output
+    from skillstill_training.design.declared import read_declared
     from skillstill_training.design.draft import draft_design, target
     from skillstill_training.design.made import make
     from skillstill_training.design.proposals import ProposalLimits
     from skillstill_training.teachers.ledger import Budget
 
-    definition = _definition(skill)
+    definition = definition_of(skill)
     place = target(out or Path(definition.name))
-    drawn = draft_design(definition, place.name, workspace or (), has_teacher=bool(teacher))
+    declared = read_declared(kinds.expanduser()) if kinds else None
+    drawn = draft_design(definition, place.name, workspace or (), declared, has_teacher=bool(teacher))
     design_output.print_plan(drawn)
     proposer = None
     if teacher:
-        terms, spent = ProposalLimits(topics, questions, at_once), Budget.parse(budget, budget_tokens)
+        terms, spent = ProposalLimits(topics, questions, at_once), Budget.parse(budget)
         proposer = _proposer(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
     with output.sampling_progress() as listener:
         made = anyio.run(
@@ -93,12 +97,13 @@ def _proposer(
     from skillstill_training.cli.teachers import check_sending
     from skillstill_training.design.proposals import propose
     from skillstill_training.sampling.setup import workspaces_of
+    from skillstill_training.teachers.large_models import EndpointModel
     from skillstill_training.teachers.ledger import Ledger, Price
     from skillstill_training.workspaces import load_sources
 
     endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
     if own:
-        check_sending(endpoint, send)
+        check_sending(EndpointModel(endpoint), send)
     parsed = Price.parse(price) if price else None
 
     async def proposer(design: "Design", folder: Path) -> "Design":
@@ -111,7 +116,7 @@ def _proposer(
     return proposer
 
 
-def _definition(skill: str) -> "Definition":
+def definition_of(skill: str) -> "Definition":
     """Raise LibraryError if there is no such definition, UsageError if there are several."""
     from skillstill.errors import UsageError
     from skillstill.library.lookup import definitions_of

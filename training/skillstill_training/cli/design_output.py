@@ -43,6 +43,7 @@ def print_design(made: MadeSkill, few: int, *, as_json: bool) -> None:
     why = {one.name: one.why for one in design.families} | {
         name: f"proposed: {topic}" for name, topic in topics.items()
     }
+    why |= {one.name: "declared in kinds.toml" for one in design.declared.kinds} if design.declared else {}
     for name, reason in why.items():
         table.add_row(name, *(str(counts.get(name, {}).get(split, 0)) for split in SPLITS), one_line(reason, WIDTH))
     _out.print(table)

@@ -9,10 +9,14 @@ from skillstill.console.options import Json
 
 from skillstill_training.cli.data import (
     Offline,
+    Rates,
     Ray,
     Run,
     Runs,
     Skill,
+    Spending,
+    TeacherName,
+    Yes,
     construct_traces,
     run_folder,
     skill_folder,
@@ -22,6 +26,7 @@ from skillstill_training.cli.data import (
 if TYPE_CHECKING:
     from skillstill.types import ModelFile
 
+    from skillstill_training.cli.teachers import TeacherTerms
     from skillstill_training.executors.executor import Executor
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import Teach
@@ -227,10 +232,10 @@ def train(
         Path | None, typer.Option("--run", help="The run folder.", show_default="the newest by today's recipe")
     ] = None,
     base: Base = None,
-    teacher: Annotated[
-        str,
-        typer.Option(help="constructed, or an OpenAI-compatible server as URL#MODEL; key: SKILLSTILL_ENDPOINT_KEY."),
-    ] = "constructed",
+    teacher: TeacherName = "constructed",
+    price: Rates = "",
+    budget: Spending = "",
+    yes: Yes = False,
     minutes: Minutes = None,
     processes: Processes = 1,
     larger: Larger = None,
@@ -260,7 +265,7 @@ def train(
     into = registry or registry_of(folder)
     with run_dir.alone(), executor_at(ray) as executor, release_output.stage_screen() as screen:
         order = TrainingOrder(
-            teach=_teach(folder, teacher, offline, executor),
+            teach=_teach(folder, teacher, offline, executor, terms=_terms(price, budget), yes=yes),
             registry=into,
             base=base,
             larger=larger,
@@ -316,17 +321,31 @@ def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "Mo
     return noted or _base(given_base, skill)
 
 
-def _teach(skill: Path, teacher: str, offline: bool, executor: "Executor") -> "Teach":
+def _terms(price: str, budget: str) -> "TeacherTerms":
+    """Raise UsageError."""
+    from skillstill_training.cli.teachers import TeacherTerms
+    from skillstill_training.teachers.ledger import Budget, Price
+
+    return TeacherTerms(price=Price.parse(price) if price else None, budget=Budget.parse(budget))
+
+
+def _teach(
+    skill: Path,
+    teacher: str,
+    offline: bool,
+    executor: "Executor",
+    *,
+    terms: "TeacherTerms | None" = None,
+    yes: bool = False,
+) -> "Teach":
     """Return who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
-
-    from skillstill_training.cli.teachers import TeacherTerms
 
     def teach(run: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
         if teacher == "constructed":
             work = construct_traces(skill, run, None, os.cpu_count() or 1, offline, executor)
         else:
-            work = teach_traces(skill, run, teacher, TeacherTerms(), (), None, False, offline)
+            work = teach_traces(skill, run, teacher, terms or _terms("", ""), (), None, False, offline, yes=yes)
         return anyio.run(work, on_progress)
 
     return teach

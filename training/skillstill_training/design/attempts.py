@@ -12,12 +12,12 @@ from skillstill_training.design.questions import Candidate, goal_of
 from skillstill_training.design.soft import Soft
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.agreement import agree
-from skillstill_training.teachers.endpoint import EndpointTeacher, escalation_reason, unfit_reason
+from skillstill_training.teachers.model_teacher import ModelTeacher, escalation_reason, unfit_reason
 
 ATTEMPTS, NEEDED = 3, 2
 
 
-async def try_candidates(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | Soft | str:
+async def try_candidates(one: Candidate, teacher: ModelTeacher, root: Path) -> Proposed | Soft | str:
     """Return what is kept of it, by its check or by agreement; or why nothing is.
 
     Raise BudgetSpent and TeacherError.
@@ -25,7 +25,7 @@ async def try_candidates(one: Candidate, teacher: EndpointTeacher, root: Path) -
     return await _check(one, teacher, root) if one.check else await _count_agreeing(one, teacher, root)
 
 
-async def _check(one: Candidate, teacher: EndpointTeacher, root: Path) -> Proposed | str:
+async def _check(one: Candidate, teacher: ModelTeacher, root: Path) -> Proposed | str:
     goal, rows = goal_of(one, teacher.skill.name), list[TraceRow]()
     while len(rows) < ATTEMPTS and _undecided(rows):
         rows.append(await teacher.attempt(goal, root, len(rows), "probe"))
@@ -53,7 +53,7 @@ def _commonest(rows: Sequence[TraceRow]) -> str:
     return Counter(row.reason for row in rows if not row.kept).most_common(1)[0][0]
 
 
-async def _count_agreeing(one: Candidate, teacher: EndpointTeacher, root: Path) -> Soft | str:
+async def _count_agreeing(one: Candidate, teacher: ModelTeacher, root: Path) -> Soft | str:
     rows = [await teacher.run(one, root, sample, "probe") for sample in range(ATTEMPTS)]
     fit = [attempt for row in rows if row.trace and not row.transient and (attempt := _fit(row.trace))]
     likes = [sum(other is attempt or agree(attempt, other).passed for other in fit) for attempt in fit]

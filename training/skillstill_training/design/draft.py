@@ -15,6 +15,7 @@ from skillstill.tools import TOOLS
 
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.borrowing import lender, tools_of
+from skillstill_training.design.declared import Declared
 from skillstill_training.design.family_choice import ChosenFamily, choose
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.workspaces import declared_sources
@@ -31,6 +32,7 @@ class Design:
     """All that the folder is made of. `workspaces` are the user's own; without any, those of the lender serve.
 
     lender     the skill that it borrows from; empty if it resembles none
+    declared   the kinds of questions that its user wrote down
     dropped    families that were chosen and yield nothing, with the reason
     rejected   questions that a teacher proposed, with the reason
     """
@@ -41,6 +43,7 @@ class Design:
     lender: str
     families: tuple[ChosenFamily, ...]
     workspaces: tuple[Source, ...] = ()
+    declared: Declared | None = None
     dropped: tuple[tuple[str, str], ...] = ()
     proposed: tuple[Proposed, ...] = ()
     soft: tuple[Soft, ...] = ()
@@ -50,7 +53,13 @@ class Design:
     def tools(self) -> tuple[str, ...]:
         """Return the tools that cover what it declares or needs, and those that the borrowed plans use."""
         wanted = {*self.assessment.tools.ours, *(self.lent.tools if self.lender else ())} or set(LOOKING)
+        wanted |= {*self.declared.tools} if self.declared else set()
         return tuple(name for name in dict.fromkeys((*TOOLS, *self.brought)) if name in wanted)
+
+    @property
+    def is_askable(self) -> bool:
+        """Return whether anything can be asked of it."""
+        return bool(self.families or self.proposed or self.declared)
 
     @property
     def brought(self) -> tuple[str, ...]:
@@ -74,16 +83,21 @@ class Design:
 
 
 def draft_design(
-    definition: Definition, name: str, folders: Sequence[Path] = (), *, has_teacher: bool = False
+    definition: Definition,
+    name: str,
+    folders: Sequence[Path] = (),
+    declared: Declared | None = None,
+    *,
+    has_teacher: bool = False,
 ) -> Design:
     """Return what can be drafted by rules alone, for own folders if there are any.
 
-    `has_teacher`: a teacher will propose more.
+    `declared` kinds make a skill verifiable whatever its text says. `has_teacher`: a teacher will propose more.
     Raise GateError if the skill cannot be distilled, UsageError if something is missing for a draft.
     """
     _check_name(name)
     assessment = assess(definition)
-    if assessment.verdict not in FIT:
+    if assessment.verdict not in FIT and not declared:
         raise GateError(_refusal(assessment))
     lent = "" if assessment.archetype == "none" else assessment.archetype
     families = choose(definition, assessment.archetype)
@@ -94,10 +108,13 @@ def draft_design(
         raise UsageError(
             f"{name} resembles none of our skills: name three or more folders that it works on (--workspace)"
         )
-    if not (families or has_teacher):
-        raise UsageError("no family of ours asks about such folders: let a model propose some (--teacher URL#MODEL)")
+    if not (families or has_teacher or declared):
+        raise UsageError(
+            "no family of ours asks about such folders: declare kinds of questions (--kinds kinds.toml), or let a "
+            "model propose some (--teacher URL#MODEL)"
+        )
     workspaces = declared_sources(folders, steps) if folders else ()
-    return Design(name, definition, assessment, lent, families, workspaces)
+    return Design(name, definition, assessment, lent, families, workspaces, declared)
 
 
 def _check_name(name: str) -> None:

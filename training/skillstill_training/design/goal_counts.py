@@ -16,6 +16,7 @@ def count_goals(design: Design, lent: Counts) -> tuple[Mapping[Split, int], Coun
     Of what was proposed there is no more than that: the borrowed families make up for it.
     """
     trained = [one.name for one in design.families if not one.held_out]
+    trained += [one.name for one in design.declared.kinds if not one.held_out] if design.declared else []
     proposed = dict(_proposed(design))
     plan = GoalConfig(families={name: lent[name] for name in [one.name for one in design.families] if name in lent})
     lacking = EvaluationConfig().calibration - sum(one["validation"] for one in proposed.values())

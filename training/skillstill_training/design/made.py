@@ -55,7 +55,7 @@ async def make(
 
 def _left(design: Design, proven: Proven) -> Design:
     left = design.without(proven.dropped)
-    if not (left.families or left.proposed):
+    if not left.is_askable:
         name, why = proven.dropped[0]
         raise GoalsError(f"none of its {len(proven.dropped)} families yields goals in these workspaces; {name}: {why}")
     return left

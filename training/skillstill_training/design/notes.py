@@ -26,6 +26,9 @@ def _lines(design: Design) -> Iterator[str]:
     if design.families:
         yield f"\n## Families borrowed from {design.lender}\n"
         yield from (f"- `{one.name}`: {one_line(one.means, LINE)} ({one.why})" for one in design.families)
+    if design.declared:
+        yield "\n## Declared kinds\nThe gold of each is a query over the facts of a workspace.\n"
+        yield from (f"- `{one.name}`: {one_line(one.means, LINE)}" for one in design.declared.kinds)
     yield from _proposed(design)
     yield from _listed("Dropped: they yield nothing here", design.dropped)
     yield from _listed("Rejected questions", design.rejected[:REJECTED])

@@ -23,8 +23,9 @@ from skillstill_training.design.questions import PROMPT, Candidate, candidates
 from skillstill_training.design.screen import screen_candidates
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
-from skillstill_training.teachers.endpoint import EndpointTeacher
+from skillstill_training.teachers.large_models import EndpointModel
 from skillstill_training.teachers.ledger import Ledger
+from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.util.tasks import each
 from skillstill_training.workspaces import BuiltWorkspace
@@ -72,7 +73,7 @@ async def propose(
     """
     found = Proposals()
     asker = Asker(endpoint, ledger, terms.retries)
-    teacher = EndpointTeacher(skill, endpoint, ledger, retries=terms.retries)
+    teacher = ModelTeacher(skill, EndpointModel(endpoint), ledger, retries=terms.retries)
     roots = {built.name: built.root for built in workspaces}
     try:
         asked = await _questions(design, workspaces, asker, terms, found.rejected, on_told)
@@ -154,7 +155,7 @@ def _asked_about(workspaces: Sequence[BuiltWorkspace], at: int) -> Iterator[Buil
 
 async def _try(
     asked: Sequence[Candidate],
-    teacher: EndpointTeacher,
+    teacher: ModelTeacher,
     roots: dict[str, Path],
     terms: ProposalLimits,
     found: Proposals,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 from skillstill.util.text import clean, one_line
 
+from skillstill_training.authoring.kinds import Form
 from skillstill_training.design import tomltext
 from skillstill_training.design.draft import Design
 from skillstill_training.design.family_choice import Answer
@@ -22,6 +23,14 @@ FORMS: Mapping[Answer, str] = {
     "rows": "rows",
     "quoted": "the text, quoted",
     "absent": "or a plain no",
+    "declined": "`escalate: `",
+}
+DECLARED_FORMS: Mapping[Form, str] = {
+    "value": "one value",
+    "list": "all of them, no others",
+    "count": "a number",
+    "place": "`path:line`",
+    "none": "a plain no",
     "declined": "`escalate: `",
 }
 RULES = """\
@@ -72,6 +81,8 @@ def _asked(design: Design) -> Iterator[str]:
     for one in design.families:
         means = one.means.replace("{", "").replace("}", "").rstrip(".")
         yield f"{means} ({', '.join(FORMS[kind] for kind in one.answers)})"
+    for kind in design.declared.kinds if design.declared else ():
+        yield f"{kind.means.replace('{', '').replace('}', '').rstrip('.')} ({DECLARED_FORMS[kind.form]})"
     for topic in dict.fromkeys(one.topic for one in design.proposed):
         kinds = dict.fromkeys(one.check.kind for one in design.proposed if one.topic == topic)
         yield f"{topic} ({', '.join(FORMS[kind] for kind in kinds)})"
@@ -87,6 +98,7 @@ def subagent_toml(design: Design) -> str:
             "# Drafted: look at the one line that a tuned model is told in place of SKILL.md.",
             f"system = {tomltext.value(_system(design.definition.description or design.definition.title))}",
             f"tools = {tomltext.value(design.tools)}",
+            *([f"readers = {tomltext.value(design.declared.readers)}"] if design.declared else []),
             '\n[workspace]\nmode = "read"',
             f"\n[limits]\nsteps = {limits.steps}\nturn_tokens = {limits.turn_tokens}\ntokens = {limits.tokens + more}",
             f"seconds = {limits.seconds:g}\ncontext = {limits.context * (2 if more else 1)}",

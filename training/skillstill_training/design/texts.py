@@ -8,6 +8,7 @@ from typing import Any
 from skillstill.types import Frozen
 
 from skillstill_training.authoring.families import load_families, load_wordings
+from skillstill_training.authoring.kinds import FILE as KINDS
 from skillstill_training.authoring.proposed import FILE as PROPOSED
 from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
 from skillstill_training.design import soft, tomltext
@@ -34,13 +35,27 @@ absent = {}
 [dataset]
 abstain = 0
 """
+OWN_EVALUATION: Mapping[str, Any] = {"arms": ["baseline", "stock", "ours"], "field": 0}
+DECLARED_BASELINE = '''\
+"""The script to beat: the nearest wording of kinds.toml tells the kind, and its query the answer."""
+
+from pathlib import Path
+
+from skillstill_training.authoring.kind_baseline import declared_baseline
+
+answer = declared_baseline(Path(__file__).parent)
+'''
+OWN = """\
+# Nobody has asked natural questions of it yet: its figures are those of made ones. With thirty questions of your own
+# (docs/field.md), set `field = 30`; with a larger stock model to compare with, add "larger" and "wrong" to the arms.
+"""
 
 
 def write_skill(design: Design, folder: Path) -> None:
     """Raise StageError."""
     for path, text in texts(design).items():
         write_text(folder / path, text)
-    if design.families:
+    if design.families or design.declared:
         freeze_baseline(folder)
     else:  # of an earlier state of the design, whose families are all gone
         for file in folder.glob("baseline.*"):
@@ -53,18 +68,23 @@ def texts(design: Design) -> Mapping[str, str]:
         "SKILL.md": skill_md(design),
         "subagent.toml": subagent_toml(design),
         "sources.toml": _sources(design),
-        "goals.py": _goals(design),
-        "wordings/train.toml": _wordings(design, "train", TRAIN_WORDINGS),
-        "wordings/test.toml": _wordings(design, "test", TEST_WORDINGS),
         "recipe.toml": _recipe(design),
         "design.md": design_md(design),
     }
+    if design.families or design.proposed:
+        found["goals.py"] = _goals(design)
+        found["wordings/train.toml"] = _wordings(design, "train", TRAIN_WORDINGS)
+        found["wordings/test.toml"] = _wordings(design, "test", TEST_WORDINGS)
+    if design.declared:
+        found[KINDS] = design.declared.text
     if not set(design.brought).isdisjoint(design.tools):
         found |= tool_files(design.lender)
     if design.lender and not design.workspaces:
         found["steps.py"] = _steps(design.lender)
     if design.families:
         found["baseline.py"] = _baseline(design.lender)
+    elif design.declared:
+        found["baseline.py"] = DECLARED_BASELINE
     found |= {PROPOSED: _lines(design.proposed)} if design.proposed else {}
     return found | ({soft.FILE: _lines(design.soft)} if design.soft else {})
 
@@ -147,10 +167,12 @@ def _recipe(design: Design) -> str:
         "dataset.intents": intents,
         "constructed": lent.get("constructed", {}),
         "train": lent.get("train", {}),
-        "evaluate": {"workspaces": few} if few else {},
+        "evaluate": {**({"workspaces": few} if few else {}), **(OWN_EVALUATION if design.declared else {})},
     }
-    shares = SHARES if design.families else SHARES + NO_ABSENT
-    return "\n".join([shares, *(f"[{name}]\n{tomltext.table(fields)}" for name, fields in tables.items() if fields)])
+    shares = SHARES if design.families or design.declared else SHARES + NO_ABSENT
+    notes = [OWN] if design.declared else []
+    written = (f"[{name}]\n{tomltext.table(fields)}" for name, fields in tables.items() if fields)
+    return "\n".join([shares, *notes, *written])
 
 
 def _lent_recipe(design: Design) -> Mapping[str, Any]:

@@ -1,9 +1,10 @@
 """The baseline of a skill: a script without a model, as strong as an honest engineer makes it, frozen before training.
 
 `baseline.py` in the skill's folder defines `answer(prompt, root)`, which returns the answer to a prompt about the
-workspace at `root`. It may contain the training wordings. Of this package it imports only `authoring.reading`. Its
-answer has no evidence: only the goal's check judges it. `baseline.sha256` contains a hash of all `baseline*.py`, of the
-training wordings and of what `authoring.reading` reads, so that the baseline cannot change after results are known.
+workspace at `root`. It may contain the training wordings. Of this package it imports only `authoring.reading`, or
+`authoring.kind_baseline`, which is the baseline of a skill of declared kinds. Its answer has no evidence: only the
+goal's check judges it. `baseline.sha256` contains a hash of all `baseline*.py`, of the training wordings, with those of
+`kinds.toml`, and of what `authoring.reading` reads, so that the baseline cannot change after results are known.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from skillstill.skills.code import allow
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import judge
 from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.kinds import FILE as KINDS
 from skillstill_training.authoring.reading import reading_hash
 from skillstill_training.util.jsonl import write_text
 
@@ -75,7 +77,8 @@ def freeze_baseline(skill: Path) -> str:
 def baseline_hash(skill: Path) -> str:
     """Return the SHA-256 of the baseline's files, its training wordings and what `authoring.reading` reads."""
     digest = hashlib.sha256(reading_hash().encode())
-    for file in [*sorted(skill.glob("baseline*.py")), skill / "wordings" / "train.toml"]:
+    declared = [file for file in (skill / KINDS,) if file.is_file()]
+    for file in [*sorted(skill.glob("baseline*.py")), skill / "wordings" / "train.toml", *declared]:
         digest.update(f"{file.name}\0".encode() + (file.read_bytes() if file.exists() else b"") + b"\0")
     return digest.hexdigest()
 

@@ -16,7 +16,8 @@ from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.util.skillcode import code_files
 from skillstill_training.workspaces import tree
-from skillstill_training.workspaces.fetching import FETCHERS
+from skillstill_training.workspaces.fetching import FETCHERS, git
+from skillstill_training.workspaces.fetching.local import locate_folder
 from skillstill_training.workspaces.requests import FetchRequest, cache_folder, move_into_place
 from skillstill_training.workspaces.sources import Source, load_sources
 from skillstill_training.workspaces.steps import BUILT_IN, run_steps, steps_file
@@ -68,6 +69,9 @@ def _make(source: Source, skill_folder: Path, home: Path, *, offline: bool) -> N
             request.check(tree.sha256(root))
         write_notes(root, {})
         run_steps(source, skill_folder, root)
+        if source.keep_history:
+            repository = locate_folder(request) if source.scheme == "folder" else root.with_name(git.LINK)
+            git.place_history(repository, root)
         _finish(source, request, work)
         shutil.rmtree(home, ignore_errors=True)  # one that lacks files
         move_into_place(work, home)
@@ -100,8 +104,9 @@ def _intact(home: Path) -> bool:
 def _key(source: Source, skill_folder: Path) -> str:
     """Return a hash of all that the tree depends on: its declaration, our version, the skill's own steps."""
     fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded", "licence"})
-    if not source.root:  # so that trees which were made before there was one are found
-        del fields["root"]
+    for name in ("root", "keep_history"):  # so that trees which were made before there was one are found
+        if not fields[name]:
+            del fields[name]
     total = hashlib.sha256(json.dumps(fields, sort_keys=True).encode() + _made_by())
     if source.steps and steps_file(skill_folder).is_file():
         for file in code_files(skill_folder) if set(source.steps) - BUILT_IN.keys() else [steps_file(skill_folder)]:

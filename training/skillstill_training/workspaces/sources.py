@@ -40,7 +40,7 @@ class Source(Frozen):
     `sha256` is that of the archive, of the `.dsc` or of the file; for folders that of the tree as `keep` leaves it,
     for generated workspaces that of the tree as the steps leave it. `root` is the folder of the source that becomes the
     workspace, after `keep`. `licence` is that of the source, as an SPDX expression if it has
-    one.
+    one. `keep_history` puts the commits that led to a commit, or to what is checked out in a folder, into `.git`.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)
@@ -51,6 +51,7 @@ class Source(Frozen):
     licence: str = ""
     keep: tuple[str, ...] = ()
     root: str = Field(default="", pattern=r"^([^/]+(/[^/]+)*)?$")
+    keep_history: bool = False
     steps: tuple[str, ...] = ()
     seed: int = 0
 
@@ -77,6 +78,8 @@ class Source(Frozen):
     def has_content(self) -> Self:
         if self.source is None and not self.steps:
             raise ValueError("expected a source, or steps that generate everything")
+        if self.keep_history and (self.root or self.scheme not in ("git", "folder")):
+            raise ValueError("only `git:` and `folder:` have a history to keep, and only without a `root`")
         return self
 
 

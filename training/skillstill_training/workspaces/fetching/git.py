@@ -42,6 +42,22 @@ def git(repository: Path, *arguments: str) -> str:
     return _run("--git-dir", str(repository), *arguments)
 
 
+def place_history(repository: Path, tree: Path) -> None:
+    """Put the commits behind the tree, with their tags, into its `.git`: those of the clone, or of a folder's checkout.
+
+    Raise WorkspaceSourceError.
+    """
+    noted = tree.with_name(COMMIT)
+    home = repository if noted.is_file() else repository / ".git"
+    commit = noted.read_text(encoding="utf-8") if noted.is_file() else git(home, "rev-parse", "HEAD").strip()
+    _run("init", "--quiet", "--template=", "--initial-branch=main", str(tree))
+    git(tree / ".git", "config", "core.logAllRefUpdates", "false")  # a log would tell who fetched
+    git(
+        tree / ".git", "fetch", "--quiet", "--update-head-ok", "--no-write-fetch-head", "--no-auto-maintenance",
+        str(home.resolve()), f"+{commit}:refs/heads/main",
+    )  # fmt: skip
+
+
 def _is_url(address: str) -> bool:
     """Return whether it is `scheme://…`, or `host:path` as ssh has it."""
     return "://" in address or ":" in address.split("/")[0]

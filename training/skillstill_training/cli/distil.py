@@ -1,0 +1,78 @@
+"""`skillstill distil PATH`: from somebody's skill to a small model, with one plan before and one verdict after."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from skillstill.console.options import Json
+
+from skillstill_training.cli.data import Offline, Rates, Runs, Spending, TeacherName, Yes
+from skillstill_training.cli.release import Larger, Minutes, RegistryFile
+
+if TYPE_CHECKING:
+    from skillstill_training.design.draft import Design
+
+FEW = 2  # goals of a family and split that prove it before anything is trained
+
+
+def distil(
+    skill: Annotated[str, typer.Argument(help="A SKILL.md folder, an agent file, or an imported name.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The skill folder to train. Default: its name, here.")
+    ] = None,
+    workspace: Annotated[
+        list[Path] | None,
+        typer.Option("--workspace", "-w", help="A folder that it works on; three or more, the last for the test."),
+    ] = None,
+    kinds: Annotated[
+        Path | None, typer.Option(help="A kinds.toml: questions that you declare, each with a query for what is right.")
+    ] = None,
+    teacher: TeacherName = "constructed",
+    price: Rates = "",
+    budget: Spending = "",
+    send: Annotated[bool, typer.Option("--send", help="Your folders may be sent to another machine.")] = False,
+    runs: Runs = Path("runs"),
+    minutes: Minutes = None,
+    larger: Larger = None,
+    registry: RegistryFile = None,
+    yes: Yes = False,
+    offline: Offline = False,
+    json: Json = False,
+) -> int:
+    """Make a small model of any skill: a plan, the skill folder, goals, traces, training, figures, a verdict.
+
+    Interrupted, the same command goes on. Exit code 2 without a release.
+
+    Example: skillstill distil .claude/agents/release-notes.md --kinds kinds.toml -w ~/src/a -w ~/src/b -w ~/src/c
+    """
+    from skillstill_training.cli.design import definition_of, design
+    from skillstill_training.cli.distil_output import print_plan
+    from skillstill_training.cli.release import train
+    from skillstill_training.design.declared import read_declared
+    from skillstill_training.design.draft import draft_design
+
+    definition = definition_of(skill)
+    place = (out or Path(definition.name)).expanduser().absolute()
+    if not place.exists():
+        declared = read_declared(kinds.expanduser()) if kinds else None
+        proposes = teacher if "#" in teacher else None  # a server; the programs of others only solve
+        drawn = draft_design(definition, place.name, workspace or (), declared, has_teacher=bool(proposes))
+        print_plan(drawn, place, minutes)
+        if not (yes or _agreed(drawn)):
+            return 1
+        design(
+            skill, place, workspace, kinds, FEW, proposes,
+            price=price, budget=budget, send=send, offline=offline,
+        )  # fmt: skip
+    return train(
+        str(place), runs, teacher=teacher, price=price, budget=budget, yes=yes, minutes=minutes, larger=larger,
+        registry=registry, offline=offline, json=json,
+    )  # fmt: skip
+
+
+def _agreed(drawn: "Design") -> bool:
+    """Ask a person at a terminal; a program that typed the command has agreed."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    return typer.confirm(f"Distil {drawn.name}?", default=True)

@@ -1,0 +1,51 @@
+"""What a person sees before a distillation: what the skill gets, what checks its answers, and what that costs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from skillstill_training.authoring.goal import SPLITS
+from skillstill_training.design.draft import Design
+from skillstill_training.run.recipe import TrainConfig
+from skillstill_training.stages.pipeline import TOKENS_A_MINUTE
+
+_out = Console(soft_wrap=True, highlight=False, markup=False)
+
+
+def print_plan(design: Design, place: Path, minutes: int | None) -> None:
+    """Print one line for each part of the way."""
+    table = Table("", "", box=None, show_header=False)
+    table.add_row("skill", f"{design.name} ({design.assessment.verdict}), to be written to {place}")
+    table.add_row("tools", "; ".join(_tools(design)))
+    table.add_row("workspaces", _workspaces(design))
+    table.add_row("questions", "; ".join(_questions(design)))
+    table.add_row("training", f"{_minutes(minutes):,} minutes of one core at most, on this machine")
+    _out.print(table)
+
+
+def _tools(design: Design) -> Iterator[str]:
+    yield ", ".join(design.tools)
+    if lacking := design.assessment.tools.uncovered:
+        yield f"nothing of ours does what {', '.join(lacking)} do"
+
+
+def _workspaces(design: Design) -> str:
+    if not design.workspaces:
+        return f"those of {design.lender}, fetched once"
+    counts = (f"{sum(one.split == split for one in design.workspaces)} {split}" for split in SPLITS)
+    return f"your folders, copied: {', '.join(counts)}"
+
+
+def _questions(design: Design) -> Iterator[str]:
+    """Yield what is asked, and what each answer is checked by."""
+    if design.families:
+        yield f"{len(design.families)} kinds borrowed from {design.lender}, checked by its programs"
+    if design.declared:
+        yield f"{len(design.declared.kinds)} declared kinds, checked by their queries"
+
+
+def _minutes(minutes: int | None) -> int:
+    planned = TrainConfig().tokens // TOKENS_A_MINUTE
+    return planned if minutes is None else min(minutes, planned)
