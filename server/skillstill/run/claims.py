@@ -118,7 +118,8 @@ def _paths(receipts: Iterable[Receipt]) -> Iterator[str]:
 
 
 def _arguments(receipts: Iterable[Receipt]) -> Iterator[str]:
-    return (str(value) for receipt in receipts for value in receipt.arguments.values())
+    """Yield what was looked for: by the calls of a script, not by its words."""
+    return (str(value) for receipt in receipts for one in receipt.executed for value in one.arguments.values())
 
 
 def entities_in(text: str) -> Iterator[Entity]:

@@ -69,12 +69,10 @@ def judge(answer: str, receipts: Sequence[Receipt], shown: Sequence[str], root: 
         return Verdict(problem=f"it names {wrong}, which no tool has shown", subject=wrong)
     if wrong := _unknown_receipt(answer, receipts, shown):
         return Verdict(problem=f"it names {wrong}, which is no result", subject=wrong)
-    places = [
-        f"{place.path}:{place.first}" for place in _known_places(answer, good, root)[0] if _is_covered(place, good)
-    ]
+    places = [f"{place.path}:{place.first}" for place in shown_places(answer, good, root)]
     named = [receipt.id for receipt in good if receipt.id in RECEIPT.findall(answer)]
     found = tuple(dict.fromkeys([*places, *named])) or tuple(_receipts_of_paths(answer, good))
-    if DENIES.match(answer) and not places and (wrong := _why_not_absent(answer, good, found, shown)):
+    if DENIES.match(answer) and not places and (wrong := _why_not_absent(answer, receipts, found, shown)):
         return Verdict(problem=wrong)
     return Verdict(found) if found else Verdict(problem=_without_evidence(answer, receipts))
 
@@ -85,8 +83,11 @@ def _without_evidence(answer: str, receipts: Sequence[Receipt]) -> str:
 
 
 def _why_not_absent(answer: str, receipts: Sequence[Receipt], cited: Sequence[str], shown: Sequence[str]) -> str:
-    """Return what in the run speaks against an absence, or "" if a cited result bears it out and nothing does."""
-    looks = [receipt for receipt in receipts if not receipt.guess]
+    """Return what in the run speaks against an absence, or "" if a cited result bears it out and nothing does.
+
+    What only a script has read speaks against it too: a script may drop what it found.
+    """
+    looks = [one for receipt in receipts for one in (receipt, *receipt.calls) if not (one.guess or one.refused)]
     if not looks:
         return "it says that there is none, but only likely places were looked at"
     for receipt in looks:
@@ -150,6 +151,16 @@ def invented_place(text: str, receipts: Sequence[Receipt], shown: Sequence[str],
     places, rest = _known_places(text, receipts, root)
     claimed = [*(place for place in places if not _is_covered(place, receipts)), *quoted_places(rest)[0]]
     return next((_quote(place) for place in claimed if not _stands_in(_quote(place), shown)), "")
+
+
+def shown_places(text: str, receipts: Sequence[Receipt], root: str = "") -> list[Span]:
+    """Return the places that a text names as `path:line` and a tool has shown."""
+    return [place for place in _known_places(text, receipts, root)[0] if _is_covered(place, receipts)]
+
+
+def shown_paths(text: str, receipts: Sequence[Receipt]) -> list[str]:
+    """Return the paths that a text names and a tool has shown."""
+    return sorted({span.path for receipt in receipts for span in receipt.spans if _names(text, span.path)})
 
 
 def quoted_places(text: str) -> tuple[list[Span], str]:

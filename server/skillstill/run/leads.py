@@ -28,7 +28,7 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     asks_facts = skill.readers or FACT_TOOLS.intersection(skill.subagent.tools)
     if not asks_facts or trace.report.status == "failed" or len(_likely(trace)) >= MOST:
         return trace
-    return trace.model_copy(update={"index_leads": await _ask_index(skill, workspace, trace.prompt)})
+    return trace.model_copy(update={"index_leads": await index_leads(workspace, skill.readers, trace.prompt)})
 
 
 def leads_of(trace: Trace) -> tuple[Lead, ...]:
@@ -77,13 +77,20 @@ def _places(receipt: Receipt, result: Message, prompt: str) -> Iterator[Lead]:
 def _placed(lines: Sequence[str], places: Sequence[ShownPlace], spans: Sequence[Span]) -> Iterator[Lead]:
     """Yield the lines that show a place of a file, or begin with the path of a whole one, in their order."""
     by_index, whole = {place.index: place for place in places}, [span.path for span in spans if not span.first]
-    ends = {(span.path, span.first): min(span.last, span.first + LINES) for span in spans}
     for index, line in enumerate(lines):
         if place := by_index.get(index):
-            text, last = line.replace(f"{place.path}:{place.line}", "", 1), ends.get((place.path, place.line), 0)
-            yield _lead(place.path, place.line, text, last)
+            text, (first, last) = line.replace(f"{place.path}:{place.line}", "", 1), _around(place, spans)
+            yield _lead(place.path, first, text, min(last, first + LINES))
         elif path := next((path for path in whole if line.startswith(path)), ""):
             yield _lead(path, 0, line.removeprefix(path))
+
+
+def _around(place: ShownPlace, spans: Sequence[Span]) -> tuple[int, int]:
+    """Return the lines of the span that a shown line begins, else of one that it stands in, if one sees all."""
+    found = [(span.first, span.last) for span in spans if span.path == place.path and span.first]
+    begun = [lines for lines in found if lines[0] == place.line]
+    around = [(first, last) for first, last in found if first <= place.line <= last <= first + LINES]
+    return begun[-1] if begun else min(around, key=lambda lines: lines[1] - lines[0], default=(place.line, place.line))
 
 
 def _best_line(receipt: Receipt, spans: Sequence[Span], lines: Sequence[str], prompt: str) -> Lead:
@@ -118,11 +125,12 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
     return Lead(path=path, line=line, last=last, text=one_line(text.lstrip(" :"), LEAD_CHARACTERS))
 
 
-async def _ask_index(skill: Skill, workspace: Workspace, prompt: str) -> tuple[Lead, ...]:
+async def index_leads(workspace: Workspace, readers: tuple[str, ...], prompt: str) -> tuple[Lead, ...]:
+    """Return the likeliest places for a prompt by these readers, or all; none if the index cannot be asked at once."""
     from skillstill.tools.facts.leads import locate_within  # it imports the readers, with their parsers
 
     try:
-        found = await locate_within(SECONDS, workspace, skill.readers, prompt)
+        found = await locate_within(SECONDS, workspace, readers, prompt)
     except (SkillstillError, Refusal) as error:
         log.info("no leads: %s", error)
     except Exception:  # a run must not fail for want of a hint

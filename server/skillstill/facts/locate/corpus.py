@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
+import numpy as np
+
 from skillstill.facts.locate.history import Commit
 from skillstill.facts.locate.postings import Array, Postings
 from skillstill.facts.locate.stems import stems_in
@@ -92,14 +94,21 @@ class NamedLines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """The entries of a log in the order of their lines: the first line and the last one of each, and its template."""
+    """The entries of a log in the order of their lines.
+
+    For each its first line and its last one, its template (0: none), and its time as text, empty if it has none.
+    """
 
     firsts: Array
     lasts: Array
     templates: Array
+    stamps: Sequence[str]
 
-    def times(self, template: int) -> int:
-        return int((self.templates == template).sum())
+    def times(self, line: int) -> int:
+        """Return how many entries are like the one that this line belongs to."""
+        at = int(np.searchsorted(self.firsts, line, side="right")) - 1
+        template = int(self.templates[at]) if at >= 0 and line <= self.lasts[at] else 0
+        return int((self.templates == template).sum()) if template else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +157,12 @@ class Corpus(Protocol):
 
     def sections_in(self, file: int) -> Sequence[NamedLines]: ...
 
+    def logs(self) -> Sequence[int]:
+        """Return the files that are logs: packed ones have no words by which they could be found."""
+        ...
+
     def entries_in(self, file: int) -> Entries | None:
-        """Return the entries of a log; None if the file is none."""
+        """Return the entries of a log; None if the file has none."""
         ...
 
     def columns(self) -> Sequence[Column]:

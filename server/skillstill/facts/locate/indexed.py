@@ -13,6 +13,8 @@ import numpy as np
 from skillstill.facts.locate.corpus import Column, Definition, Entries, File, NamedFact, NamedLines, Use
 from skillstill.facts.locate.history import COMMITS, Commit
 from skillstill.facts.locate.postings import Postings
+from skillstill.facts.reader import Source, Unreadable
+from skillstill.facts.readers.logs.stream import open_bytes
 from skillstill.facts.readers.words import LARGEST
 from skillstill.util.storage import open_regular
 
@@ -48,7 +50,10 @@ MOST_FACTS = 500  # rows of a file and table: with more it is data
 SECTIONS = (
     "select _first, _first + _more, coalesce(parent, '') || ' ' || coalesce(title, '') from _sections where _file = ?"
 )
-ENTRIES = "select _first, _first + _more, coalesce(template, 0) from _entries where _file = ? order by _number"
+ENTRIES = """
+    select _first, _first + _more, coalesce(template, 0), coalesce(time, '')
+    from _entries where _file = ? order by _number
+"""
 TABLES = """
     select _file, _first, names.text, rows, columns, coalesce(about, '')
     from _data_tables join _words as names on names.id = table_name order by _file, _number
@@ -101,11 +106,13 @@ class IndexedCorpus:
         return [Use(self._positions[file], len(json.loads(lines))) for file, lines in found]
 
     def text(self, file: int) -> str:
-        """Return the text of a file as it is now; empty if it cannot be read."""
+        """Return the text of a file as it is now, unpacked if it is packed; empty if it cannot be read."""
+        path = self._root / self.files[file].path
         try:
-            with open(self._root / self.files[file].path, "rb", opener=open_regular) as opened:
-                return opened.read(LARGEST).decode("utf-8", "replace")
-        except OSError:
+            with open(path, "rb", opener=open_regular) as opened:
+                unpacked = open_bytes(Source(path.name, self.files[file].size, opened))
+                return unpacked.peek(LARGEST).decode("utf-8", "replace")
+        except (OSError, Unreadable):
             return ""
 
     def facts_in(self, file: int) -> Sequence[NamedFact]:
@@ -130,12 +137,22 @@ class IndexedCorpus:
             return ()
         return [NamedLines(*row) for row in self._connection.execute(SECTIONS, (self._ids[file],))]
 
+    def logs(self) -> Sequence[int]:
+        return self._logs
+
+    @cached_property
+    def _logs(self) -> Sequence[int]:
+        if not self._has_entries:
+            return ()
+        return [self._positions[file] for (file,) in self._connection.execute("select _file from _log_files")]
+
     def entries_in(self, file: int) -> Entries | None:
         if not self._has_entries:
             return None
         if file not in self._entries:
-            found = np.array(self._connection.execute(ENTRIES, (self._ids[file],)).fetchall(), dtype=np.int64)
-            self._entries[file] = Entries(*found.T) if len(found) else None
+            rows = self._connection.execute(ENTRIES, (self._ids[file],)).fetchall()
+            firsts, lasts, templates = np.array([row[:3] for row in rows], dtype=np.int64).reshape(-1, 3).T
+            self._entries[file] = Entries(firsts, lasts, templates, [row[3] for row in rows]) if rows else None
         return self._entries[file]
 
     def columns(self) -> Sequence[Column]:

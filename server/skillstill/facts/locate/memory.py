@@ -55,6 +55,9 @@ class MemoryCorpus:
     def sections_in(self, file: int) -> Sequence[NamedLines]:
         return ()
 
+    def logs(self) -> Sequence[int]:
+        return ()
+
     def entries_in(self, file: int) -> Entries | None:
         return None
 

@@ -83,10 +83,13 @@ class Question:
         lines = [line for line in text.split("\n") if line.strip()] or [""]
         first = lines[0 if is_report else -1]  # of questions that follow each other the last is asked
         title = frozenset(_weighed(first))
-        words = {word: count * (TITLE if word in title else 1.0) for word, count in _weighed(text).items()}
+        weighed = _weighed(text) if is_report else _telling(_weighed(text))
+        words = {word: count * (TITLE if word in title else 1.0) for word, count in weighed.items()}
         frames, paths = _mentions(text)
         literals = [*dict.fromkeys(_LITERAL.findall(text))][:MOST_LITERALS]
         prose, names = _weighed(_prose(text)), _names(text, first)
+        if not is_report:
+            prose, title = _telling(prose), title & words.keys()
         return cls(text, words, prose, title, names, _qualified(text), literals, is_report, frames, paths)
 
 
@@ -108,6 +111,16 @@ def _weighed(text: str) -> dict[str, float]:
     """Return the stems of a text. A word that is said again counts more, but less each time."""
     counts = Counter(word for word in stems_in(text) if word not in stop_words())
     return {word: 1 + math.log(count) for word, count in counts.items()}
+
+
+def _telling(words: Mapping[str, float]) -> dict[str, float]:
+    """Return the words of a question without those by which people ask, unless it has no others."""
+    return {word: weight for word, weight in words.items() if word not in _chat_words()} or dict(words)
+
+
+@lru_cache(maxsize=1)
+def _chat_words() -> frozenset[str]:
+    return frozenset(stems_in(files(__package__).joinpath("chat_words.txt").read_text(encoding="utf-8")))
 
 
 def _prose(text: str) -> str:
