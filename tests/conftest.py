@@ -24,7 +24,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     """The user's home, empty."""
     folder = tmp_path_factory.mktemp("home")
     move_home(folder, monkeypatch)
-    for name in ("OFFLINE", "ENDPOINT", "ENDPOINT_KEY", "GPU_LAYERS", "THREADS", "FORM", "TOKEN", "TOKEN_FILE"):
+    names = "OFFLINE ENDPOINT ENDPOINT_KEY GPU_LAYERS THREADS FORM SANDBOX TOKEN TOKEN_FILE"
+    for name in names.split():
         monkeypatch.delenv(f"SKILLSTILL_{name}", raising=False)
     return folder
 

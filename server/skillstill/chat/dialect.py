@@ -26,8 +26,8 @@ class Dialect(Protocol):
         """Return whether the system turn tells the tools. A finetuned model carries them in its weights."""
         ...
 
-    def write(self, message: Message) -> str:
-        """Return what the model itself wrote in an assistant turn."""
+    def write(self, message: Message, tools: Sequence[ToolSchema] = ()) -> str:
+        """Return what the model itself wrote in an assistant turn. `tools` tell which argument may have many lines."""
         ...
 
     def result(self, text: str, *, opens: bool, closes: bool) -> str:

@@ -22,7 +22,7 @@ class Hermes:
     points: bool = False
     prompted: bool = True
 
-    def write(self, message: Message) -> str:
+    def write(self, message: Message, tools: Sequence[ToolSchema] = ()) -> str:
         calls = (f"{OPEN_CALL}\n{_call_json(call)}\n{CLOSE_CALL}" for call in message.calls)
         return "\n".join([*([escape(message.content)] if message.content else []), *calls])
 

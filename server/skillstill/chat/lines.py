@@ -1,8 +1,9 @@
 """A call as a few plain lines: `>tool`, then `argument: value` each on its own. For models that are taught it.
 
 A call takes a third of the tokens that it takes in JSON, and what a result showed is copied as it stands, without
-quotes and backslashes. A value is JSON if it can be read as JSON, and else the text that it is. Each turn may begin
-with a line `#intent`: so a small model forgets less often what it was asked (docs/experiments.md has the figures).
+quotes and backslashes. A value is JSON if it can be read as JSON, and else the text that it is. Python of several
+lines ends its turn: it is all that follows a line `argument:`. Each turn may begin with a line `#intent`: so a small
+model forgets less often what it was asked (docs/experiments.md has the figures).
 What a tool marks is held to what was said (`Copied`, `Grammar`), and lines of results are pointed at (`references`).
 """
 
@@ -15,12 +16,14 @@ from typing import Any
 from skillstill.chat.dialect import Marker
 from skillstill.chat.markers import escape, escaped_json, turn
 from skillstill.chat.references import References
-from skillstill.types import Context, Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
+from skillstill.types import PYTHON, Context, Copied, DialectName, Grammar, Message, Rules, ToolCall, ToolSchema
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
 LIKE_OURS = re.compile(r"\A\s*([>#])(?=\w+(\n|\s*\Z))")  # an answer that would be read as a call or an intent
 ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
+OPENED = re.compile(r"(\w+):")  # the rest of the turn is its value
+SEVERAL_LINES = re.compile(r"[^\s\r][^\r]*\n[^\r]*[^\s\r]")
 NUMBER_OR_WORD = r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null|NaN|-?Infinity"
 # What would be read as JSON, or would not survive as a line of its own.
 NOT_PLAIN = re.compile(rf'["\[{{].*|{NUMBER_OR_WORD}|\s.*|.*\s|.*[\r\n].*|', re.DOTALL)
@@ -34,11 +37,12 @@ class Lines:
     points: bool = True
     prompted: bool = False
 
-    def write(self, message: Message) -> str:
+    def write(self, message: Message, tools: Sequence[ToolSchema] = ()) -> str:
         """Return a turn. Calls stand alone: a finetuned model does not think aloud before one."""
         intent = f"#{message.intent}\n" if message.intent else ""
         if message.calls:
-            return intent + "\n".join(map(_call_text, message.calls))
+            *before, last = message.calls
+            return intent + "\n".join([*map(_call_text, before), _last_call_text(last, tools)])
         return intent + LIKE_OURS.sub(r"\1 ", escape(message.content))
 
     def result(self, text: str, *, opens: bool, closes: bool) -> str:
@@ -80,6 +84,21 @@ def _call_text(call: ToolCall) -> str:
     return "\n".join([f">{call.name}", *values])
 
 
+def _last_call_text(call: ToolCall, tools: Sequence[ToolSchema]) -> str:
+    """Return the call that ends a turn: if its last argument is Python of several lines, that stands as it is."""
+    schema: Mapping[str, Any] = next((one.parameters["properties"] for one in tools if one.name == call.name), {})
+    name, value = next(reversed(call.arguments.items()), ("", ""))
+    is_python = isinstance(value, str) and _is_python(schema.get(name, {}))
+    if not (is_python and SEVERAL_LINES.fullmatch(value) and escape(value) == value):
+        return _call_text(call)
+    before = {key: one for key, one in call.arguments.items() if key != name}
+    return f"{_call_text(call.model_copy(update={'arguments': before}))}\n{name}:\n{value}"
+
+
+def _is_python(schema: Mapping[str, Any]) -> bool:
+    return PYTHON.items() <= schema.items()
+
+
 def _value_text(value: Any) -> str:
     if isinstance(value, str) and not NOT_PLAIN.fullmatch(value) and escape(value) == value:
         return value
@@ -89,13 +108,17 @@ def _value_text(value: Any) -> str:
 def _read_calls(text: str) -> Iterator[ToolCall]:
     """Yield a call begins at each line with a `>`."""
     name, arguments = "", dict[str, Any]()
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    for index, line in enumerate(lines, 1):
         if opened := CALL.fullmatch(line):
             if name:
                 yield ToolCall(name=name, arguments=arguments)
             name, arguments = opened[1], {}
         elif found := ARGUMENT.fullmatch(line):
             arguments[found[1]] = _value(found[2])
+        elif (found := OPENED.fullmatch(line)) and index < len(lines):
+            arguments[found[1]] = "\n".join(lines[index:])
+            break
         else:
             raise ValueError(f"the call's line {line[:80]!r} is not `argument: value`")
     yield ToolCall(name=name, arguments=arguments)
@@ -123,6 +146,9 @@ def _call_rule(tool: ToolSchema, values: "Values") -> str:
         if name in tool.references:
             value = values.or_letter(value)
         argument = json.dumps(f"\n{name}: ") + " " + value
+        if _is_python(schema):
+            opening = json.dumps(f"\n{name}:\n")
+            argument = f"({argument} | {opening} {values.several_lines})"
         if value:
             parts.append(argument if name in required else f"({argument})?")
         elif name in required:
@@ -162,6 +188,10 @@ class Values:
         text = self._text(schema, copied, grammar)
         quoted = f"{text}_QUOTED" if f"{text}_QUOTED" in self._terminals else f"%json {json.dumps(schema)}"
         return f"({text} | {quoted})" if text else ""
+
+    @property
+    def several_lines(self) -> str:
+        return self._terminal("SEVERAL_LINES", rf"/{SEVERAL_LINES.pattern}/")
 
     def or_letter(self, rule: str) -> str:
         """Return the rule, or a line that was shown."""

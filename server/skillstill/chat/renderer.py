@@ -62,7 +62,7 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
     read = ""
     for index, message in enumerate(messages):
         if message.role == "assistant":
-            said = dialect.write(references.abbreviate(message, tools) if dialect.points else message)
+            said = dialect.write(references.abbreviate(message, tools) if dialect.points else message, tools)
             segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=True)]
             read = "\n"
         elif message.role == "system":

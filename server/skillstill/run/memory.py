@@ -54,10 +54,13 @@ async def remembered(
 
     What cannot be remembered is answered all the same.
     """
+    by_name = {tool.name: tool for tool in tools}
     state = await _state(workspace)
-    if state and (trace := await _recall(asked, state, workspace, {tool.name: tool for tool in tools})):
+    if state and (trace := await _recall(asked, state, workspace, by_name)):
         return trace, True
     trace = await answer()
+    if any(receipt.tool in by_name and by_name[receipt.tool].looks_outside for receipt in trace.receipts):
+        return trace, False  # what they saw may change, and nobody would notice
     if state and state == await _state(workspace):  # otherwise a file changed meanwhile: nobody knows what was seen
         _remember(asked, state, trace)
     return trace, False
@@ -119,7 +122,7 @@ async def _is_same_again(trace: Trace, workspace: Workspace, tools: Mapping[str,
     A result that a model helped to choose is not made again, so it counts as another one.
     """
     chosen = {message.receipt for message in trace.messages if message.role == "tool" and message.decisions}
-    for receipt in trace.receipts:
+    for receipt in (one for filed in trace.receipts for one in filed.executed):
         if receipt.id in chosen or receipt.tool not in tools:
             return False
         if await _sha256(receipt, workspace, tools[receipt.tool]) != receipt.sha256:

@@ -45,29 +45,31 @@ class Record:
         )
 
     def file(
-        self, tool: str, arguments: Mapping[str, Any], result: Result, *, refused: bool, seconds: float
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        result: Result,
+        *,
+        refused: bool,
+        seconds: float,
+        calls: Sequence[Receipt] = (),
     ) -> Receipt:
         """Return the receipt of an executed call, whose result the model is told under the receipt's id."""
-        receipt = Receipt(
-            id=f"r{len(self.receipts) + 1}",
-            tool=tool,
-            arguments=dict(arguments),
-            refused=refused,
-            sha256=hashlib.sha256(result.text.encode()).hexdigest(),
-            excerpt=shorten(result.text, EXCERPT),
-            spans=result.spans,
-            missed=result.missed,
-            empty=result.empty,
-            overview=result.overview,
-            omitted=result.omitted,
-            guess=result.guess,
-            seconds=round(seconds, 4),
-        )
+        receipt = receipt_of(self.next_id, tool, arguments, result, refused=refused, seconds=seconds, calls=calls)
         self.receipts.append(receipt)
         self.show(receipt.id, result)
         if not refused:
-            self.shown.append(_without_echo(result.text, arguments))
+            self.shown.append(without_echo(result.text, arguments))
         return receipt
+
+    @property
+    def next_id(self) -> str:
+        return f"r{len(self.receipts) + 1}"
+
+    @property
+    def steps(self) -> int:
+        """Return how many calls were executed; a script counts as the calls that it made, and at least as one."""
+        return sum(len(receipt.executed) for receipt in self.receipts)
 
     @property
     def turns(self) -> int:
@@ -97,7 +99,35 @@ class Record:
         return [message.usage for message in self.messages if message.usage]
 
 
-def _without_echo(text: str, arguments: Mapping[str, Any]) -> str:
+def receipt_of(
+    name: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    result: Result,
+    *,
+    refused: bool,
+    seconds: float,
+    calls: Sequence[Receipt] = (),
+) -> Receipt:
+    return Receipt(
+        id=name,
+        tool=tool,
+        arguments=dict(arguments),
+        refused=refused,
+        sha256=hashlib.sha256(result.text.encode()).hexdigest(),
+        excerpt=shorten(result.text, EXCERPT),
+        spans=result.spans,
+        missed=result.missed,
+        empty=result.empty,
+        overview=result.overview,
+        omitted=result.omitted,
+        guess=result.guess,
+        seconds=round(seconds, 4),
+        calls=tuple(calls),
+    )
+
+
+def without_echo(text: str, arguments: Mapping[str, Any]) -> str:
     """Return a result often repeats what was asked for, or a query makes it up; that must not bear out an answer."""
     for place in quoted_places(" ".join(map(str, arguments.values())))[0]:
         text = text.replace(f"{place.path}:{place.first}", " ")

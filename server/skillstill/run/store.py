@@ -27,6 +27,14 @@ def store(trace: Trace) -> Path:
     return file
 
 
+def store_if_possible(trace: Trace) -> None:
+    """Write the trace; log it if that fails: the work is done, and its report must not be lost with its trace."""
+    try:
+        store(trace)
+    except TraceError as error:
+        log.warning("%s", error)
+
+
 def load(run: str) -> Trace:
     """Return a trace by its run id, the beginning of one, or `last`. Raise UnknownName and TraceError."""
     found = trace_files()[-1:] if run == "last" else [file for file in trace_files() if _id(file).startswith(run)]

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from skillstill.facts.locate.history import SWEEPING
 from skillstill.facts.locate.memory import MemoryCorpus
+from skillstill.facts.locate.passages import LONGEST
 from skillstill.facts.locate.places import Locator, Place
-from skillstill.facts.locate.question import LONGEST
+from skillstill.facts.locate.question import LONGEST as CHARACTERS
 
 SHOP = {
     "shop/cart.py": '"""Baskets."""\n\n\nclass Cart:\n    def add_item(self, item):\n        self.items.append(item)\n',
@@ -74,7 +75,7 @@ def test_commits_of_files_that_are_gone_tell_nothing() -> None:
     [
         ("apply_discount gives a negative total", "shop/prices.py", 5),
         ("`Cart.add_item` loses things", "shop/cart.py", 5),
-        ("the silent server of our mail is never told to anybody", "shop/mail/sender.py", 1),
+        ("the silent server of our mail is never told to anybody", "shop/mail/sender.py", 2),
         ("RetryPolicy is ignored", "shop/web/client/retry_policy.py", 1),
         ("wrong since yesterday, see shop/web/sender.py", "shop/web/sender.py", 1),
         ("see https://example.org/blob/main/shop/prices.py#L6 please", "shop/prices.py", 6),
@@ -104,7 +105,7 @@ def test_frames_of_java_begin_with_the_innermost() -> None:
 
 
 def test_the_path_with_more_in_common_is_meant() -> None:
-    assert first("look at mail/sender.py") == ("shop/mail/sender.py", 1)
+    assert first("look at mail/sender.py")[0] == "shop/mail/sender.py"
 
 
 def test_tests_and_documents_follow_unless_they_are_asked_for() -> None:
@@ -123,6 +124,29 @@ def test_a_place_tells_its_definition_and_where_it_ends() -> None:
     assert (best.name, best.line, best.last) == ("apply_discount", 5, 6)
 
 
+def test_a_definition_is_shown_with_the_comment_above_it() -> None:
+    text = "first = 1\n\n# How long a courier\n# may take.\ndef slowest():\n    return 30\n\nlast = 2\n"
+    best = places("how long may the courier take?", {"a.py": text})[0]
+    assert (best.name, best.first, best.last) == ("slowest", 3, 6)
+
+
+def test_what_one_reads_at_once_is_one_place() -> None:
+    near = "def courier_name():\n    ...\n\n\ndef courier_address():\n    ...\n"
+    far = near.replace("name", "van") + "\n" * 70 + near.replace("name", "wage")
+    assert [(place.first, place.last) for place in places("courier", {"a.py": near})] == [(1, 6)]
+    assert len({place.first for place in places("courier", {"a.py": far})}) == 2
+
+
+def test_no_place_is_longer_than_one_looks_through() -> None:
+    long = "def deliver():\n" + "    courier = van\n" * 500
+    assert all(place.last - place.first < LONGEST for place in places("which courier?", {"a.py": long}))
+
+
+def test_words_by_which_people_ask_are_not_looked_for() -> None:
+    texts = {"a.py": "def courier():\n    ...\n", "b.py": "# Please tell somebody, I just wonder.\nplease = 1\n"}
+    assert first("could somebody please just tell me about the courier", texts)[0] == "a.py"
+
+
 def test_files_without_definitions_have_windows() -> None:
     lines = ["nothing = 1"] * 200
     lines[150] = "message = 'gearbox exploded'"
@@ -139,7 +163,7 @@ def test_any_text_has_an_answer(text: str) -> None:
 
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:
-    assert first("apply_discount " + "x " * LONGEST + "Cart.add_item " * 50)[0] == "shop/prices.py"
+    assert first("apply_discount " + "x " * CHARACTERS + "Cart.add_item " * 50)[0] == "shop/prices.py"
 
 
 def test_an_empty_code_base_has_no_places() -> None:

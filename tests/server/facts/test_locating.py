@@ -1,11 +1,13 @@
 """Places for any text, found through the index of a folder."""
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from skillstill.errors import Refusal
 from skillstill.facts.index import FactIndex
+from skillstill.facts.locate.places import Place
 from skillstill.facts.readers import BUNDLED, WORDS
 
 from tests.scenes import write
@@ -109,6 +111,38 @@ def test_a_log_shows_one_entry_of_each_sort_and_how_many_there_are(tmp_path: Pat
     assert [(place.line, place.times) for place in refused] == [(1, 8)]
     assert index.locate("connection refused from 10.0.0.5")[0].line == 5
     index.close()
+
+
+def located(root: Path, name: str, text: str) -> Place:
+    index = FactIndex(root, (BUNDLED["logs"], WORDS), processes=1)
+    index.refresh([name])
+    best = index.locate(text)[0]
+    index.close()
+    return best
+
+
+def test_a_packed_log_is_read_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "app.log.gz").write_bytes(gzip.compress(LOG.encode()))
+    assert "from 10.0.0.5" in located(tmp_path, "app.log.gz", "connection refused from 10.0.0.5").text
+
+
+DAYS = "".join(
+    f"2024-01-{day:02} {hour:02}:30:00 INFO db: checkpoint {day} {hour}\n" for day in range(1, 20) for hour in range(24)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("what happened on 7 January?", "2024-01-07"),
+        ("checkpoint on the 7th at 13:30", "2024-01-07 13:30"),
+        ("which checkpoint came last?", "2024-01-19 23:30"),
+        ("the first checkpoint", "2024-01-01 00:30"),
+    ],
+)
+def test_a_time_that_a_text_names_leads_to_the_entries_of_then(tmp_path: Path, text: str, moment: str) -> None:
+    best = located(write(tmp_path, {"app.log": DAYS}), "app.log", text)
+    assert any(line.startswith(moment) for line in DAYS.split("\n")[best.first - 1 : best.last])
 
 
 def test_tables_are_found_by_their_columns(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def located(index: FactIndex, text: str) -> Result:
 def _line(place: Place) -> Line:
     said = f"{place.name}: {place.text}" if place.name else place.text
     text = f"{said} ({place.times} times)" if place.times > 1 else said
-    span = Span(path=place.path, first=place.line, last=place.last)
+    span = Span(path=place.path, first=place.first, last=place.last)
     if not place.line:
         return Line(f"{place.path}:{text}", (span,))
     return replace(Line.at(place.path, place.line, text), spans=(span,))

@@ -62,7 +62,8 @@ def _rows(found: FactRows) -> Iterator[Line]:
     room = min(MAX_LINE, ROOM // max(1, len(found.rows)))
     for row, place in zip(found.rows, found.places, strict=True):
         start = f"{place.path}:{place.first}: " if place else ""
-        yield _row(" | ".join(_cells(row, room - len(start) - len(" | ") * len(row))), place)
+        text = " | ".join(_cells(row, room - len(start) - len(" | ") * len(row)))
+        yield replace(_row(text, place), cells=tuple(row))
     if left := found.count - len(found.rows):
         yield Line(f"… {left:,} more rows: count them, or ask for fewer", omits=left)
 

@@ -251,7 +251,7 @@ def _query_result(
     head = Line(shorten(f"{count} rows{names}", MAX_LINE), tuple(Span(path=path) for path in paths))
     rest = min(answer.count, COUNTED) - SHOWN
     width = MAX_LINE if answer.count == 1 else ROW
-    body = [Line(_row(row, width), is_row=rest <= 0) for row in answer.rows]
+    body = [Line(_row(row, width), is_row=rest <= 0, cells=tuple(row)) for row in answer.rows]
     left = f"more than {rest}" if answer.count > COUNTED else str(rest)
     more = [Line(f"… {left} more rows", omits=rest)] if rest > 0 else []
     hints = (*quoted_text_hints(database, query, answer), *near_misses(database, query, answer))
