@@ -1,6 +1,7 @@
 """Leads: what whoever goes on with a question is handed, from the results of the run and from the index."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from skillstill.server.wire import tool_result
 from skillstill.skills.registry import Registry
 from skillstill.skills.skill import Opening, Skill
 from skillstill.tools import TOOLS, Line, Result, Tool, tool
-from skillstill.types import LEAD_CHARACTERS, LEADS_HEADING, Lead, Report, Trace
+from skillstill.types import LEAD_CHARACTERS, LEADS_HEADING, Lead, Report, Span, Trace
 from skillstill.workspace import Workspace
 
 from tests.scenes import HANGS, Scripted, write
@@ -72,6 +73,18 @@ async def test_a_hand_over_leads_to_the_ranked_places_then_to_the_first_of_each_
     assert [begin(lead) for lead in report.leads][:3] == places
     assert report.leads[0] == Lead(path="shop/retry.py", line=1, text="wait_again: def")
     assert report.text.split("\n")[1:3] == [LEADS_HEADING, "shop/retry.py:1: wait_again: def"]
+
+
+async def test_a_line_that_is_shown_for_the_lines_around_it_leads_to_all_of_them(root: Path) -> None:
+    async def locate(workspace: Workspace, text: Annotated[str, Field(min_length=1)]) -> Result:
+        """Guess where a text leads."""
+        shown = replace(Line.at("shop/cart.py", 2, "items"), spans=(Span(path="shop/cart.py", first=1, last=2),))
+        return Result((Line("likeliest places:"), shown), guess=True)
+
+    skill = Registry().entry("explore").skill()
+    turns = (call("locate", text=PROMPT), "escalate: I cannot tell")
+    report = finish(await solved(skill, root, *turns, tools=[tool(locate)])).report
+    assert report.leads == (Lead(path="shop/cart.py", line=1, last=2, text="items"),)
 
 
 @pytest.mark.parametrize("last", ["escalate: I cannot tell", "There is none (r1)."])

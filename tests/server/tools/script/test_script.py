@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 from skillstill.models.scripted import call
+from skillstill.run import memory
 from skillstill.skills.registry import Registry
 from skillstill.types import Message, ReasonKind, Step, Trace
+from skillstill.workspace import Workspace
 
 from tests.scenes import write
-from tests.server.tools.script.running import FILES, run, script, told
+from tests.server.tools.script.running import FILES, run, script, skill_with_scripts, told
 
 pytestmark = pytest.mark.anyio
 
@@ -174,3 +176,18 @@ async def test_a_script_has_no_functions_but_the_skills_other_tools(root: Path) 
 
 def test_releases_have_what_they_were_measured_with(as_shipped: None) -> None:
     assert all("script" not in entry.skill().subagent.tools for entry in map(Registry().entry, ("explore", "tables")))
+
+
+async def test_an_answer_of_a_script_is_remembered_until_what_its_calls_found_changes(root: Path) -> None:
+    workspace, tools = Workspace(root), skill_with_scripts().tools
+    asked = memory.Asked("release", "model", "Where is Cart?", root)
+
+    async def remembered() -> bool:
+        turns: list[Message | str] = [script("search('class Till').places"), "It is in shop/till.py:3 (r1)."]
+        return (await memory.remembered(asked, workspace, tools, lambda: run(root, turns)))[1]
+
+    assert not await remembered()
+    write(root, {"notes.txt": "of no interest\n"})
+    assert await remembered()
+    write(root, {"shop/till.py": "\n" + FILES["shop/till.py"]})
+    assert not await remembered()
