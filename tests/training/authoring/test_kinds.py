@@ -222,6 +222,8 @@ GOLD = "select value from settings where key = '{key}.port'"
         (GOLD, "delete from settings", "kind 'port': gold: "),
         ("'{key}.port'", "'{ky}.port'", "kind 'port': gold: no slot 'ky'; the columns of draw are key"),
         (" where key = '{key}.port'", "", "kind 'port': gold: gives 12 rows for key = 'alpha'; a value has at most 1"),
+        ("absent", """query = "select '{ky}', '{row}' from settings"\nabsent""", "kind 'port': query: no slot 'ky'; "),
+        ("absent", 'miss = { tool = "read", path = "{file}" }\nabsent', "kind 'port': miss: no slot 'file'; "),
         ("absent", 'loose = ["name"]\nabsent', "kind 'port': loose: no slot 'name'; the columns of draw are key"),
         ("['port of {key}', ", "['port of {key', ", "braces hold the name of a slot, like {key}"),
         ("[[kind]]", "[[kind]", "cannot be read as TOML"),

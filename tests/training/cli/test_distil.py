@@ -104,9 +104,9 @@ def test_the_script_to_beat_answers_by_the_kinds(
     names = ["--kinds", str(declared), *folders, "--out", str(skill), "--runs", str(tmp_path / "runs")]
     distil(monkeypatch, tmp_path, *names, "--registry", str(tmp_path / "registry.json"), "--yes", "--offline")
     answer, root = load_baseline(skill), tmp_path / "services" / "red"
-    assert answer("what is red_port_2 in red-2.yaml?", root) == "8106"
-    assert answer("somebody asks: red_workers_3 in red-3.yaml, please", root) == "8119"
-    assert answer("what is red_port_2 in red-9.yaml?", root) == "There is none."
+    assert answer("what is red_port_2 in red-2.yaml?", root) == "It is 8106 (r1)."
+    assert answer("somebody asks: red_workers_3 in red-3.yaml, please", root) == "It is 8119 (r1)."
+    assert answer("what is red_port_2 in red-9.yaml?", root) == "There is none (r1 found nothing)."
 
 
 def test_what_is_wrong_in_the_kinds_is_told_before_anything_is_written(
@@ -118,3 +118,44 @@ def test_what_is_wrong_in_the_kinds_is_told_before_anything_is_written(
     assert distil(monkeypatch, tmp_path, *names, "--yes") == 1
     assert "name no table of a bundled reader" in capsys.readouterr().err
     assert not (tmp_path / "ports").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (f"test = {TEST_WORDINGS}\n", "", "kind 'value_of': test: expected wordings by another hand, for the test alone"),
+        ("where name = {key} and", "where name = {kee} and", "kinds.toml: kind 'value_of': query: no slot 'kee'; "),
+        ("using (path)\"", "using (path) where files.name like 'red%'\"",
+         "the family 'value_of' yields no goal for the split 'validation' in green: it drafts nothing there; change"),
+    ],
+)  # fmt: skip
+def test_a_kind_that_nothing_can_be_asked_of_is_told_and_no_folder_is_left(
+    folders: list[str], declared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], old: str, new: str, said: str,
+) -> None:  # fmt: skip
+    assert old in KINDS
+    declared.write_text(KINDS.replace(old, new), encoding="utf-8")
+    names = ["--kinds", str(declared), *folders, "--out", str(tmp_path / "ports")]
+    assert distil(monkeypatch, tmp_path, *names, "--yes", "--offline") == 1
+    told = capsys.readouterr().err
+    assert said in told
+    assert ".design-" not in told, "no folder is named that is gone"
+    assert not (tmp_path / "ports").exists()
+
+
+def test_a_folder_that_is_there_is_not_gone_on_with_by_other_kinds(
+    folders: list[str], declared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (skill := tmp_path / "ports").mkdir()
+    (skill / "kinds.toml").write_text(KINDS.replace("the value", "a value"), encoding="utf-8")
+    names = ["--kinds", str(declared), *folders, "--out", str(skill)]
+    assert distil(monkeypatch, tmp_path, *names, "--yes") == 64
+    assert f"{skill} is there already, with other kinds: remove it to begin anew" in capsys.readouterr().err
+
+
+def test_a_skill_that_is_refused_may_still_be_distilled_by_declared_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert distil(monkeypatch, tmp_path, "--out", str(tmp_path / "ports"), "--yes") == 1
+    assert "unless you declare what can be asked of it (--kinds kinds.toml)" in capsys.readouterr().err

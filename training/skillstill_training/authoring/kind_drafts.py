@@ -1,7 +1,7 @@
 """Drafts of declared kinds: slots and gold, found in the index of a workspace that the tool `query` asks, too."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,8 @@ from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.checks import Absent, Check, Declined, Locations, Members, Quoted, Value
 from skillstill_training.authoring.goal import Draft
-from skillstill_training.authoring.kinds import FILE, Kind, Slots, filled_sql
+from skillstill_training.authoring.kind_plans import made_call
+from skillstill_training.authoring.kinds import FILE, OF_ROW, Kind, Slots, filled_sql
 from skillstill_training.authoring.numbers import is_number
 from skillstill_training.workspaces import BuiltWorkspace
 
@@ -50,11 +51,13 @@ class KindFacts:
         try:
             return filled_sql(query, slots)
         except KeyError as error:
-            known = ", ".join(slots)
-            raise self.mistake(field, f"no slot {error.args[0]!r}; the columns of draw are {known}") from error
+            raise self.no_slot(field, error.args[0], slots) from error
 
     def mistake(self, field: str, what: str) -> GoalsError:
         return GoalsError(f"{self.file}: kind {self.kind.name!r}: {field}: {what}")
+
+    def no_slot(self, field: str, name: str, columns: Iterable[str]) -> GoalsError:
+        return self.mistake(field, f"no slot {name!r}; the columns of draw are {', '.join(columns)}")
 
     def gold(self, slots: Slots) -> FactRows:
         """Return the right rows, without those of nulls."""
@@ -96,8 +99,20 @@ def drawn_slots(facts: KindFacts) -> Sequence[Slots]:
     """Return the slots of all questions that can be drawn here. Raise GoalsError."""
     found = facts.rows("draw", facts.kind.draw, DRAWN)
     if lacking := {*facts.kind.loose} - {*found.columns}:
-        raise facts.mistake("loose", f"no slot {min(lacking)!r}; the columns of draw are {', '.join(found.columns)}")
+        raise facts.no_slot("loose", min(lacking), found.columns)
+    _check_calls(facts, found.columns)
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows if None not in row and "" not in row]
+
+
+def _check_calls(facts: KindFacts, columns: Sequence[str]) -> None:
+    """Raise GoalsError for a slot of a call that neither a question nor the call before it fills."""
+    known = dict.fromkeys((*columns, *OF_ROW), "")
+    for field, calls in (("query", facts.kind.query), ("miss", facts.kind.miss)):
+        for declared in calls:
+            try:
+                made_call(declared, known)
+            except KeyError as error:
+                raise facts.no_slot(field, error.args[0], columns) from error
 
 
 def _draft(kind: Kind, slots: Slots, check: Check, pair: str) -> Draft:

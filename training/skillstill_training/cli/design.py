@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from skillstill.library.definition import Definition
 
     from skillstill_training.design.draft import Design
-    from skillstill_training.design.made import Propose
+    from skillstill_training.design.made import MadeSkill, Propose
     from skillstill_training.design.proposals import ProposalLimits
-    from skillstill_training.teachers.ledger import Budget
 
 
 def design(
@@ -49,44 +48,57 @@ def design(
 
     Example: skillstill design .claude/agents/code-explorer.md -o skills/code-explorer
     """
-    import anyio
-
-    from skillstill_training.cli import design_output, output
+    from skillstill_training.cli import design_output
     from skillstill_training.design.declared import read_declared
     from skillstill_training.design.draft import draft_design, target
-    from skillstill_training.design.made import make
     from skillstill_training.design.proposals import ProposalLimits
-    from skillstill_training.teachers.ledger import Budget
 
     definition = definition_of(skill)
     place = target(out or Path(definition.name))
     declared = read_declared(kinds.expanduser()) if kinds else None
     drawn = draft_design(definition, place.name, workspace or (), declared, has_teacher=bool(teacher))
+    terms = ProposalLimits(topics, questions, at_once)
+    proposer = proposer_at(teacher, price, budget, terms, own=bool(workspace), send=send, offline=offline)
+    made = write_design(drawn, place, few, proposer, offline=offline)
+    design_output.print_design(made, few, as_json=json)
+    if not json:
+        design_output.print_next(made)
+    return 0
+
+
+def write_design(drawn: "Design", place: Path, few: int, propose: "Propose | None", *, offline: bool) -> "MadeSkill":
+    """Write the folder, and show how far it is. Raise StageError, and then nothing is written."""
+    import anyio
+
+    from skillstill_training.cli import design_output, output
+    from skillstill_training.design.made import make
+
     design_output.print_plan(drawn)
-    proposer = None
-    if teacher:
-        terms, spent = ProposalLimits(topics, questions, at_once), Budget.parse(budget)
-        proposer = _proposer(teacher, terms, price, spent, own=bool(workspace), send=send, offline=offline)
     with output.sampling_progress() as listener:
-        made = anyio.run(
+        return anyio.run(
             lambda: make(
                 drawn,
                 place,
                 few,
-                propose=proposer,
+                propose=propose,
                 offline=offline,
                 on_workspace=listener.workspace,
                 on_progress=listener.goals,
             )
         )
-    design_output.print_design(made, few, as_json=json)
-    return 0
 
 
-def _proposer(
-    address: str, terms: "ProposalLimits", price: str, budget: "Budget", *, own: bool, send: bool, offline: bool
-) -> "Propose":
-    """Return what lets that teacher propose.
+def proposer_at(
+    address: str | None,
+    price: str,
+    budget: str,
+    terms: "ProposalLimits | None" = None,
+    *,
+    own: bool,
+    send: bool,
+    offline: bool,
+) -> "Propose | None":
+    """Return what lets that teacher propose; None without one.
 
     Raise UsageError for its address, or if own folders may not be sent there.
     """
@@ -95,22 +107,24 @@ def _proposer(
 
     from skillstill_training.cli import design_output
     from skillstill_training.cli.teachers import check_sending
-    from skillstill_training.design.proposals import propose
+    from skillstill_training.design.proposals import ProposalLimits, propose
     from skillstill_training.sampling.setup import workspaces_of
     from skillstill_training.teachers.large_models import EndpointModel
-    from skillstill_training.teachers.ledger import Ledger, Price
+    from skillstill_training.teachers.ledger import Budget, Ledger, Price
     from skillstill_training.workspaces import load_sources
 
+    if not address:
+        return None
     endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
     if own:
         check_sending(EndpointModel(endpoint), send)
-    parsed = Price.parse(price) if price else None
+    parsed, spent, limits = Price.parse(price) if price else None, Budget.parse(budget), terms or ProposalLimits()
 
     async def proposer(design: "Design", folder: Path) -> "Design":
         workspaces = await workspaces_of(folder, load_sources(folder), offline=offline)
-        with Ledger(folder / "ledger.jsonl", parsed, budget) as ledger:
+        with Ledger(folder / "ledger.jsonl", parsed, spent) as ledger:
             return await propose(
-                design, load_skill(folder), workspaces, endpoint, ledger, terms, design_output.print_step
+                design, load_skill(folder), workspaces, endpoint, ledger, limits, design_output.print_step
             )
 
     return proposer

@@ -49,8 +49,12 @@ def print_design(made: MadeSkill, few: int, *, as_json: bool) -> None:
     _out.print(table)
     _tell_left_out(made)
     _say(f"{len(made.proven.goals)} goals proven" if few else "nothing was proven: --few 0")
-    _say(f"{made.folder}: look at design.md, then type `skillstill goals {made.folder} --few 5`")
     return None
+
+
+def print_next(made: MadeSkill) -> None:
+    """Print what to type next."""
+    _say(f"{made.folder}: look at design.md, then type `skillstill goals {made.folder} --few 5`")
 
 
 def _tell_left_out(made: MadeSkill) -> None:

@@ -46,25 +46,29 @@ def distil(
 
     Example: skillstill distil .claude/agents/release-notes.md --kinds kinds.toml -w ~/src/a -w ~/src/b -w ~/src/c
     """
-    from skillstill_training.cli.design import definition_of, design
+    from skillstill_training.cli.design import definition_of, proposer_at, write_design
+    from skillstill_training.cli.design_output import print_design
     from skillstill_training.cli.distil_output import print_plan
     from skillstill_training.cli.release import train
-    from skillstill_training.design.declared import read_declared
+    from skillstill_training.design.declared import check_same, read_declared
     from skillstill_training.design.draft import draft_design
 
     definition = definition_of(skill)
     place = (out or Path(definition.name)).expanduser().absolute()
+    declared = read_declared(kinds.expanduser()) if kinds else None
     if not place.exists():
-        declared = read_declared(kinds.expanduser()) if kinds else None
         proposes = teacher if "#" in teacher else None  # a server; the programs of others only solve
         drawn = draft_design(definition, place.name, workspace or (), declared, has_teacher=bool(proposes))
-        print_plan(drawn, place, minutes)
+        if not json:
+            print_plan(drawn, place, minutes)
         if not (yes or _agreed(drawn)):
             return 1
-        design(
-            skill, place, workspace, kinds, FEW, proposes,
-            price=price, budget=budget, send=send, offline=offline,
-        )  # fmt: skip
+        proposer = proposer_at(proposes, price, budget, own=bool(workspace), send=send, offline=offline)
+        made = write_design(drawn, place, FEW, proposer, offline=offline)
+        if not json:
+            print_design(made, FEW, as_json=False)
+    elif declared:
+        check_same(declared, place)
     return train(
         str(place), runs, teacher=teacher, price=price, budget=budget, yes=yes, minutes=minutes, larger=larger,
         registry=registry, offline=offline, json=json,

@@ -32,7 +32,18 @@ def read_declared(file: Path) -> Declared:
     kinds = load_kinds(file.parent)
     if not kinds:
         raise UsageError(f"--kinds: there is no {file}")
+    if silent := [kind.name for kind in kinds if not kind.test]:
+        raise GoalsError(f"{file}: kind {silent[0]!r}: test: expected wordings by another hand, for the test alone")
     return Declared(file.read_text(encoding="utf-8"), kinds, tuple(dict.fromkeys(_tools(kinds))), _readers(file, kinds))
+
+
+def check_same(declared: Declared, skill: Path) -> None:
+    """Raise UsageError if a skill folder, which is gone on with, was written from other kinds."""
+    file = skill / FILE
+    if not file.is_file() or file.read_text(encoding="utf-8") != declared.text:
+        raise UsageError(
+            f"{skill} is there already, with other kinds: remove it to begin anew, or go on with it without --kinds"
+        )
 
 
 def _tools(kinds: tuple[Kind, ...]) -> Iterator[str]:

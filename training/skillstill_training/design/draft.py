@@ -129,7 +129,8 @@ def _refusal(assessment: Assessment) -> str:
     decided = [f"line {one.line}: {one.text}" for one in assessment.reasons if one.side in sides]
     reasons = "; ".join(decided[:REASONS]) or "too little speaks for a result that can be checked"
     sentence = f"{assessment.name} cannot be distilled as it is: {assessment.verdict} ({reasons})"
-    return f"{sentence}; it lacks {MISSING[assessment.verdict]}"
+    unless = "unless you declare what can be asked of it (--kinds kinds.toml)"
+    return f"{sentence}; it lacks {MISSING[assessment.verdict]}, {unless}"
 
 
 def target(folder: Path) -> Path:

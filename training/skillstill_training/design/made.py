@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from skillstill.errors import GoalsError, StageError
 
+from skillstill_training.authoring.kinds import FILE as KINDS
 from skillstill_training.design.draft import Design
 from skillstill_training.design.proofs import Proven, prove
 from skillstill_training.design.texts import write_skill
@@ -47,13 +48,17 @@ async def make(
         if few:
             proven = await prove(part, few, offline=offline, on_workspace=on_workspace, on_progress=on_progress)
         if proven.dropped:
-            design = _left(design, proven)
+            design = _left(design, proven, part)
             write_skill(design, part)
         part.rename(place)
     return MadeSkill(place, design, proven)
 
 
-def _left(design: Design, proven: Proven) -> Design:
+def _left(design: Design, proven: Proven, part: Path) -> Design:
+    """Return the design without what yields no goals. Raise GoalsError if that was declared, or if nothing is left."""
+    declared = {kind.name for kind in design.declared.kinds} if design.declared else set()
+    if failed := [why.removeprefix(f"{part}/") for name, why in proven.dropped if name in declared]:
+        raise GoalsError(f"{'; '.join(failed)}; change {KINDS}, or name other folders")
     left = design.without(proven.dropped)
     if not left.is_askable:
         name, why = proven.dropped[0]

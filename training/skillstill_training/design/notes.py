@@ -20,7 +20,7 @@ def _lines(design: Design) -> Iterator[str]:
     found = design.assessment
     yield f"# How {design.name} was designed\n"
     reasons = "; ".join(f"{reason.text} (line {reason.line})" for reason in found.reasons[:SHOWN])
-    yield f"{found.name} is {found.verdict}: {reasons}"
+    yield f"Assessed as: {found.verdict}. {reasons}"
     yield from ("", "Missing:", *(f"- {text}" for text in found.missing)) if found.missing else ()
     yield f"\nTools: {', '.join(design.tools)}" + _uncovered(design)
     if design.families:

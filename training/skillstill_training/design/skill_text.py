@@ -82,7 +82,8 @@ def _asked(design: Design) -> Iterator[str]:
         means = one.means.replace("{", "").replace("}", "").rstrip(".")
         yield f"{means} ({', '.join(FORMS[kind] for kind in one.answers)})"
     for kind in design.declared.kinds if design.declared else ():
-        yield f"{kind.means.replace('{', '').replace('}', '').rstrip('.')} ({DECLARED_FORMS[kind.form]})"
+        means = re.sub(r"\{(\w+)\}", lambda slot: slot[1].upper(), kind.means).rstrip(".")
+        yield f"{means} ({DECLARED_FORMS[kind.form]})"
     for topic in dict.fromkeys(one.topic for one in design.proposed):
         kinds = dict.fromkeys(one.check.kind for one in design.proposed if one.topic == topic)
         yield f"{topic} ({', '.join(FORMS[kind] for kind in kinds)})"

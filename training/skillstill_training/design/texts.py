@@ -29,8 +29,9 @@ deep = {}
 several = {}
 """
 NO_ABSENT = """\
-# Nothing that was proposed is bound to have no answer.
+# Nothing that was proposed or declared is bound to have no answer, or to be hard.
 absent = {}
+hard = {}
 
 [dataset]
 abstain = 0
@@ -41,9 +42,9 @@ DECLARED_BASELINE = '''\
 
 from pathlib import Path
 
-from skillstill_training.authoring.kind_baseline import declared_baseline
+from skillstill_training.authoring.kind_baseline import answer_by_kinds
 
-answer = declared_baseline(Path(__file__).parent)
+answer = answer_by_kinds(Path(__file__).parent)
 '''
 OWN = """\
 # Nobody has asked natural questions of it yet: its figures are those of made ones. With thirty questions of your own
@@ -169,7 +170,7 @@ def _recipe(design: Design) -> str:
         "train": lent.get("train", {}),
         "evaluate": {**({"workspaces": few} if few else {}), **(OWN_EVALUATION if design.declared else {})},
     }
-    shares = SHARES if design.families or design.declared else SHARES + NO_ABSENT
+    shares = SHARES if design.families else SHARES + NO_ABSENT
     notes = [OWN] if design.declared else []
     written = (f"[{name}]\n{tomltext.table(fields)}" for name, fields in tables.items() if fields)
     return "\n".join([shares, *notes, *written])

@@ -34,6 +34,7 @@ class Search:
         self.history = history
         self.question = question
         self.count = len(corpus.files)
+        self._naming: dict[str, float] = {}
         self.sizes = np.array([max(SMALLEST, file.size) for file in corpus.files], dtype=float)
 
     @cached_property
@@ -50,8 +51,11 @@ class Search:
         """Return how clearly the text names a definition."""
         if definition is None or definition.name not in self.question.names:
             return 0.0
-        files = {each.file for each in self.corpus.definitions_named(definition.name)}
-        return self.question.names[definition.name] / math.sqrt(max(1, len(files)))
+        name = definition.name
+        if name not in self._naming:  # a long class has many passages
+            files = {each.file for each in self.corpus.definitions_named(name)}
+            self._naming[name] = self.question.names[name] / math.sqrt(max(1, len(files)))
+        return self._naming[name]
 
     def rarity(self, files: int) -> float:
         """Return what a word tells that stands in this many files."""
