@@ -8,9 +8,11 @@ import pytest
 from skillstill import cli
 from skillstill.skills.registry import read_registry
 from skillstill.skills.skill import load_skill
+from skillstill_training.design.declared import read_declared
 from skillstill_training.evaluation.baseline import load_baseline
 from skillstill_training.run.folder import RunFolder
 
+from tests.scenes import ROOT
 from tests.training.stages.test_pipeline import Workshop, workshop
 
 __all__ = ["workshop"]
@@ -40,6 +42,20 @@ hard = true
 wordings = {WORDINGS}
 test = {TEST_WORDINGS}
 """
+SETTINGS = (
+    "port",
+    "workers",
+    "timeout",
+    "retries",
+    "backlog",
+    "queue",
+    "burst",
+    "quota",
+    "depth",
+    "window",
+    "limit",
+    "ttl",
+)
 
 
 @pytest.fixture
@@ -48,8 +64,8 @@ def folders(tmp_path: Path) -> list[str]:
     for number, (team, first) in enumerate({"red": "8080", "green": "9090", "blue": "7070"}.items()):
         folder = tmp_path / "services" / team
         folder.mkdir(parents=True)
-        for at in range(6):
-            lines = (f"{team}_{word}_{at}: {int(first) + 13 * at + number}" for word in ("port", "workers", "timeout"))
+        for at in range(8):
+            lines = (f"{team}_{word}_{at}: {int(first) + 13 * at + number}" for word in SETTINGS)
             (folder / f"{team}-{at}.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
         named += ["--workspace", str(folder)]
     return named
@@ -123,7 +139,7 @@ def test_what_is_wrong_in_the_kinds_is_told_before_anything_is_written(
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (f"test = {TEST_WORDINGS}\n", "", "kind 'value_of': test: expected wordings by another hand, for the test alone"),
+        (f"test = {TEST_WORDINGS}\n", "", "kind 'value_of': test: expected wordings by another hand, for the test"),
         ("where name = {key} and", "where name = {kee} and", "kinds.toml: kind 'value_of': query: no slot 'kee'; "),
         ("using (path)\"", "using (path) where files.name like 'red%'\"",
          "the family 'value_of' yields no goal for the split 'validation' in green: it drafts nothing there; change"),
@@ -159,3 +175,10 @@ def test_a_skill_that_is_refused_may_still_be_distilled_by_declared_kinds(
 ) -> None:
     assert distil(monkeypatch, tmp_path, "--out", str(tmp_path / "ports"), "--yes") == 1
     assert "unless you declare what can be asked of it (--kinds kinds.toml)" in capsys.readouterr().err
+
+
+def test_the_kinds_of_the_docs_can_be_read_as_they_stand(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "designing-a-skill.md").read_text(encoding="utf-8")
+    (file := tmp_path / "kinds.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    declared = read_declared(file)
+    assert ([kind.name for kind in declared.kinds], declared.readers) == (["image", "why"], ("config",))

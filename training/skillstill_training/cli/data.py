@@ -196,7 +196,7 @@ def skill_folder(skill: str) -> Path:
     for folder in (Path(skill).expanduser(), bundled() / "skills" / skill):
         if (folder / "SKILL.md").is_file():
             return folder
-    known = ", ".join(sorted(file.parent.name for file in (bundled() / "skills").glob("*/goals.py")))
+    known = ", ".join(sorted(file.parent.name for file in (bundled() / "skills").glob("*/SKILL.md")))
     raise UnknownName(f"{skill!r} is no skill folder (one that holds SKILL.md) and no bundled skill: {known}")
 
 

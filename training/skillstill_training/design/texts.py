@@ -36,7 +36,7 @@ hard = {}
 [dataset]
 abstain = 0
 """
-OWN_EVALUATION: Mapping[str, Any] = {"arms": ["baseline", "stock", "ours"], "field": 0}
+OWN_EVALUATION: Mapping[str, Any] = {"arms": ["baseline", "stock", "ours"], "field": 0, "calibration": 100}
 DECLARED_BASELINE = '''\
 """The script to beat: the nearest wording of kinds.toml tells the kind, and its query the answer."""
 
@@ -48,7 +48,8 @@ answer = answer_by_kinds(Path(__file__).parent)
 '''
 OWN = """\
 # Nobody has asked natural questions of it yet: its figures are those of made ones. With thirty questions of your own
-# (docs/field.md), set `field = 30`; with a larger stock model to compare with, add "larger" and "wrong" to the arms.
+# (docs/field.md), set `field = 30`; with as many validation goals, `calibration = 400`. With a larger stock model to
+# compare with, add "larger" to the arms; with another release on this base, "wrong".
 """
 
 

@@ -71,7 +71,8 @@ def check_validation_count(goals: int, min_goals: int) -> None:
     if goals < min_goals:
         raise GateError(
             f"a confidence is calibrated on at least {min_goals} validation goals, here are {goals}: "
-            "make more of them ([goals.per_family] in recipe.toml)"
+            "make more of them ([goals.per_family] in recipe.toml), give it more validation workspaces, or be content "
+            f"with a rougher one (calibration = {goals} under [evaluate])"
         )
 
 
