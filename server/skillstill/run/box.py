@@ -43,10 +43,11 @@ class Box:
             try:
                 self._driver = await chosen()
             except SandboxError as error:
-                self.note = f"Without a sandbox {', '.join(executing)} cannot run: {error}"
+                note = f"Without a sandbox {', '.join(executing)} cannot run: {error}"
                 self.tools = {name: tool for name, tool in self.tools.items() if name not in executing}
                 if not self.tools:
-                    raise SandboxError(self.note) from error
+                    raise SandboxError(note) from error
+                self.note = note
         await self._tasks.__aenter__()
         return self
 

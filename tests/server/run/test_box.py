@@ -118,6 +118,7 @@ async def test_a_skill_with_no_other_tools_fails_and_says_why(folder: Path, monk
     assert trace.report.reason
     assert trace.report.reason.kind is ReasonKind.SANDBOX
     assert "sandboxes are switched off" in trace.report.answer
+    assert trace.report.notes == (), "once is enough"
 
 
 async def test_a_skill_whose_tools_execute_nothing_needs_no_sandbox(

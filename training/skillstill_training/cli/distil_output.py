@@ -21,7 +21,7 @@ def print_plan(design: Design, place: Path, minutes: int | None) -> None:
     table.add_row("tools", "; ".join(_tools(design)))
     table.add_row("workspaces", _workspaces(design))
     table.add_row("questions", "; ".join(_questions(design)))
-    table.add_row("training", f"{_minutes(minutes):,} minutes of one core at most, on this machine")
+    table.add_row("training", f"{_minutes(minutes):,} minutes of an idle core at most, about")
     _out.print(table)
 
 

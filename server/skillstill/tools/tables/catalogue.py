@@ -48,6 +48,7 @@ class Table:
     """A table by its name in queries (`name`) and in its file (`inner`). Only tables of SQLite files have `columns`.
 
     `separator` is what sets its fields apart if that was found in its text, and not told by the name of its file.
+    `is_delimited`: it is a text, and no table of an SQLite file.
     """
 
     name: str
@@ -55,10 +56,7 @@ class Table:
     inner: str
     columns: tuple[str, ...] = ()
     separator: str = ""
-
-    @property
-    def is_delimited(self) -> bool:
-        return not self.path.lower().endswith(DATABASES)
+    is_delimited: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +86,13 @@ def read_catalogue(workspace: Workspace, files: Iterable[str], check: Callable[[
     """Return the tables of these files. `check` is called for each file and may raise."""
     tables: list[Table] = []
     remarks: list[str] = []
-    looked_at = 0
+    looked_at = begun = 0
     for path in files:
         if path.lower().endswith(PERHAPS) and (looked_at := looked_at + 1) <= MAX_LOOKED_AT:
             check()
             tables += _table_of_text(workspace, path)
-        if not path.lower().endswith((*DATABASES, *DELIMITED)):
+        known = path.lower().endswith((*DATABASES, *DELIMITED))
+        if not known and ((begun := begun + 1) > MAX_LOOKED_AT or not _is_database(workspace.root / path)):
             continue
         check()
         try:
@@ -169,7 +168,7 @@ def _tables_of_database(connection: sqlite3.Connection, path: str, check: Callab
             columns = tuple(row[1] for row in columns_of(connection, "main", name))
         except sqlite3.Error:  # a view of something that is gone
             columns = ()
-        yield Table(name, path, name, columns)
+        yield Table(name, path, name, columns, is_delimited=False)
 
 
 def _shadow_tables(connection: sqlite3.Connection) -> set[str]:
@@ -190,6 +189,14 @@ def columns_of(connection: sqlite3.Connection, place: str, name: str) -> list[tu
     return [row for row in rows if row[6] != HIDDEN]
 
 
+def _is_database(file: Path) -> bool:
+    """Return whether a file of any name is an SQLite file: programs give theirs names of their own, `.anki2`."""
+    try:
+        return _has_magic(file)
+    except OSError:
+        return False
+
+
 def _has_magic(real: Path) -> bool:
     return _read_head(real, len(MAGIC)) == MAGIC
 
@@ -203,7 +210,7 @@ def _read_head(real: Path, size: int) -> bytes:
 def _journal_remarks(workspace: Workspace, path: str) -> Iterable[str]:
     for journal in (f"{path}-wal", f"{path}-journal"):
         beside = workspace.root / journal
-        if path.lower().endswith(DATABASES) and beside.is_file() and beside.stat().st_size:
+        if not path.lower().endswith(DELIMITED) and beside.is_file() and beside.stat().st_size:
             yield f"{path} is being changed: what {PurePosixPath(journal).name} holds is not seen"
 
 
@@ -226,13 +233,13 @@ def _name_uniquely(tables: Sequence[Table]) -> list[Table]:
 
 
 def _full_name(table: Table) -> str:
-    return PurePosixPath(table.path).name if table.separator else f"{_qualifier(table.path)}_{table.inner}"
+    return PurePosixPath(table.path).name if table.separator else f"{_qualifier(table)}_{table.inner}"
 
 
-def _qualifier(path: str) -> str:
+def _qualifier(table: Table) -> str:
     """Return what tells a table from its namesakes: its file, or its folder if the file is the table."""
-    place = PurePosixPath(path)
-    return place.stem if path.lower().endswith(DATABASES) else place.parent.name or place.suffix[1:]
+    place = PurePosixPath(table.path)
+    return place.parent.name or place.suffix[1:] if table.is_delimited else place.stem
 
 
 def _free_name(wanted: str, taken: set[str]) -> str:

@@ -729,6 +729,18 @@ async def test_files_outside_ignored_and_secret_ones_are_no_tables(tmp_path: Pat
         assert "no such table" in await refused("sql", root, query=f"SELECT * FROM {name}")
 
 
+async def test_a_database_is_known_by_its_first_bytes_whatever_its_file_is_called(tmp_path: Path) -> None:
+    store(tmp_path / "cards.anki2", "CREATE TABLE notes (id, sort)", "INSERT INTO notes VALUES (1, 'a')")
+    store(tmp_path / "History", "CREATE TABLE urls (url)")
+    write(tmp_path, {"notes.md": "CREATE TABLE nothing (a)"})
+    assert (await call("describe", tmp_path)).text.split("\n") == [
+        "2 tables in 2 files",
+        "History: urls, 0 rows: url",
+        "cards.anki2: notes, 1 rows: id, sort",
+    ]
+    assert "1 | a" in (await call("sql", tmp_path, query="select * from notes")).text
+
+
 async def test_broken_and_empty_files_are_told_and_spoil_nothing(tmp_path: Path) -> None:
     write(
         tmp_path, {"ok.csv": "a\n1\n", "empty.csv": "", "blank.csv": "\n\n", "text.db": "just text\n", "empty.db": ""}
