@@ -130,7 +130,7 @@ def _outcome(trace: Trace) -> str:
 
 def _cells(row: Row, price: Price | None) -> Sequence[str]:
     counts = (*(getattr(row, field) for field in FIELDS), row.saved.tokens)
-    money = [f"{row.saved.money(price):,.4f}"] if price else []
+    money = [f"{row.saved.money(price):z,.4f}"] if price else []
     return (row.week, one_line(row.subagent, 40), *(f"{count:,}" for count in counts), *money)
 
 
