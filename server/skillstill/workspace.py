@@ -9,11 +9,14 @@ import os
 import stat
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pathspec import GitIgnoreSpec
 
 from skillstill.errors import Refusal, WorkspaceError
-from skillstill.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from skillstill.sandbox.sandbox import Sandbox
 
 MAX_BYTES = 5_000_000  # far above hand-written source; below what would stall a reader
 
@@ -108,7 +111,7 @@ class Workspace:
     sandbox   where commands run, around the same folder; None: nothing is executed
     """
 
-    def __init__(self, root: Path, sandbox: Sandbox | None = None) -> None:
+    def __init__(self, root: Path, sandbox: "Sandbox | None" = None) -> None:
         """Raise WorkspaceError if `root` is not a folder, or is `/`, the home folder or above it."""
         try:
             self.root = root.expanduser().resolve(strict=True)

@@ -86,7 +86,9 @@ def _call_text(call: ToolCall) -> str:
 
 def _last_call_text(call: ToolCall, tools: Sequence[ToolSchema]) -> str:
     """Return the call that ends a turn: if its last argument is Python of several lines, that stands as it is."""
-    schema: Mapping[str, Any] = next((one.parameters["properties"] for one in tools if one.name == call.name), {})
+    schema: Mapping[str, Any] = next(
+        (one.parameters.get("properties", {}) for one in tools if one.name == call.name), {}
+    )
     name, value = next(reversed(call.arguments.items()), ("", ""))
     is_python = isinstance(value, str) and _is_python(schema.get(name, {}))
     if not (is_python and SEVERAL_LINES.fullmatch(value) and escape(value) == value):

@@ -153,7 +153,10 @@ def test_a_mistake_in_the_markdown_is_one_sentence(tmp_path: Path, markdown: str
         (TOML + "[limits]\nsteps = 'many'\n", "limits.steps: Input should be a valid integer, unable to parse"),
         (TOML + "[limits]\nsteps = 0\n", "limits.steps: Input should be greater than or equal to 1, got 0"),
         (TOML + "[limits]\nseconds = nan\n", "limits.seconds: Input should be a finite number, got nan"),
-        (TOML + "[workspace]\nmode = 'write'\n", "workspace.mode: Input should be 'read', got 'write'"),
+        (
+            TOML + "[workspace]\nmode = 'any'\n",
+            "workspace.mode: Input should be 'read', 'scratch' or 'write', got 'any'",
+        ),
         ("limits = 3\n" + TOML, "limits: Input should be a valid dictionary or instance of Limits, got 3"),
         (TOML.replace('"count-words"', '""'), "system: String should have at least 1 character, got ''"),
         (TOML.replace('"count-words"', f'"{"a" * 121}"'), "system: String should have at most 120 characters"),
