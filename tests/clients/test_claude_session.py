@@ -49,7 +49,7 @@ def test_a_subagent_that_is_added_meanwhile_can_be_called_in_the_same_session(cl
         logged(claude, "tools/list", listed + 1)
         terminal.ask("Find the cart")
         terminal.shows("All done")
-    assert [ANSWER in result for result in claude.results] == [True]
+    assert [ANSWER in result for result in claude.results] == [True], claude.results
     assert f"mcp__{SERVER}__second" in [tool["name"] for tool in claude.requests[-1]["tools"]]
 
 
