@@ -6,11 +6,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
 
 from skillstill.errors import OtherFile, SkillstillError
 from skillstill.models.bases import LocatedBase, locate_base
@@ -22,9 +20,8 @@ from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.symbols import symbols
 from skillstill.tools.kit.ripgrep import rg_path
 from skillstill.types import Frozen, ModelSpec
+from skillstill.util.loops import in_own_loop
 from skillstill.util.storage import state_folder
-
-Done = TypeVar("Done")
 
 # A build for exactly the building machine's processor can die on another one, or under a hypervisor that announces
 # instructions (AMX) which it does not let through.
@@ -127,27 +124,19 @@ def _entry(listed: ListedEntry, form: FormChoice) -> Iterator[Check]:
         yield _try(f"{name}: llama.cpp", REBUILD, lambda: _in_process("probe", spec.model_dump_json(), form))
 
 
-def _awaited(work: Callable[..., Awaitable[Done]], *arguments: object) -> Done:
-    """Return what the work returns, in a loop of its own: whoever asks may be in one already."""
-    import anyio
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(anyio.run, work, *arguments).result()
-
-
 def check_sandbox(setting: Setting) -> Check:
     """Return which driver builds sandboxes here, tried. None is a failure only if one was asked for by name."""
     # Delayed, as the drivers are: only this check needs them.
     from skillstill.sandbox.choice import drivers, problems, told
     from skillstill.sandbox.trial import tried
 
-    found = _awaited(problems, setting)
+    found = in_own_loop(problems, setting)
     works = next((name for name, problem in found.items() if not problem), None)
     if works is None:
         none = f"none, so tools that execute are not offered ({told(found)})"
         return Check(name="sandbox", ok=setting in {"auto", "none"}, found=none)
     others = "".join(f"; not {name}: {problem}" for name, problem in found.items() if problem)
-    return _try("sandbox", "", lambda: _awaited(tried, drivers()[works]) + others)
+    return _try("sandbox", "", lambda: in_own_loop(tried, drivers()[works]) + others)
 
 
 def _base(spec: ModelSpec) -> str:

@@ -10,7 +10,6 @@ import os
 import shutil
 import socket
 import stat
-import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from skillstill.sandbox.sandbox import FOLDER, Held, Sandbox, SandboxPlan
 from skillstill.sandbox.scratch import nobody_else
 from skillstill.sandbox.seccomp import filter_file
 from skillstill.sandbox.session import MEGABYTE, RUNNER, Session, Transport, opened
+from skillstill.sandbox.trial import problem_of
 from skillstill.util.text import one_line
 
 RELAY = Path(__file__).with_name("relay.py")
@@ -69,14 +69,7 @@ class BubblewrapDriver:
     name = "bubblewrap"
 
     async def problem(self) -> str:
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                Path(folder).chmod(0o755)
-                async with self.open(Path(folder), SandboxPlan()) as sandbox:
-                    done = await sandbox.exec(["true"])
-        except SandboxError as error:
-            return str(error)
-        return f"a command in bubblewrap failed: {one_line(done.output, 200)}" if done.code else ""
+        return await problem_of(self, "bubblewrap")
 
     @asynccontextmanager
     async def open(self, workspace: Path, plan: SandboxPlan) -> AsyncIterator[Sandbox]:

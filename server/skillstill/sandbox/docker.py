@@ -26,6 +26,7 @@ from skillstill.sandbox.packages import installed
 from skillstill.sandbox.proxy import Proxy
 from skillstill.sandbox.sandbox import FOLDER, Held, Sandbox, SandboxPlan
 from skillstill.sandbox.session import OPEN_FILES, RUNNER, Session, Transport, opened
+from skillstill.sandbox.trial import problem_of
 from skillstill.util.text import one_line
 
 if TYPE_CHECKING:
@@ -51,14 +52,7 @@ class DockerDriver:
     name = "docker"
 
     async def problem(self) -> str:
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                Path(folder).chmod(0o755)
-                async with self.open(Path(folder), SandboxPlan()) as sandbox:
-                    done = await sandbox.exec(["true"])
-        except SandboxError as error:
-            return str(error)
-        return f"a command in a container failed: {one_line(done.output, 200)}" if done.code else ""
+        return await problem_of(self, "a container")
 
     @asynccontextmanager
     async def open(self, workspace: Path, plan: SandboxPlan) -> AsyncIterator[Sandbox]:

@@ -10,7 +10,6 @@ not public is refused, so that no name leads to this machine, its network or a c
 through does with what it gets is not known here: name only hosts that may see the workspace.
 """
 
-import ipaddress
 import re
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,6 +23,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from skillstill.errors import Refusal, SandboxError
 from skillstill.types import Frozen
+from skillstill.util.addresses import is_public
 
 HEAD = 32_768  # bytes of a request's head
 CHUNK = 65_536
@@ -34,7 +34,6 @@ MOST = 256 << 20  # bytes of a run, in both directions together
 REQUEST = re.compile(r"([A-Z]+) (?:http://)?([A-Za-z0-9._-]+)(?::(\d{1,5}))?(/[^\s]*)? HTTP/1\.[01]")
 HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[^\r\n\0]*")
 OWN_HEADERS = {"host", "connection", "keep-alive", "te", "trailer", "upgrade"}  # and proxy-...: not the server's
-DISGUISES = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48")))  # IPv4 addresses behind a NAT64
 
 BROKEN = (
     OSError,
@@ -105,20 +104,10 @@ def is_named(host: str, hosts: Sequence[str]) -> bool:
     return any(host == one or (one.startswith("*.") and host.endswith(one[1:])) for one in map(str.lower, hosts))
 
 
-def is_public(address: str) -> bool:
-    """Return whether an IP address is one of the public network, and stands for no other."""
-    ip = ipaddress.ip_address(address)
-    if not ip.is_global or ip.is_multicast:
-        return False
-    if isinstance(ip, ipaddress.IPv4Address):
-        return True
-    return not (ip.ipv4_mapped or ip.sixtofour or ip.teredo or any(ip in network for network in DISGUISES))
-
-
 async def connect_public(host: str, port: int) -> ByteStream:
     """Return a connection to a public address of a host. Raise Refusal if it has none, OSError if none answers."""
     found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(address[0]) for *_, address in found if is_public(str(address[0]).partition("%")[0])]
+    addresses = [str(address[0]) for *_, address in found if is_public(str(address[0]))]
     if not addresses:
         raise Refusal(f"{host} has no public address: this sandbox reaches nothing on its own network")
     for address in addresses[:-1]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from skillstill.errors import SandboxError
 from skillstill.sandbox.sandbox import Driver, Sandbox, SandboxLimits, SandboxPlan
+from skillstill.util.text import one_line
 
 LIMITS = SandboxLimits(seconds=10, memory=128, processes=16)
 GREEDY = "data = bytearray(512 << 20); print('got it')"
@@ -17,6 +18,18 @@ for count in range(64):
         time.sleep(9)
 print('got them')
 """
+
+
+async def problem_of(driver: Driver, place: str) -> str:
+    """Return why no command runs in a sandbox of this driver; empty if one does. `place` is where it would run."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder).chmod(0o755)
+            async with driver.open(Path(folder), SandboxPlan()) as sandbox:
+                done = await sandbox.exec(["true"])
+    except SandboxError as error:
+        return str(error)
+    return f"a command in {place} failed: {one_line(done.output, 200)}" if done.code else ""
 
 
 async def tried(driver: Driver) -> str:

@@ -3,12 +3,10 @@
 from typing import Any, Literal
 
 from mcp.types import Tool as McpTool
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from skillstill.errors import UsageError
 from skillstill.server import wire
 from skillstill.types import PROMPT_CHARACTERS, Frozen, lean_schema
-from skillstill.util.text import one_line
 
 NAME = "delegate"
 Expose = Literal["each", "delegate", "both"]
@@ -28,12 +26,7 @@ class Task(Frozen):
 
 def task(arguments: dict[str, Any]) -> Task:
     """Raise UsageError in one sentence."""
-    try:
-        return Task.model_validate(arguments)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "arguments"
-        raise UsageError(one_line(f"{where}: {first['msg']}; expected a task and perhaps a workspace", 200)) from error
+    return wire.parsed(Task, arguments, "a task and perhaps a workspace")
 
 
 def tool(*, may_write: bool) -> McpTool:

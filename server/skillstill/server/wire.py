@@ -1,6 +1,6 @@
 """Our values in MCP's words, and a caller's arguments in ours."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from mcp.types import Tool as McpTool
@@ -13,6 +13,7 @@ from skillstill.util.neutral import neutral
 from skillstill.util.text import one_line
 
 PATCH = 20_000  # characters
+Sent = TypeVar("Sent", bound=Frozen)
 
 
 class Reply(Frozen):
@@ -40,12 +41,17 @@ class Request(Frozen):
 
 def request(arguments: dict[str, Any]) -> Request:
     """Raise UsageError in one sentence."""
+    return parsed(Request, arguments, "a prompt and perhaps a path")
+
+
+def parsed(kind: type[Sent], arguments: dict[str, Any], expected: str) -> Sent:
+    """Return what a caller sent. Raise UsageError in one sentence, which names what was expected."""
     try:
-        return Request.model_validate(arguments)
+        return kind.model_validate(arguments)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "arguments"
-        raise UsageError(one_line(f"{where}: {first['msg']}; expected a prompt and perhaps a path", 200)) from error
+        raise UsageError(one_line(f"{where}: {first['msg']}; expected {expected}", 200)) from error
 
 
 def tool(entry: RegistryEntry, *, always: bool, may_write: bool = False) -> McpTool:

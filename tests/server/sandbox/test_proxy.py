@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillstill.errors import Refusal, SandboxError
 from skillstill.sandbox import relay
-from skillstill.sandbox.proxy import Proxy, connect_public, is_named, is_public, read_request
+from skillstill.sandbox.proxy import Proxy, connect_public, is_named, read_request
+from skillstill.util.addresses import is_public
 
 pytestmark = pytest.mark.anyio
 SAY = "import os, sys; sys.stdout.write(os.environ['http_proxy'] + '\\n'); sys.stdout.flush(); input()"

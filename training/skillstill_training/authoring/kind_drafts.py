@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-import anyio
 from skillstill.errors import GoalsError, Refusal
 from skillstill.facts.ask import FactRows
 from skillstill.facts.index import FactIndex
@@ -17,6 +15,7 @@ from skillstill.skills.code import reader_references
 from skillstill.skills.skill import read_skill
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.types import Span
+from skillstill.util.loops import in_own_loop
 from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.checks import Absent, Check, Declined, Locations, Members, Quoted, Value
@@ -91,8 +90,7 @@ def draft_kind(kind: Kind, skill: Path, built: BuiltWorkspace, rng: Random) -> I
 def open_index(skill: Path, root: Path) -> FactIndex:
     """Return the index that the skill's own tools ask. Drafts are drawn inside of an event loop, which has to wait."""
     references = reader_references(skill, read_skill(skill).subagent.readers) or tuple(BUNDLED.values())
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(anyio.run, fresh_index, Workspace(root), (*references, WORDS)).result()
+    return in_own_loop(fresh_index, Workspace(root), (*references, WORDS))
 
 
 def drawn_slots(facts: KindFacts) -> Sequence[Slots]:

@@ -17,18 +17,25 @@ if TYPE_CHECKING:
     from skillstill_training.design.proposals import ProposalLimits
 
 
+ForeignSkill = Annotated[str, typer.Argument(help="A SKILL.md folder, an agent file, or an imported name.")]
+OwnFolders = Annotated[
+    list[Path] | None,
+    typer.Option("--workspace", "-w", help="A folder that it works on; three or more, the last for the test."),
+]
+KindsFile = Annotated[
+    Path | None,
+    typer.Option("--kinds", help="A kinds.toml: questions that you declare, each with a query for what is right."),
+]
+Send = Annotated[bool, typer.Option("--send", help="Your folders may be sent to another machine.")]
+
+
 def design(
-    skill: Annotated[str, typer.Argument(help="A SKILL.md folder, an agent file, or an imported name.")],
+    skill: ForeignSkill,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The new skill folder. Default: its name, here.")
     ] = None,
-    workspace: Annotated[
-        list[Path] | None,
-        typer.Option("--workspace", "-w", help="A folder that it works on; three or more, the last for the test."),
-    ] = None,
-    kinds: Annotated[
-        Path | None, typer.Option(help="A kinds.toml: questions that you declare, each with a query for what is right.")
-    ] = None,
+    workspace: OwnFolders = None,
+    kinds: KindsFile = None,
     few: Annotated[
         int, typer.Option(min=0, help="Goals a family and split that are drawn to prove it; 0 proves nothing.")
     ] = 2,
@@ -40,7 +47,7 @@ def design(
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Questions that it tries at the same time.")] = 2,
     price: Rates = "",
     budget: Spending = "",
-    send: Annotated[bool, typer.Option("--send", help="Your folders may be sent to another machine.")] = False,
+    send: Send = False,
     offline: Offline = False,
     json: Json = False,
 ) -> int:

@@ -8,6 +8,7 @@ import typer
 from skillstill.console.options import Json
 
 from skillstill_training.cli.data import Offline, Rates, Runs, Spending, TeacherName, Yes
+from skillstill_training.cli.design import ForeignSkill, KindsFile, OwnFolders, Send
 from skillstill_training.cli.release import Larger, Minutes, RegistryFile
 
 if TYPE_CHECKING:
@@ -17,21 +18,16 @@ FEW = 2  # goals of a family and split that prove it before anything is trained
 
 
 def distil(
-    skill: Annotated[str, typer.Argument(help="A SKILL.md folder, an agent file, or an imported name.")],
+    skill: ForeignSkill,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The skill folder to train. Default: its name, here.")
     ] = None,
-    workspace: Annotated[
-        list[Path] | None,
-        typer.Option("--workspace", "-w", help="A folder that it works on; three or more, the last for the test."),
-    ] = None,
-    kinds: Annotated[
-        Path | None, typer.Option(help="A kinds.toml: questions that you declare, each with a query for what is right.")
-    ] = None,
+    workspace: OwnFolders = None,
+    kinds: KindsFile = None,
     teacher: TeacherName = "constructed",
     price: Rates = "",
     budget: Spending = "",
-    send: Annotated[bool, typer.Option("--send", help="Your folders may be sent to another machine.")] = False,
+    send: Send = False,
     runs: Runs = Path("runs"),
     minutes: Minutes = None,
     larger: Larger = None,
