@@ -7,16 +7,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from skillstill.errors import OtherFile, SkillstillError
+from skillstill.errors import OtherFile, SandboxError, SkillstillError
 from skillstill.models.bases import LocatedBase, locate_base
 from skillstill.models.decoding import FormChoice
 from skillstill.models.sources import locate
 from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.sandbox.choice import Setting
 from skillstill.skills.registry import ListedEntry, Registry
+from skillstill.skills.skill import McpServer, Skill
 from skillstill.symbols import symbols
 from skillstill.tools.kit.ripgrep import rg_path
 from skillstill.types import Frozen, ModelSpec
@@ -47,7 +49,7 @@ def examine(registry: Registry, form: FormChoice = "fast", sandbox: Setting = "a
     return [
         *_environment(),
         check_sandbox(sandbox),
-        *(check for listed in registry.entries() for check in _entry(listed, form)),
+        *(check for listed in registry.entries() for check in (*_entry(listed, form), *check_servers(listed, sandbox))),
         *_check_ignored(registry),
     ]
 
@@ -122,6 +124,42 @@ def _entry(listed: ListedEntry, form: FormChoice) -> Iterator[Check]:
         yield Check(name=f"{name}: measured", ok=True, found=reason)
     if base.ok:
         yield _try(f"{name}: llama.cpp", REBUILD, lambda: _in_process("probe", spec.model_dump_json(), form))
+
+
+def check_servers(listed: ListedEntry, setting: Setting) -> Iterator[Check]:
+    """Yield what each MCP server of a skill offers, started in a sandbox around an empty folder."""
+    try:
+        skill = listed.skill()
+    except SkillstillError:  # told by the check of the skill
+        return
+    for server in skill.subagent.mcp:
+        name = f"{listed.entry.name}: MCP server {server.name}"
+        yield _try(name, "", partial(in_own_loop, _offer, server, skill, setting))
+
+
+async def _offer(server: McpServer, skill: Skill, setting: Setting) -> str:
+    """Return what a server offers, and what of it a run does not have. Raise SkillstillError.
+
+    That there is no sandbox is a failure only if one was asked for by name.
+    """
+    from skillstill.run.servers import reason, served  # delayed, as the drivers are
+    from skillstill.sandbox.choice import chosen
+    from skillstill.sandbox.sandbox import SandboxPlan
+
+    try:
+        driver = await chosen(setting)
+    except SandboxError as error:
+        if setting not in {"auto", "none"}:
+            raise
+        return f"not started, so its tools are not offered ({error})"
+    taken, plan = [tool.name for tool in skill.tools], SandboxPlan(limits=skill.subagent.sandbox.limits)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        try:
+            async with served(server, driver, Path(folder), plan, taken) as offer:
+                return offer.text
+        except Exception as error:  # a group of them, or whatever a stranger's server brings about
+            raise SkillstillError(reason(error)) from error
 
 
 def check_sandbox(setting: Setting) -> Check:

@@ -12,12 +12,13 @@ from rich.text import Text
 
 from skillstill.console.doctor import Check
 from skillstill.console.removal import StoredItem
-from skillstill.errors import UsageError
+from skillstill.errors import SkillstillError, UsageError
 from skillstill.run import store
 from skillstill.runtime import reason_to_remeasure
 from skillstill.skills.code import untrusted_tools
 from skillstill.skills.registry import ListedEntry, Registry, RegistryEntry
 from skillstill.skills.sizes import best_size
+from skillstill.skills.skill import McpServer, read_skill
 from skillstill.types import OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.util.waiting import heard_by
@@ -116,6 +117,8 @@ def print_entries(registry: Registry, *, as_json: bool) -> None:
                 _out.print(Text(f"  measured: {measured.figures}"))
             if claim := one.entry.claimed:
                 _out.print(Text(f"  {claim.verified}: claimed by its pack, not measured here"))
+            for server in _declared_servers(one):
+                _out.print(Text(f"  MCP server {server.name}, in a sandbox: {server.line}"))
             if reason := untrusted_tools(one.skill_folder):
                 _out.print(Text(f"  cannot run, it brings its own tools: {reason}", style="yellow"))
             for reason in best_size(registry.sizes(one.entry.name)).why:
@@ -124,6 +127,14 @@ def print_entries(registry: Registry, *, as_json: bool) -> None:
         if reason := reason_to_remeasure(one):
             _err.print(Text(f"{one.entry.name}: {reason}", style="yellow"))
     warn_untrusted(registry)
+
+
+def _declared_servers(listed: ListedEntry) -> Sequence[McpServer]:
+    """Return the MCP servers of an entry; none if its folder cannot be read, of which `doctor` tells."""
+    try:
+        return read_skill(listed.skill_folder).subagent.mcp
+    except SkillstillError:
+        return ()
 
 
 def _entry(listed: ListedEntry) -> dict[str, object]:

@@ -31,7 +31,8 @@ def behaviour_hash(skill: Skill) -> str:
     """Return the SHA-256 of all that decides what a model is shown and may say.
 
     That is the system line and limits, the tools' schemas and golden outputs, the runs of `behaviour` and, if a tool
-    leaves a choice among lines to the model, how they are ranked.
+    leaves a choice among lines to the model, how they are ranked. Of MCP servers it is what was declared: their
+    packages are pinned, and nothing is started here.
     """
     ranks = any(ARGUMENT in tool.schema.parameters["properties"] for tool in skill.tools)
     parts = {
@@ -43,6 +44,8 @@ def behaviour_hash(skill: Skill) -> str:
         "ranking": [SHOWN, READ, SAID, LEAST, LIKELY] if ranks else [],
         "decoding": [DECODING, SECOND_THOUGHTS],
     }
+    if skill.subagent.mcp:  # a skill without any keeps the hash that it was released with
+        parts["mcp"] = [server.model_dump(mode="json") for server in skill.subagent.mcp]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -48,6 +48,21 @@ class Bundled(Frozen):
     mode: int = 0o644
 
 
+class NamedServer(Frozen):
+    """An MCP server as its author starts it, or the address of one that runs elsewhere.
+
+    tools         those that may be used; none named: all
+    environment   names of what it is handed in
+    """
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    url: str = ""
+    tools: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+
+
 class Definition(Frozen):
     """One definition, understood. `text` is the file as it was, so that it can be written again unchanged.
 
@@ -67,6 +82,7 @@ class Definition(Frozen):
     tools: tuple[str, ...] = ()
     fields: Mapping[str, JsonValue] = {}
     bundle: tuple[Bundled, ...] = ()
+    servers: tuple[NamedServer, ...] = ()
     origin: Origin
     licence: Licence = Licence()
     findings: tuple[Finding, ...] = ()

@@ -133,6 +133,7 @@ class Pipes:
         assert process.stdin
         assert process.stdout
         self._process, self._input, self._output = process, process.stdin, process.stdout
+        self._ending = anyio.Lock()  # who sends and who receives may both find that it has ended
 
     async def send(self, data: bytes) -> None:
         try:
@@ -158,8 +159,10 @@ class Pipes:
     async def _end(self) -> str:
         """Return that it ended, and the last line of its errors: only bubblewrap and the runner write there."""
         assert self._process.stderr
-        with anyio.move_on_after(1), suppress(anyio.EndOfStream):
-            lines = (await self._process.stderr.receive(SAID)).decode(errors="replace").strip().splitlines()
+        with anyio.move_on_after(1), suppress(anyio.EndOfStream, anyio.ClosedResourceError):
+            async with self._ending:
+                said = await self._process.stderr.receive(SAID)
+            lines = said.decode(errors="replace").strip().splitlines()
             return f"the sandbox broke down: {one_line(''.join(lines[-1:]), 300)}"
         return "the sandbox broke down: it has ended"
 

@@ -18,6 +18,9 @@ is one command at a time, and when it is answered no process of it is left. `dat
     {"id", "do": "read", "path", "most"}  -> {"id", "data"}
     {"id", "do": "write", "path", "data"} -> {"id"}
     {"id", "do": "greet"}                 -> {"id"}
+    {"do": "serve", "command", "environment", "memory", "limits"}
+      -> no answer: what else comes on standard input, and standard output, are this command's. The runner ends with
+         it, and says why on standard error.
 
 A file that cannot be read or written is answered by {"id", "error": "…"}. A command that cannot be started ends with
 code 127, or 126 if it is no program. Any other failure ends the runner: the host then starts a new sandbox.
@@ -35,10 +38,11 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NoReturn
 
 FOLDER = "/workspace"
 SPOOL = "/tmp"  # noqa: S108 - of the sandbox
@@ -46,6 +50,7 @@ PR_SET_DUMPABLE = 4
 LOOK = 0.05  # seconds between two looks at the memory
 PATIENCE = 2  # seconds for killed processes to go
 CHUNK = 1 << 16
+SAID = 2_000  # bytes of what a server writes last to its standard error
 # Where the kernel counts what it killed for want of memory, in a container or below a bound control group.
 OOM_COUNTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 
@@ -59,6 +64,8 @@ def main() -> None:
     wake = wake_on_children()
     for line in sys.stdin.buffer:
         request = json.loads(line)
+        if request["do"] == "serve":
+            serve(request, wake)
         sys.stdout.write(json.dumps({"id": request["id"], **answer(request, wake)}) + "\n")
         sys.stdout.flush()
 
@@ -94,10 +101,10 @@ def answer(request: dict[str, Any], wake: int) -> dict[str, Any]:
 def execute(request: dict[str, Any], wake: int) -> dict[str, Any]:
     began, kills = time.monotonic(), oom_kills()
     try:
-        process = start(request)
+        process = execute_once(request)
     except (OSError, ValueError) as error:
         code = 127 if isinstance(error, FileNotFoundError) else 126
-        text = f"{request['command'][0]}: {getattr(error, 'strerror', None) or error}\n".encode()
+        text = f"{reason(request, error)}\n".encode()
         return ended(code, text, len(text), "", began)
     assert process.stdout
     output = Output(process.stdout.fileno(), request["output"], request["most"])
@@ -113,7 +120,19 @@ def ended(code: int, kept: bytes, total: int, killed: str, began: float) -> dict
     return {"code": code, "data": data, "total": total, "killed": killed, "seconds": time.monotonic() - began}
 
 
-def start(request: dict[str, Any]) -> subprocess.Popen[bytes]:
+def reason(request: dict[str, Any], error: Exception) -> str:
+    """Return why a command cannot be started."""
+    return f"{request['command'][0]}: {getattr(error, 'strerror', None) or error}"
+
+
+def execute_once(request: dict[str, Any]) -> subprocess.Popen[bytes]:
+    with os.fdopen(os.open(SPOOL, os.O_TMPFILE | os.O_RDWR), "r+b") as stdin:
+        stdin.write(base64.b64decode(request["stdin"]))
+        stdin.seek(0)
+        return start(request, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def start(request: dict[str, Any], **streams: Any) -> subprocess.Popen[bytes]:
     limits = [(getattr(resource, "RLIMIT_" + name), value) for name, value in request["limits"].items()]
 
     def set_limits() -> None:
@@ -122,20 +141,58 @@ def start(request: dict[str, Any]) -> subprocess.Popen[bytes]:
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(kind, (value, value))
 
-    with os.fdopen(os.open(SPOOL, os.O_TMPFILE | os.O_RDWR), "r+b") as stdin:
-        stdin.write(base64.b64decode(request["stdin"]))
-        stdin.seek(0)
-        return subprocess.Popen(
-            request["command"],
-            cwd=FOLDER,
-            env={**os.environ, **request["environment"]},
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=set_limits,
-            bufsize=0,
-        )
+    return subprocess.Popen(
+        request["command"],
+        cwd=FOLDER,
+        env={**os.environ, **request["environment"]},
+        start_new_session=True,
+        preexec_fn=set_limits,
+        bufsize=0,
+        **streams,
+    )
+
+
+def serve(request: dict[str, Any], wake: int) -> NoReturn:
+    """Hand standard input and output to a command, and end with it."""
+    try:
+        process = start(request, stdin=subprocess.PIPE, stdout=sys.stdout, stderr=subprocess.PIPE)
+    except (OSError, ValueError) as error:
+        end(reason(request, error))
+    assert process.stdin
+    assert process.stderr
+    threading.Thread(target=forward, args=(sys.stdin.buffer, process.stdin), daemon=True).start()
+    said = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stderr, selectors.EVENT_READ)
+        selector.register(wake, selectors.EVENT_READ)
+        while not reap(process):
+            if request["memory"] and is_over(request["memory"]):
+                end("it took too much memory")
+            for key, _ in selector.select(LOOK if request["memory"] else None):
+                chunk = os.read(key.fd, CHUNK)
+                if key.fd != wake:
+                    said = (said + chunk)[-SAID:]
+                    if not chunk:
+                        selector.unregister(key.fd)
+    os.set_blocking(process.stderr.fileno(), False)
+    said += process.stderr.read(CHUNK) or b""
+    last = said.decode(errors="replace").strip().splitlines()[-1:]
+    end(": ".join((f"it ended with exit code {process.returncode}", *last)))
+
+
+def forward(source: Any, pipe: IO[bytes]) -> None:
+    """Pass on what comes from the host. At its end the host is gone."""
+    while chunk := source.read1(CHUNK):
+        with suppress(OSError):  # it does not listen any more
+            while chunk:
+                chunk = chunk[pipe.write(chunk) :]
+    os._exit(0)
+
+
+def end(why: str) -> NoReturn:
+    """End the runner at once, whatever its threads wait for."""
+    os.write(2, f"{why}\n".encode())
+    os._exit(1)
 
 
 class Output:

@@ -62,6 +62,16 @@ class Completed(Frozen):
     seconds: float
 
 
+class Stream(Protocol):
+    """The standard input and output of a command that goes on."""
+
+    async def send(self, data: bytes) -> None: ...
+
+    async def receive(self) -> bytes:
+        """Return what came next, empty at the end. Raise SandboxLost instead if it is known why it ended."""
+        ...
+
+
 class Sandbox(Protocol):
     """One sandbox of one run. All paths are those inside. Each method raises SandboxLost if the sandbox broke down.
 
@@ -80,6 +90,14 @@ class Sandbox(Protocol):
         seconds: float | None = None,
     ) -> Completed:
         """Run a command in the workspace, at most the limit's `seconds`, and end all that it leaves behind."""
+        ...
+
+    async def serve(self, command: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Stream:
+        """Start a command that goes on until it ends or the sandbox does, and return its streams.
+
+        It has a runner of its own, with a `/tmp` of its own and all limits but that of seconds: what `exec` ends is not
+        among its processes. That it cannot be started is only known when its streams have ended.
+        """
         ...
 
     async def read(self, path: str, limit: int) -> bytes:

@@ -18,7 +18,7 @@ import anyio
 from pydantic import Base64Bytes, Field, ValidationError
 
 from skillstill.errors import Refusal, SandboxLost
-from skillstill.sandbox.sandbox import Completed, Held, Killed, SandboxLimits
+from skillstill.sandbox.sandbox import Completed, Held, Killed, SandboxLimits, Stream
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
 
@@ -31,16 +31,11 @@ LONGEST_ANSWER = MOST_DATA * 4 // 3 + 4_096  # bytes of a line: the data in base
 FLOOD = 256  # times the output that is kept may be written before the command is killed
 MEGABYTE = 1 << 20
 OPEN_FILES = 256
+SERVED = 3_600.0  # seconds of CPU time, for each core, of a command that goes on: no run takes longer
 
 
-class Transport(Protocol):
+class Transport(Stream, Protocol):
     """The pipes of a runner that was started."""
-
-    async def send(self, data: bytes) -> None: ...
-
-    async def receive(self) -> bytes:
-        """Return what came next, empty at the end. Raise SandboxLost instead if it is known why it ended."""
-        ...
 
     async def close(self) -> None:
         """End everything inside. Calling it again does nothing."""
@@ -84,6 +79,7 @@ class Session:
     ) -> None:
         self._start, self._limits, self._held, self._needs_runner = start, limits, held, needs_runner
         self._transport: Transport | None = None
+        self._served: list[Transport] = []
         self._turn = anyio.Lock()  # a runner does one thing at a time
 
     @property
@@ -108,8 +104,7 @@ class Session:
             "seconds": limit,
             "output": kept,
             "most": kept * FLOOD,
-            "memory": self._limits.memory * MEGABYTE if self._needs_runner else 0,
-            "limits": self._process_limits(limit),
+            **self._limited(limit),
         }
         answer = await self._ask(ExecAnswer, request, limit)
         data, is_cut = answer.data[:kept], answer.total > len(answer.data[:kept])
@@ -122,6 +117,22 @@ class Session:
             killed=answer.killed,
             seconds=answer.seconds,
         )
+
+    async def serve(self, command: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Stream:
+        request = {
+            "do": "serve",
+            "command": list(command),
+            "environment": dict(environment or {}),
+            **self._limited(SERVED),
+        }
+        async with self._turn:
+            if self._transport is None:
+                await self.start()
+            assert self._transport
+            stream, self._transport = self._transport, None
+            self._served.append(stream)
+            await stream.send(json.dumps(request).encode() + b"\n")
+        return stream
 
     async def read(self, path: str, limit: int) -> bytes:
         most = min(limit, MOST_DATA)
@@ -145,6 +156,13 @@ class Session:
 
     async def close(self) -> None:
         """End everything inside, even if the caller is being cancelled."""
+        with anyio.CancelScope(shield=True):
+            await self._end_runner()
+            while self._served:
+                await self._served.pop().close()
+
+    async def _end_runner(self) -> None:
+        """End the runner that executes, if there is one."""
         transport, self._transport = self._transport, None
         if transport:
             with anyio.CancelScope(shield=True):
@@ -170,18 +188,23 @@ class Session:
             if answer.id != number:
                 raise SandboxLost("the sandbox broke down: it answered another request")
         except TimeoutError as error:
-            await self.close()
+            await self._end_runner()
             raise SandboxLost(f"the sandbox broke down: no answer within {seconds + GRACE:g} seconds") from error
         except ValidationError as error:
-            await self.close()
+            await self._end_runner()
             raise SandboxLost("the sandbox broke down: what it answered is no answer") from error
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError) as error:
-            await self.close()
+            await self._end_runner()
             raise SandboxLost(f"the sandbox broke down: {str(error) or 'it has ended'}") from error
         except BaseException:
-            await self.close()
+            await self._end_runner()
             raise
         return answer
+
+    def _limited(self, seconds: float) -> Mapping[str, Any]:
+        """Return what of a request the runner limits a command by."""
+        memory = self._limits.memory * MEGABYTE if self._needs_runner else 0
+        return {"memory": memory, "limits": self._process_limits(seconds)}
 
     def _process_limits(self, seconds: float) -> Mapping[str, int]:
         """Return what holds for each process of a command, by the names of setrlimit.

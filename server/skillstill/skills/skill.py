@@ -2,12 +2,22 @@
 
 import re
 import reprlib
+import shlex
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from skillstill.errors import SkillError
 from skillstill.sandbox.sandbox import SandboxLimits
@@ -61,14 +71,45 @@ class SandboxUse(Frozen):
     limits: SandboxLimits = SandboxLimits()
 
 
+class McpServer(Frozen):
+    """A stdio MCP server, which runs in a sandbox of its own around the workspace.
+
+    args       as it gets them; the workspace is `/workspace`
+    packages   of its sandbox, and hosts that it may reach (sandbox.SandboxPlan)
+    tools      those that the skill has, by the server's names for them; without any: all that it lists
+    """
+
+    name: str = Field(pattern=NAME, max_length=64)
+    command: str = Field(min_length=1, max_length=200)
+    args: tuple[str, ...] = Field(default=(), max_length=50)
+    packages: tuple[str, ...] = Field(default=(), max_length=50)
+    hosts: tuple[str, ...] = Field(default=(), max_length=50)
+    tools: tuple[str, ...] = Field(default=(), max_length=50)
+
+    @property
+    def line(self) -> str:
+        """Return its command line, with what it is made of and what it may reach."""
+        told = {"packages": self.packages, "hosts": self.hosts, "tools": self.tools}
+        parts = (f"{what}: {', '.join(which)}" for what, which in told.items() if which)
+        return "; ".join([shlex.join([self.command, *self.args]), *parts])
+
+
 class Opening(Frozen):
     """A call that every run begins with, so that no model has to make it.
 
     prompt   the argument that holds the question; without it the call has no arguments
+    shared   its result stands before the question, so that it is read once for all questions about a folder
     """
 
     tool: str
     prompt: str = ""
+    shared: bool = False
+
+    @model_validator(mode="after")
+    def _is_shared_by_all(self) -> Self:
+        if self.shared and self.prompt:
+            raise ValueError("a call that holds the question cannot be shared by all questions")
+        return self
 
     def call(self, question: str) -> ToolCall:
         return ToolCall(name=self.tool, arguments={self.prompt: question} if self.prompt else {})
@@ -82,11 +123,12 @@ class Subagent(Frozen):
     """
 
     system: str = Field(min_length=1, max_length=120)
-    tools: tuple[str, ...] = Field(min_length=1)
+    tools: tuple[str, ...] = ()
     readers: tuple[Annotated[str, Field(pattern=READER)], ...] = ()
     base: ModelFile
     workspace: WorkspaceUse = WorkspaceUse()
     sandbox: SandboxUse = SandboxUse()
+    mcp: tuple[McpServer, ...] = Field(default=(), max_length=10, validate_default=True)
     limits: Limits = Limits()
     opening: Opening | None = None
 
@@ -96,6 +138,15 @@ class Subagent(Frozen):
         if len(set(names)) < len(names):
             raise ValueError("expected each tool once")
         return names
+
+    @field_validator("mcp")
+    @classmethod
+    def able(cls, servers: tuple[McpServer, ...], info: ValidationInfo) -> tuple[McpServer, ...]:
+        if not (servers or info.data.get("tools", True)):
+            raise ValueError("expected tools, or MCP servers that bring some")
+        if len({server.name for server in servers}) < len(servers):
+            raise ValueError("expected each server once")
+        return servers
 
     @field_validator("opening")
     @classmethod
@@ -138,6 +189,11 @@ class Skill(Frozen):
         own = {tool.name: tool for tool in fact_tools(self.readers)} if self.readers else {}
         own |= self.toolset.by_name if self.toolset else {}
         return tuple(own[name] if name in own else TOOLS[name] for name in self.subagent.tools)
+
+    @property
+    def executes(self) -> bool:
+        """Return whether what it answers depends on more than files: something is executed for it."""
+        return bool(self.subagent.mcp) or any(tool.executes for tool in self.tools)
 
 
 def load_skill(folder: Path) -> Skill:

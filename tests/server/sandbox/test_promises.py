@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from skillstill.errors import Refusal
+from skillstill.errors import Refusal, SandboxLost
 from skillstill.sandbox.sandbox import Driver, SandboxPlan
 
 from tests.server.sandbox.conftest import LIMITS, Opened
@@ -287,3 +287,27 @@ async def test_programs_that_do_not_start_say_so_as_in_a_shell(opened: Opened) -
         assert (await box.exec(["nothing-of-this-name"])).code == 127
         assert (await box.exec(["/workspace/a.txt"])).code == 126
         assert (await box.exec(["cat"], stdin=b"said\0")).output == "said\0"
+
+
+async def test_a_command_that_goes_on_outlives_others_and_ends_with_the_sandbox(opened: Opened) -> None:
+    async with opened(writable=True) as sandbox:
+        stream = await sandbox.serve(["cat"])
+        await stream.send(b"one\n")
+        assert await stream.receive() == b"one\n"
+        assert (await sandbox.exec(["sh", "-c", "kill -9 -1; true"])).code in {0, -9, 137}
+        await stream.send(b"two\n")
+        assert await stream.receive() == b"two\n"
+    with pytest.raises((SandboxLost, anyio.ClosedResourceError, OSError)):
+        await stream.send(b"three\n")
+
+
+async def test_why_a_command_that_goes_on_has_ended_is_told(opened: Opened) -> None:
+    async with opened() as sandbox:
+        for command, why in {"nosuch": "nosuch: No such file", "false": "it ended with exit code 1"}.items():
+            stream = await sandbox.serve([command])
+            with pytest.raises(SandboxLost, match=why):
+                await stream.receive()
+        greedy = await sandbox.serve(["python3", "-c", "data = bytearray(512 << 20); data[::4096] = b'x' * 131072"])
+        with pytest.raises(SandboxLost):
+            await greedy.receive()
+        assert (await sandbox.exec(["echo", "fine"])).output == "fine\n"

@@ -168,7 +168,11 @@ def test_a_mistake_in_the_markdown_is_one_sentence(tmp_path: Path, markdown: str
             TOML + OPENING.format("read") + 'prompt = "text"\n',
             "opening: read has no argument 'text'; it has path, line",
         ),
-        (TOML.replace('["list", "read"]', "[]"), "tools: Tuple should have at least 1 item"),
+        (
+            TOML + OPENING.format("list") + 'prompt = "path"\nshared = true\n',
+            "opening: a call that holds the question cannot be shared by all questions",
+        ),
+        (TOML.replace('["list", "read"]', "[]"), "mcp: expected tools, or MCP servers that bring some"),
         (TOML.replace('["list", "read"]', '"list"'), "tools: Input should be a valid tuple, got 'list'"),
         (TOML.replace("file:~/base.gguf", "https://example.com/a.gguf"), "base.source: String should match pattern"),
         (TOML.replace("file:~/base.gguf", "hf:owner/name/a.gguf@main"), "base.source: String should match pattern"),

@@ -10,13 +10,14 @@ from skillstill.library.assessing.cover import lenders
 from skillstill.library.definition import Definition
 from skillstill.library.reading.naming import slug
 from skillstill.skills.registry import bundled
-from skillstill.skills.skill import Subagent, load_skill
+from skillstill.skills.skill import McpServer, Subagent, load_skill
 from skillstill.tools import TOOLS
 
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.borrowing import lender, tools_of
 from skillstill_training.design.declared import Declared
 from skillstill_training.design.family_choice import ChosenFamily, choose
+from skillstill_training.design.servers import mapped_servers
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.workspaces import declared_sources
 from skillstill_training.workspaces import Source
@@ -65,6 +66,11 @@ class Design:
     def brought(self) -> tuple[str, ...]:
         """Return the tools that its lender brings."""
         return tools_of(self.lender) if self.lender else ()
+
+    @property
+    def servers(self) -> tuple[McpServer, ...]:
+        """Return the MCP servers that it keeps."""
+        return mapped_servers(self.definition)[0]
 
     @property
     def lent(self) -> Subagent:

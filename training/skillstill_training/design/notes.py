@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from skillstill.util.text import one_line
 
 from skillstill_training.design.draft import Design
+from skillstill_training.design.servers import mapped_servers
 
 SHOWN = 6
 REJECTED = 200  # questions that are listed
@@ -23,6 +24,7 @@ def _lines(design: Design) -> Iterator[str]:
     yield f"Assessed as: {found.verdict}. {reasons}"
     yield from ("", "Missing:", *(f"- {text}" for text in found.missing)) if found.missing else ()
     yield f"\nTools: {', '.join(design.tools)}" + _uncovered(design)
+    yield from _servers(design)
     if design.families:
         yield f"\n## Families borrowed from {design.lender}\n"
         yield from (f"- `{one.name}`: {one_line(one.means, LINE)} ({one.why})" for one in design.families)
@@ -32,6 +34,14 @@ def _lines(design: Design) -> Iterator[str]:
     yield from _proposed(design)
     yield from _listed("Dropped: they yield nothing here", design.dropped)
     yield from _listed("Rejected questions", design.rejected[:REJECTED])
+
+
+def _servers(design: Design) -> Iterator[str]:
+    kept, left_out = mapped_servers(design.definition)
+    if kept:
+        yield "\n## MCP servers, in a sandbox\nNone reaches a host, unless you name it under `hosts`.\n"
+        yield from (f"- {one.name}: {one.line}" for one in kept)
+    yield from _listed("MCP servers left out", left_out)
 
 
 def _uncovered(design: Design) -> str:

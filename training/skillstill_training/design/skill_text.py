@@ -104,6 +104,7 @@ def subagent_toml(design: Design) -> str:
             f"\n[limits]\nsteps = {limits.steps}\nturn_tokens = {limits.turn_tokens}\ntokens = {limits.tokens + more}",
             f"seconds = {limits.seconds:g}\ncontext = {limits.context * (2 if more else 1)}",
             f"\n[base]\nsource = {tomltext.value(base.source)}\nsha256 = {tomltext.value(base.sha256)}\n",
+            *(f"[[mcp]]\n{tomltext.table(one.model_dump(exclude_defaults=True))}" for one in design.servers),
         )
     )
 

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from skillstill.errors import UsageError, WorkspaceError, WorkspaceSourceError
+from skillstill.errors import UsageError, WorkspaceError
 from skillstill.library.reading.naming import slug
 from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.goal import SPLITS, Split
-from skillstill_training.workspaces import Source, build_workspace
-from skillstill_training.workspaces.requests import Unpinned
+from skillstill_training.workspaces import Source, pinned
 
 SHARE = 5  # every fifth folder is a test's, and another fifth are for validation
 
@@ -23,7 +22,7 @@ def declared_sources(folders: Sequence[Path], steps: Sequence[str] = ()) -> tupl
         raise UsageError(f"training, validation and test need a folder each: expected three or more, got {len(roots)}")
     names = _names(roots)
     return tuple(
-        _pin(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps)))
+        pinned(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps)))
         for name, root, split in zip(names, roots, _splits(len(roots)), strict=True)
     )
 
@@ -44,14 +43,3 @@ def _splits(count: int) -> list[Split]:
 def _names(roots: Sequence[Path]) -> list[str]:
     plain = [slug(root.name)[:56] or "folder" for root in roots]
     return [name if plain.count(name) == 1 else f"{name}-{at}" for at, name in enumerate(plain, 1)]
-
-
-def _pin(source: Source) -> Source:
-    """Return the source with the hash that its content has now. Raise WorkspaceSourceError."""
-    try:
-        build_workspace(source, Path.cwd())
-    except WorkspaceSourceError as error:
-        if isinstance(error.__cause__, Unpinned):
-            return source.model_copy(update={"sha256": error.__cause__.sha256})
-        raise
-    return source

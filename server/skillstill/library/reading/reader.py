@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from skillstill.errors import LibraryError
-from skillstill.library.definition import Bundled, Definition, Kind, Licence, Origin
+from skillstill.library.definition import Bundled, Definition, Kind, Licence, NamedServer, Origin
 from skillstill.library.reading.frontmatter import Fields, FrontMatter, read_front_matter
 from skillstill.library.reading.licences import declared_licence
 from skillstill.library.reading.linting import lint
 from skillstill.library.reading.naming import slug, stem
+from skillstill.library.reading.servers import named_servers
 from skillstill.library.reading.tools_named import named_tools
 from skillstill.util.suspicion import Finding, suspicions
 from skillstill.util.text import one_line
@@ -55,6 +56,7 @@ def _text(raw: bytes) -> tuple[str, str]:
 class FileContext:
     """What a file cannot say of itself. `path` is relative to its source; `folder` is what the file's folder is called,
     which a path at the source's top does not say. `own_licence`: the licence lies in the very folder of the definition.
+    `servers`: those of the nearest `.mcp.json`.
     """
 
     source: str
@@ -67,6 +69,7 @@ class FileContext:
     bundle: tuple[Bundled, ...]
     there: Callable[[str], bool]
     findings: tuple[Finding, ...] = ()
+    servers: tuple[NamedServer, ...] = ()
 
 
 def build_definition(read: Read, kind: Kind, around: FileContext) -> Definition:
@@ -89,6 +92,7 @@ def build_definition(read: Read, kind: Kind, around: FileContext) -> Definition:
         tools=named_tools(fields),
         fields=fields,
         bundle=around.bundle,
+        servers=named_servers(fields, named_tools(fields), around.servers),
         origin=Origin(
             source=around.source,
             path=str(around.path),

@@ -14,15 +14,17 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from skillstill.errors import LibraryError
-from skillstill.library.definition import Definition, Kind, Licence
+from skillstill.library.definition import Definition, Kind, Licence, NamedServer
 from skillstill.library.reading import FileContext, Read, build_definition, decode
 from skillstill.library.reading.kinds import kind_by_fields, kind_by_place, kind_named
 from skillstill.library.reading.licences import FILE, README, mentioned_licence, recognise_licence, strictest_licence
+from skillstill.library.reading.servers import FILE as SERVERS
+from skillstill.library.reading.servers import servers_in
 from skillstill.library.scanning.bundles import Bundle, bundle_of, holds_skill, mode
 from skillstill.library.scanning.files import read_content
 from skillstill.library.scanning.trees import ROOT, Folder, TreeEntry, tree
 
-READER = "2"  # a new one if this room reads the same bytes otherwise: then everything is read again
+READER = "3"  # a new one if this room reads the same bytes otherwise: then everything is read again
 LARGEST = 1_000_000  # bytes of one definition; the largest of 17 public libraries has 291 kB
 _FRONT = 4_000  # bytes in which a front matter begins that makes any file a definition
 
@@ -107,19 +109,22 @@ class _Scanner:
         found, refused = tuple(self.definitions), tuple(self.refused)
         return Scan(self.source, self.commit, found, refused, self.folders, tuple(self.unchanged))
 
-    def visit(self, folder: Folder, above: Licence, *, bundle: bool) -> bool:
-        """Return whether all in it was understood, so that it can be left alone while it is unchanged."""
-        digest = _digest(folder, self._called(folder), above, bundle)
+    def visit(self, folder: Folder, above: Licence, *, bundle: bool, servers: tuple[NamedServer, ...] = ()) -> bool:
+        """Return whether all in it was understood, so that it can be left alone while it is unchanged.
+
+        `above` and `servers` are the licence and the MCP servers that a file above it names.
+        """
+        digest = _digest(folder, self._called(folder), above, servers, bundle)
         if digest and self.known.get(str(folder.path)) == digest:
             self._leave(folder, digest)
             return True
         before = len(self.refused)
         self.refused += [Refused(str(path), reason) for path, reason in folder.refused.items()]
         licence = self._licence(folder, above)
-        inside = bundle or holds_skill(folder)
+        inside, named = bundle or holds_skill(folder), self._servers(folder) or servers
         for entry in folder.files:
-            self.definition(folder, entry, licence, bundle=inside)
-        complete = [self.visit(inner, licence, bundle=inside) for inner in folder.folders]
+            self.definition(folder, entry, licence, bundle=inside, servers=named)
+        complete = [self.visit(inner, licence, bundle=inside, servers=named) for inner in folder.folders]
         understood = all(complete) and len(self.refused) == before
         if digest and understood:
             self.folders[str(folder.path)] = digest
@@ -132,14 +137,21 @@ class _Scanner:
         self.folders |= {path: self.known[path] for path in below if path in self.known}
 
     def definition(
-        self, folder: Folder, entry: TreeEntry, licence: Licence, *, bundle: bool = False, named: bool = False
+        self,
+        folder: Folder,
+        entry: TreeEntry,
+        licence: Licence,
+        *,
+        bundle: bool = False,
+        named: bool = False,
+        servers: tuple[NamedServer, ...] = (),
     ) -> None:
         """Keep the definition of a file, or refuse it; most files are neither."""
         path = folder.path / entry.name
         if path.suffix.lower() != ".md" and not named:
             return
         try:
-            if found := self._understood(folder, entry, licence, bundle, named):
+            if found := self._understood(folder, entry, licence, servers, bundle, named):
                 self.definitions.append(found)
         except LibraryError as error:
             self.refused.append(Refused(str(path), str(error)))
@@ -149,7 +161,13 @@ class _Scanner:
             self.refused.append(Refused(str(path), f"not understood: {type(error).__name__}"))
 
     def _understood(
-        self, folder: Folder, entry: TreeEntry, licence: Licence, bundle: bool, named: bool
+        self,
+        folder: Folder,
+        entry: TreeEntry,
+        licence: Licence,
+        servers: tuple[NamedServer, ...],
+        bundle: bool,
+        named: bool,
     ) -> Definition | None:
         path, file = folder.path / entry.name, self.root / (entry.target or folder.path / entry.name)
         kind = kind_by_place(path)
@@ -166,9 +184,17 @@ class _Scanner:
         )
         if kind is None and named:
             raise LibraryError("no definition: it has no front matter")
-        return self._defined(folder, entry, read, kind, licence) if kind else None
+        return self._defined(folder, entry, read, kind, licence, servers) if kind else None
 
-    def _defined(self, folder: Folder, entry: TreeEntry, read: Read, kind: Kind, licence: Licence) -> Definition:
+    def _defined(
+        self,
+        folder: Folder,
+        entry: TreeEntry,
+        read: Read,
+        kind: Kind,
+        licence: Licence,
+        servers: tuple[NamedServer, ...],
+    ) -> Definition:
         beside = bundle_of(self.root, folder, self.every, entry.name) if kind == "skill" else Bundle()
         around = FileContext(
             source=self.source,
@@ -179,6 +205,7 @@ class _Scanner:
             licence=licence,
             own_licence=bool(licence.where) and PurePosixPath(licence.where).parent == folder.path,
             bundle=beside.files,
+            servers=servers,
             there=lambda target: self._there(folder.path, target),
             findings=beside.findings,
         )
@@ -208,6 +235,11 @@ class _Scanner:
         ]
         return next((licence for licence in readmes if licence), above)
 
+    def _servers(self, folder: Folder) -> tuple[NamedServer, ...]:
+        """Return the MCP servers that the folder's own file names."""
+        files = (entry for entry in folder.files if entry.name == SERVERS)
+        return next((servers_in(self._text(one, folder.path / one.name).encode()) for one in files), ())
+
     def _text(self, entry: TreeEntry, path: PurePosixPath) -> str:
         try:
             return read_content(self.root / (entry.target or path), LARGEST).decode("utf-8", "replace")
@@ -220,10 +252,11 @@ def _begins(file: Path) -> bool:
     return b"---" in read_content(file, _FRONT)[:200]
 
 
-def _digest(folder: Folder, called: str, above: Licence, bundle: bool) -> str:
+def _digest(folder: Folder, called: str, above: Licence, servers: tuple[NamedServer, ...], bundle: bool) -> str:
     if not folder.digest:
         return ""
-    said = f"{READER}\n{bundle}\n{above.model_dump_json()}\n{called}\n{folder.digest}"
+    named = [one.model_dump_json() for one in servers]
+    said = f"{READER}\n{bundle}\n{above.model_dump_json()}\n{named}\n{called}\n{folder.digest}"
     return hashlib.sha256(said.encode()).hexdigest()
 
 

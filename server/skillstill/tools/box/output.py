@@ -36,8 +36,13 @@ def sandbox_of(workspace: Workspace) -> Sandbox:
 
 def command_result(workspace: Workspace, done: Completed) -> Result:
     """Return how a command ended, and what it wrote."""
-    lines = [_line(workspace, text) for text in plain(done.output).splitlines()]
+    lines = text_lines(workspace, done.output)
     return Result((Line(f"{ending(done)}{'' if lines else '; it wrote nothing'}"), *excerpt(lines, done.is_cut)))
+
+
+def text_lines(workspace: Workspace, text: str) -> list[Line]:
+    """Return the lines of what was written inside, with the places that they name."""
+    return [_line(workspace, line) for line in plain(text).splitlines()]
 
 
 def ending(done: Completed) -> str:

@@ -1,0 +1,1 @@
+"""MCP servers in a sandbox, whose tools are tools of a run."""
