@@ -20,6 +20,11 @@ def bundled_and(*names: str) -> list[str]:
     return sorted(["explore", "logs", "tables", *names])
 
 
+def tools_with(*names: str) -> list[str]:
+    """The tools that a client is offered for the bundled subagents and these."""
+    return [*bundled_and(*names), "feedback"]
+
+
 class ScriptedModels:
     """Leases the same scripted model again and again, and remembers what was asked for."""
 

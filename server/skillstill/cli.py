@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skillstill.clients.commands import bundle, install, uninstall
+from skillstill.console.feedback import feedback
 from skillstill.console.options import (
+    After,
     Base,
     Endpoint,
     Expose,
@@ -103,6 +105,7 @@ def run(
     subagent: SubagentName,
     prompt: Annotated[str, typer.Argument(help="What you want to know; - reads it from standard input.")],
     workspace: Workspace = Path(),
+    after: After = "",
     json: Json = False,
     base: Base = None,
     registry: RegistryFile = None,
@@ -134,9 +137,9 @@ def run(
     _keep_indexes(index)
     runtime = _runtime(registry, project, models, base, trace, remember, write)
     show.warn_untrusted(runtime.registry)
-    text = _read_all() if prompt == "-" else prompt
+    text, earlier = _read_all() if prompt == "-" else prompt, runtime.earlier(after) if after else None
     with show.steps_on_terminal() as on_step:
-        finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step))
+        finished = anyio.run(lambda: runtime.run(subagent, text, project, on_step, after=earlier))
     if patch:
         show.write_patch(finished, patch)
         finished = finished.model_copy(update={"patch": ""})
@@ -148,6 +151,7 @@ def run(
 def delegate(
     task: Annotated[str, typer.Argument(help="What you want to know; - reads it from standard input.")],
     workspace: Workspace = Path(),
+    after: After = "",
     json: Json = False,
     base: Base = None,
     registry: RegistryFile = None,
@@ -177,7 +181,8 @@ def delegate(
     _keep_indexes(index)
     runtime = _runtime(registry, project, models, base, trace, remember, write)
     show.warn_untrusted(runtime.registry)
-    finished = anyio.run(delegate, runtime, _read_all() if task == "-" else task, project)
+    text, earlier = _read_all() if task == "-" else task, runtime.earlier(after) if after else None
+    finished = anyio.run(delegate, runtime, text, project, earlier)
     print_delegated(finished, as_json=json)
     return EXIT_CODES[finished.report.status]
 
@@ -284,9 +289,6 @@ def top(once: Annotated[bool, typer.Option("--once", help="Look once.")] = False
     return 0
 
 
-app.command(rich_help_panel=USE)(stats)
-
-
 @app.command(rich_help_panel=USE)
 def doctor(
     workspace: Project = Path(),
@@ -302,9 +304,6 @@ def doctor(
     checks = doctor.examine(Registry(registry, workspace.expanduser()), form, sandbox)
     show.print_checks(checks, as_json=json)
     return 0 if all(check.ok for check in checks) else FAILED
-
-
-app.command("build-sandbox", rich_help_panel=USE)(build_sandbox)
 
 
 @app.command(rich_help_panel=USE)
@@ -356,17 +355,17 @@ def forget(
     workspace: Annotated[Path, typer.Option("--workspace", "-w", help="The folder to forget.")] = Path(),
     everything: Annotated[bool, typer.Option("--all", help="Forget all folders.")] = False,
 ) -> int:
-    """Forget what was read of a folder and learned there, and all remembered answers.
+    """Forget what was read of a folder, learned and said of runs there, and all remembered answers.
 
     The next question reads it anew.
     """
     from skillstill.routing.experience import forget_experience
+    from skillstill.run.feedback import forget_feedback
     from skillstill.run.memory import forget_answers, forget_folder
 
-    folder = None if everything else workspace.expanduser().resolve()
-    forget_experience(folder)
-    indexes = forget_folder(folder)
-    typer.echo(f"forgot {indexes} indexes and {forget_answers()} answers")
+    forget_experience(folder := None if everything else workspace.expanduser().resolve())
+    found = forget_folder(folder), forget_feedback(folder), forget_answers()
+    typer.echo("forgot {} indexes, {} pieces of feedback, {} answers".format(*found))
     return 0
 
 
@@ -390,6 +389,7 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = Fals
 
 
 PANELS: Mapping[str, Sequence[tuple[str, Callable[..., int]]]] = {
+    USE: [("feedback", feedback), ("stats", stats), ("build-sandbox", build_sandbox)],
     LIBRARY: [("import", import_), ("search", search), ("assess", assess), ("export-skill", export_skill)],
     SHARE: [("pack", pack), ("unpack", unpack), ("push", push), ("pull", pull)],
     CLIENTS: [("install", install), ("uninstall", uninstall), ("bundle", bundle)],

@@ -7,7 +7,9 @@ from pathlib import Path, PurePosixPath
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, UsageError
 from skillstill.run import loop, memory, store
+from skillstill.run.feedback import Feedback, give_feedback
 from skillstill.run.finish import finish_with_index
+from skillstill.run.following import follow_up
 from skillstill.run.prompt import check_prompt
 from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.skills.skill import Skill
@@ -33,27 +35,45 @@ class Runtime:
     may_write: bool = False
 
     async def run(
-        self, name: str, prompt: str, workspace: Path, on_step: OnStep | None = None, *, within: str = ""
+        self,
+        name: str,
+        prompt: str,
+        workspace: Path,
+        on_step: OnStep | None = None,
+        *,
+        within: str = "",
+        after: Trace | None = None,
     ) -> Trace:
         """Return the trace of a subagent's work. Its report says what went wrong once the work began.
 
-        `within` is a file or folder of the workspace, from its root, that the question is about.
+        `within` is a file or folder of the workspace, from its root, that the question is about. `after` is an earlier
+        run of the same subagent and workspace that it goes on from.
 
         Raise SkillstillError if there is nothing to run: an unknown name, a bad prompt, workspace or skill, a stale
         release.
         """
         checked = check_prompt(prompt)
         question = f"In {PurePosixPath(within)}: {checked}" if within not in {"", "."} else checked
-        listed = self.registry.entry(name)
+        listed, folder = self.registry.entry(name), Workspace(workspace)
+        if after:
+            question = follow_up(after, question, listed.entry.name, folder)
         skill = listed.skill()
         check_fresh(listed, skill)
         spec = self._spec(listed, skill)
-        brief = _brief(listed, skill, question, self.models.label(spec), spec.dialect)
-        folder = Workspace(workspace)
-        executes = any(tool.executes for tool in skill.tools)  # what it answers depends on more than files
-        if listed.entry.state != "released" or executes or not self.remembers:
+        brief = _brief(listed, skill, question, self.models.label(spec), spec.dialect, after.run if after else "")
+        if listed.entry.state != "released" or skill.executes or not self.remembers:
             return await self._answer(brief, listed, spec, folder, on_step)
         return await self._remembered(brief, listed, spec, folder, on_step)
+
+    def earlier(self, run: str) -> Trace:
+        """Return a stored run by its id, the beginning of one, or `last`. Raise UsageError and TraceError."""
+        return store.load(run)
+
+    def judge(self, trace: Trace, verdict: str, right: str = "") -> Feedback:
+        """Return what somebody said of a run, which is kept for the next training. Raise UsageError and TraceError."""
+        if not self.keep_traces:
+            raise UsageError("nothing is kept here: serve without --no-trace to collect feedback")
+        return give_feedback(trace, verdict, right)
 
     async def _remembered(
         self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
@@ -113,7 +133,7 @@ def reason_to_remeasure(listed: ListedEntry) -> str:
     return "" if same else f"its skill, goals or checks changed since it was measured: type `{command}`"
 
 
-def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: DialectName) -> loop.Brief:
+def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: DialectName, after: str) -> loop.Brief:
     entry = listed.entry
     return loop.Brief(
         skill,
@@ -122,6 +142,7 @@ def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: 
         release=f"{entry.label}@{(entry.serving_hash or entry.state)[:12]}",
         model=model,
         dialect=dialect,
+        after=after,
     )
 
 

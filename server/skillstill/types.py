@@ -217,7 +217,7 @@ class Message(Frozen):
 
     `malformed` says why an assistant turn that looks like a call could not be read as one. `intent` is the kind of
     question that a finetuned model takes this for, which it says again at each turn and so does not forget. `event`
-    marks a tool turn that holds no result.
+    marks a tool turn that holds no result. A `mistaken` turn is read in training and not learned.
 
     A tool turn that holds a result begins with the id of its `receipt`. A model can refer to the lines at `places`, and
     to the `rows` of a query, if all of them are shown. Grammars are made of `terms`.
@@ -229,6 +229,7 @@ class Message(Frozen):
     calls: tuple[ToolCall, ...] = ()
     malformed: str | None = None
     truncated: bool = False
+    mistaken: bool = False
     event: Event | None = None
     receipt: str = ""
     places: tuple[ShownPlace, ...] = ()
@@ -470,6 +471,7 @@ class Trace(Frozen):
 
     index_leads   the places that the index of the workspace holds to be likeliest for the prompt, if it was asked
     patch         what the run changed in its copy of the workspace, as `git apply` reads it
+    after         the id of the run that it goes on from, if it is a follow-up
     """
 
     run: str
@@ -487,6 +489,7 @@ class Trace(Frozen):
     index_leads: tuple[Lead, ...] = ()
     patch: str = ""
     confidence: float | None = None
+    after: str = ""
     tally: Tally = Tally()
 
 

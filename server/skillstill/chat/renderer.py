@@ -40,10 +40,11 @@ THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)  # a stock Qwe
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Text, and whether the loss sees it."""
+    """Text, whether the loss sees it, and whether every question about the same folder begins with it."""
 
     text: str
     learned: bool
+    shared: bool = False
 
 
 def dialect_named(name: DialectName) -> Dialect:
@@ -63,17 +64,21 @@ def render(messages: Sequence[Message], dialect: Dialect, tools: Sequence[ToolSc
     for index, message in enumerate(messages):
         if message.role == "assistant":
             said = dialect.write(references.abbreviate(message, tools) if dialect.points else message, tools)
-            segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=True)]
+            segments += [Segment(read + HEADER, learned=False), Segment(said + END, learned=not message.mistaken)]
             read = "\n"
         elif message.role == "system":
             instructions = dialect.teach(tools) if tools else ""
-            segments.append(Segment(turn("system", escape(message.content) + instructions), learned=False))
+            text = turn("system", escape(message.content) + instructions)
+            segments.append(Segment(text, learned=False, shared=True))
         elif message.role == "tool":
             if dialect.points:
                 references = references.extended(message)
             text = references.shown if dialect.points else message.content
             read += _result(messages, index, dialect, text)
         else:
+            if read and not any(segment.learned for segment in segments):  # an opening that stands before the question
+                segments.append(Segment(read, learned=False, shared=True))
+                read = ""
             read += turn("user", escape(message.content))
     if messages[-1].role != "assistant":
         segments.append(Segment(read + HEADER, learned=False))

@@ -13,14 +13,14 @@ from skillstill.types import Trace
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 
 
-async def delegate(runtime: Runtime, task: str, workspace: Path) -> Trace:
+async def delegate(runtime: Runtime, task: str, workspace: Path, after: Trace | None = None) -> Trace:
     """Return the trace of the subagent that the task is for, its steps shown on a terminal. Raise SkillstillError."""
     with show.steps_on_terminal() as on_step:
 
         async def run(subagent: str) -> Trace:
-            return await runtime.run(subagent, task, workspace, on_step)
+            return await runtime.run(subagent, task, workspace, on_step, after=after)
 
-        return await Delegation(runtime.registry, keep=runtime.keep_traces).delegate(task, workspace, run)
+        return await Delegation(runtime.registry, keep=runtime.keep_traces).delegate(task, workspace, run, after=after)
 
 
 def print_delegated(trace: Trace, *, as_json: bool) -> None:

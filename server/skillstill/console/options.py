@@ -30,6 +30,16 @@ SubagentName = Annotated[str, typer.Argument(help="A name that `skillstill list`
 RegistryFile = Annotated[
     Path | None, typer.Option("--registry", help="A registry.json that comes first, like SKILLSTILL_REGISTRY.")
 ]
+After = Annotated[
+    str,
+    typer.Option(
+        "--after",
+        metavar="RUN",
+        help="A run that this question goes on from, by its id or `last`.",
+        autocompletion=run_ids,
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program.")]
 Workspace = Annotated[Path, typer.Option("--workspace", "-w", help="The one folder that a subagent may look at.")]
 Project = Annotated[Path, typer.Option("--workspace", "-w", help="The folder whose own subagents count, too.")]

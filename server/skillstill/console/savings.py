@@ -4,7 +4,7 @@ Counted from the stored traces. A token is taken for four characters of text, as
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -15,13 +15,15 @@ from rich.text import Text
 
 from skillstill.errors import UsageError
 from skillstill.run import store
+from skillstill.run.feedback import Verdict, all_feedback
 from skillstill.run.finish import UNSURE
 from skillstill.types import Frozen, Trace
 from skillstill.util.storage import write_atomically
 from skillstill.util.text import clean, one_line
 
 CHARACTERS = 4  # of a token
-FIELDS = ("runs", "answered", "unsure", "handed_back", "failed", "local_tokens")  # of a row, as they are shown
+COUNTED = ("answered", "unsure", "handed_back", "failed", "said_right", "said_wrong")
+FIELDS = ("runs", *COUNTED, "local_tokens")  # of a row, as they are shown
 COLUMNS = ("week", "subagent", *(field.replace("_", " ") for field in FIELDS), "tokens not spent")
 MONEY = "money not spent"
 NOTHING = "no run is stored yet; `skillstill run` and `skillstill serve` keep them for 30 days"
@@ -65,7 +67,10 @@ class Saving(Frozen):
 
 
 class Row(Frozen):
-    """The runs of one subagent in one week. `unsure` are answered, with a warning; `answered` are without one."""
+    """The runs of one subagent in one week. `unsure` are answered, with a warning; `answered` are without one.
+
+    `said_right` and `said_wrong` count those that somebody gave feedback on.
+    """
 
     week: str
     subagent: str
@@ -74,6 +79,8 @@ class Row(Frozen):
     unsure: int
     handed_back: int
     failed: int
+    said_right: int
+    said_wrong: int
     local_tokens: int
     saved: Saving
 
@@ -81,7 +88,7 @@ class Row(Frozen):
 def show(price: str | None, file: Path | None, *, as_json: bool) -> None:
     """Print the stored runs, or write them as a page. Raise UsageError."""
     paid = Price.parse(price) if price is not None else None
-    found = rows(store.readable())
+    found = rows(store.readable(), {one.run: one.verdict for one in all_feedback()})
     if file:
         _write(file, page(found, paid))
         _out.print(Text(f"wrote {file}"))
@@ -91,9 +98,12 @@ def show(price: str | None, file: Path | None, *, as_json: bool) -> None:
         _out.print(Text("\n").join(_table(found, paid) if found else [Text(NOTHING)]))
 
 
-def rows(traces: Iterable[Trace]) -> Sequence[Row]:
-    """Return a row for each week and subagent, the latest week first."""
-    kept = [(_week(trace), trace.skill, _outcome(trace), trace.tally.tokens, saving(trace)) for trace in traces]
+def rows(traces: Iterable[Trace], verdicts: Mapping[str, Verdict]) -> Sequence[Row]:
+    """Return a row for each week and subagent, the latest week first. `verdicts` is the feedback by run."""
+    kept = [
+        (_week(trace), trace.skill, (_outcome(trace), _said(trace, verdicts)), trace.tally.tokens, saving(trace))
+        for trace in traces
+    ]
     kept.sort(key=lambda one: (one[0], one[1]))
     found = [_row(week, name, list(group)) for (week, name), group in groupby(kept, key=lambda one: one[:2])]
     return sorted(found, key=lambda row: row.week, reverse=True)
@@ -107,9 +117,9 @@ def saving(trace: Trace) -> Saving:
     return Saving(read=(avoided - reply) // CHARACTERS, written=-(len(trace.prompt) // CHARACTERS))
 
 
-def _row(week: str, name: str, runs: Sequence[tuple[str, str, str, int, Saving]]) -> Row:
-    outcomes = [outcome for _, _, outcome, _, _ in runs]
-    counts = {field: outcomes.count(field) for field in ("answered", "unsure", "handed_back", "failed")}
+def _row(week: str, name: str, runs: Sequence[tuple[str, str, tuple[str, str], int, Saving]]) -> Row:
+    found = [one for _, _, outcomes, _, _ in runs for one in outcomes]
+    counts = {field: found.count(field) for field in COUNTED}
     saved = Saving(read=sum(one[4].read for one in runs), written=sum(one[4].written for one in runs))
     return Row(
         week=week, subagent=name, runs=len(runs), local_tokens=sum(one[3] for one in runs), saved=saved, **counts
@@ -126,6 +136,10 @@ def _outcome(trace: Trace) -> str:
     if report.status == "answered":
         return "unsure" if UNSURE in report.notes else "answered"
     return "handed_back" if report.status == "escalate" else "failed"
+
+
+def _said(trace: Trace, verdicts: Mapping[str, Verdict]) -> str:
+    return f"said_{verdicts[trace.run]}" if trace.run in verdicts else ""
 
 
 def _cells(row: Row, price: Price | None) -> Sequence[str]:

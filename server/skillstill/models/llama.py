@@ -143,8 +143,9 @@ class LlamaModel:
     def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Prompt:
         """Return the tokens of what has been said; each segment is tokenized by itself, as in training."""
         segments = chat.render(messages, self.dialect, tools)
-        system, *rest = [self.base.engine.tokenize(segment.text) for segment in segments]
-        return Prompt([*system, *(token for tokens in rest for token in tokens)], len(system))
+        parts = [(segment.shared, self.base.engine.tokenize(segment.text)) for segment in segments]
+        shared = sum(len(tokens) for is_shared, tokens in parts if is_shared)
+        return Prompt([token for _, tokens in parts for token in tokens], shared)
 
     def _turn(self, messages: Sequence[Message], tools: Sequence[ToolSchema], max_tokens: int) -> Turn:
         prompt = self.prompt(messages, tools)

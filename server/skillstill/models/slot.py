@@ -9,7 +9,7 @@ from skillstill.types import Adapter
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The tokens of a prompt; the first `system` of them are its system turn."""
+    """The tokens of a prompt. Its first `system` are its system turn, and the opening if all questions share it."""
 
     tokens: list[int]
     system: int

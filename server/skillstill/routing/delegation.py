@@ -30,13 +30,23 @@ class Delegation:
     keep: bool = True
 
     async def delegate(
-        self, task: str, workspace: Path, run: Callable[[str], Awaitable[Trace]], *, within: str = ""
+        self,
+        task: str,
+        workspace: Path,
+        run: Callable[[str], Awaitable[Trace]],
+        *,
+        within: str = "",
+        after: Trace | None = None,
     ) -> Trace:
         """Return the trace of the subagent that the task is for, which `run` runs; or of none, if none fits.
+
+        A follow-up of an earlier run goes to the subagent of that run: its few words say little of their own.
 
         Raise SkillstillError, as a run does.
         """
         checked, folder = check_prompt(task), Workspace(workspace)
+        if after and after.skill != NAME:
+            return await run(after.skill)
         choice = await to_thread.run_sync(self._router.route, checked, folder.root, within)
         if not choice.subagent:
             return await self._decline(checked, folder, choice.reason)

@@ -59,6 +59,7 @@ class Brief:
     release: str = ""
     model: str = ""
     dialect: str = ""
+    after: str = ""
     run: str = field(default_factory=lambda: secrets.token_hex(16))
 
 
@@ -81,10 +82,11 @@ async def run(
 ) -> Trace:
     """Do the work with the leased model; its time budget begins when the lease does.
 
-    `tools` take the place of the skill's. `may_write` lets a skill that wants to change the workspace do so.
+    `tools` take the place of the skill's, and of its MCP servers. `may_write` lets a skill that wants to change the
+    workspace do so.
     Every exception but cancellation ends in a report, that of a model that cannot be had too.
     """
-    box = Box(brief.skill, brief.skill.tools if tools is None else tools, workspace, may_write=may_write)
+    box = Box(brief.skill, workspace, tools=tools, may_write=may_write)
     return await _Run(brief, workspace, on_step, box).trace(lease)
 
 
@@ -117,9 +119,10 @@ class _Run:
             tools=self.schemas,
             messages=tuple(self.record.messages),
             receipts=tuple(self.record.receipts),
-            report=report.model_copy(update={"notes": (*report.notes, *filter(None, [self.box.note]))}),
+            report=report.model_copy(update={"notes": (*report.notes, *self.box.notes)}),
             patch=self.box.patch,
             confidence=self.record.confidence(),
+            after=self.brief.after,
             tally=self.record.tally(),
         )
 
@@ -150,6 +153,8 @@ class _Run:
         self.labelled = model if isinstance(model, Labelled) else None
         if opening := self.brief.skill.subagent.opening:
             await self.execute(opening.call(self.brief.prompt))
+            if opening.shared:
+                self.record.put_prompt_last()
         while True:
             turn = await self.ask(model)
             if not (turn.calls or turn.malformed):

@@ -21,6 +21,11 @@ class Record:
         self.shown: list[str] = []  # what tools have shown, without the model's own words
         self._started = time.monotonic()
 
+    def put_prompt_last(self) -> None:
+        """Have the question stand behind what has been shown so far."""
+        system, prompt, *shown = self.messages
+        self.messages = [system, *shown, prompt]
+
     def say(self, turn: Message) -> None:
         """Append the model's turn."""
         self.messages.append(turn)

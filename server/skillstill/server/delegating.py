@@ -18,15 +18,16 @@ DESCRIPTION = (
 
 
 class Task(Frozen):
-    """What a caller sends. `workspace` is a part of the folder that is served."""
+    """What a caller sends. `workspace` is a part of the folder that is served; `run` one that it goes on from."""
 
     task: str = Field(min_length=1, max_length=PROMPT_CHARACTERS, description="One self-contained question")
     workspace: str = Field(default="", max_length=300, description="File or folder in the workspace to look in")
+    run: str = Field(default="", max_length=64, description=wire.FOLLOWS)
 
 
 def task(arguments: dict[str, Any]) -> Task:
     """Raise UsageError in one sentence."""
-    return wire.parsed(Task, arguments, "a task and perhaps a workspace")
+    return wire.parsed(Task, arguments, "a task and perhaps a workspace and a run")
 
 
 def tool(*, may_write: bool) -> McpTool:

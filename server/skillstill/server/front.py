@@ -29,12 +29,12 @@ from mcp.types import (
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
 from skillstill.runtime import Runtime
-from skillstill.server import delegating, finding, wire
+from skillstill.server import delegating, feedback, finding, wire
 from skillstill.server.counting import Counting
 from skillstill.server.live import Announcer
 from skillstill.server.prompts import Prompts
 from skillstill.server.queue import Queue
-from skillstill.server.resources import Resources, TranscriptResources
+from skillstill.server.resources import PIPE, Resources, TranscriptResources, owner
 from skillstill.server.tasks import GRACE, Tasks
 from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW
@@ -51,8 +51,9 @@ PLACES = 2  # runs at once; the same number of contexts that `skillstill serve` 
 INSTRUCTIONS = (
     "Each tool is a small model on this machine that does one narrow job in the folder this server was started for. "
     "Delegate to it whatever its description covers, before you read or search files yourself: its reading costs you "
-    "nothing. Send one self-contained prompt: it remembers nothing and sees nothing of your conversation; `path` says "
-    "where to look. Calls may run in parallel.\n"
+    "nothing. Send one self-contained question: it sees nothing of your conversation; `path` says where to look, `run` "
+    "which earlier run a follow-up goes on from. Calls may run in parallel. If an answer turns out wrong, say so with "
+    "`feedback`.\n"
     "`answered` comes with evidence (`path:line`, or ids of tool results) that was really shown to the model; "
     "`escalate` means that it could not do the job, with what it tried and found: do it yourself from there. "
     "`leads` are likely places to begin with, not evidence. "
@@ -173,19 +174,25 @@ class Calls:
         may_write = self.runtime.may_write
         delegate = [delegating.tool(may_write=may_write)] if self.expose != "each" else []
         each = [wire.tool(one, always=always, may_write=may_write) for one in entries if self.expose != "delegate"]
-        return ListToolsResult(tools=[*delegate, *found, *each])
+        judged = [feedback.tool()] if self.runtime.keep_traces else []
+        return ListToolsResult(tools=[*delegate, *found, *each, *judged])
 
     async def call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         try:
             if params.name == finding.NAME and self.finder.offered():
                 return await self.finder.call(params.arguments or {})
+            if params.name == feedback.NAME and self.runtime.keep_traces:
+                said = feedback.remark(params.arguments or {})
+                return feedback.keep(self.runtime, self._earlier(context, said.run), said)
             if params.name == delegating.NAME and self.expose != "each":
                 return await self._delegate(context, delegating.task(params.arguments or {}))
             if not is_servable(self.runtime.registry.entry(params.name)):
                 raise UnknownName(
                     f"{params.name} is not served: its pack's texts are suspicious and nobody accepted them"
                 )
-            trace = await self._run(context, params.name, wire.request(params.arguments or {}))
+            request = wire.request(params.arguments or {})
+            after = self._earlier(context, request.run) if request.run else None
+            trace = await self._run(context, params.name, request, after)
         except UnknownName as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         except (SkillstillError, Refusal) as error:
@@ -196,11 +203,12 @@ class Calls:
     async def _delegate(self, context: Context, task: delegating.Task) -> CallToolResult:
         """Return the result of the subagent that the task is for, or why it is for none."""
         Workspace(self.workspace).resolve(task.workspace)
+        after = self._earlier(context, task.run) if task.run else None
 
         async def run(subagent: str) -> Trace:
-            return await self._run(context, subagent, wire.Request(prompt=task.task, path=task.workspace))
+            return await self._run(context, subagent, wire.Request(prompt=task.task, path=task.workspace), after)
 
-        trace = await self.delegation.delegate(task.task, self.workspace, run, within=task.workspace)
+        trace = await self.delegation.delegate(task.task, self.workspace, run, within=task.workspace, after=after)
         self.transcripts.keep(trace, context)
         return wire.tool_result(trace, subagent=trace.skill)
 
@@ -211,7 +219,18 @@ class Calls:
 
         return Delegation(self.runtime.registry, keep=self.runtime.keep_traces)
 
-    async def _run(self, context: Context, name: str, request: wire.Request) -> Trace:
+    def _earlier(self, context: Context, run: str) -> Trace:
+        """Return an earlier run of this client; over a pipe also one of an earlier process. Raise UsageError."""
+        if found := self.transcripts.own(context, run):
+            return found
+        if owner(context) != PIPE:
+            raise UsageError(f"no run {run!r} of yours is known to this server since it started")
+        try:
+            return self.runtime.earlier(run)
+        except UnknownName as error:  # the caller's model can mend it
+            raise UsageError(str(error)) from error
+
+    async def _run(self, context: Context, name: str, request: wire.Request, after: Trace | None) -> Trace:
         Workspace(self.workspace).resolve(request.path)
         progress = ProgressNotifier(context)
         with self.counting.run(name) as run:
@@ -219,7 +238,7 @@ class Calls:
                 run.move("running")
                 with heard_by(progress.note):
                     trace = await self.runtime.run(
-                        name, request.prompt, self.workspace, progress.step, within=request.path
+                        name, request.prompt, self.workspace, progress.step, within=request.path, after=after
                     )
             run.end(trace)
         log.info("run over", extra=_log_answers(trace))

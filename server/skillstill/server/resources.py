@@ -24,6 +24,7 @@ from skillstill.types import Trace
 from skillstill.util.counters import Counters
 from skillstill.util.neutral import neutral
 
+PIPE = "pipe"  # the one client of a server without tokens
 KEPT = 200  # runs; a trace is some 10 kB
 Context = ServerRequestContext[Any, Any]
 TEMPLATE = ResourceTemplate(
@@ -82,6 +83,12 @@ class TranscriptResources:
             raise MCPError(INVALID_PARAMS, f"no such resource: {params.uri}", {"uri": str(params.uri)})
         return _json_content(params.uri, trace.model_dump(mode="json"))
 
+    def own(self, context: Context, run: str) -> Trace | None:
+        """Return a run of this client by its id, the beginning of one, or `last`; None if it is not here."""
+        own = [trace for (whose, _), trace in reversed(self._traces.items()) if whose == owner(context)]
+        found = own[:1] if run == "last" else [trace for trace in own if trace.run.startswith(run)]
+        return found[0] if len(found) == 1 else None
+
     def runs(self, context: Context) -> list[str]:
         """Return ids for completion, the latest first."""
         return [run for whose, run in reversed(self._traces) if whose == owner(context)]
@@ -107,4 +114,4 @@ def _neutral(value: JsonValue) -> JsonValue:
 def owner(context: Context) -> str:
     """Return who asks: over HTTP the client whose token it is; without tokens there is one client."""
     user = context.request and context.request.scope.get("user")
-    return f"client {user.username}" if user else "pipe"
+    return f"client {user.username}" if user else PIPE

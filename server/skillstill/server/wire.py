@@ -13,6 +13,7 @@ from skillstill.util.neutral import neutral
 from skillstill.util.text import one_line
 
 PATCH = 20_000  # characters
+FOLLOWS = "For a follow-up: id of the earlier run, or `last`"
 Sent = TypeVar("Sent", bound=Frozen)
 
 
@@ -33,15 +34,16 @@ class Reply(Frozen):
 
 
 class Request(Frozen):
-    """What a caller sends. `path`, inside the workspace, is where to look."""
+    """What a caller sends. `path`, inside the workspace, is where to look; `run` is one that this goes on from."""
 
     prompt: str = Field(min_length=1, max_length=PROMPT_CHARACTERS, description="One self-contained question")
     path: str = Field(default="", max_length=300, description="File or folder inside the workspace to look in")
+    run: str = Field(default="", max_length=64, description=FOLLOWS)
 
 
 def request(arguments: dict[str, Any]) -> Request:
     """Raise UsageError in one sentence."""
-    return parsed(Request, arguments, "a prompt and perhaps a path")
+    return parsed(Request, arguments, "a prompt and perhaps a path and a run")
 
 
 def parsed(kind: type[Sent], arguments: dict[str, Any], expected: str) -> Sent:

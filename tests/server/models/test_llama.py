@@ -121,6 +121,20 @@ async def test_a_new_run_finds_the_system_turn_and_says_what_it_would_have_said_
     assert (cold.content, cold.calls, cold.decisions) == (warm.content, warm.calls, warm.decisions)
 
 
+async def test_a_question_about_the_same_folder_finds_what_was_shown_before_the_last_one(base: LlamaBase) -> None:
+    shown = Message(role="tool", content=f"r1: {'name, price, sold; ' * 30}")
+
+    async def ask(question: str) -> Message:
+        async with base.lease(dialect=chat.LINES) as model:
+            said = (ASKED[0], shown, Message(role="user", content=question))
+            return await model.complete(said, [TOOLS["find"].schema], max_tokens=20)
+
+    await ask("Where is Cart?")
+    second = await ask("Which file holds tax?")
+    assert second.usage
+    assert second.usage.reused > 150, "the table"
+
+
 async def test_two_runs_at_once_do_not_disturb_each_other(base: LlamaBase) -> None:
     questions = [(ASKED[0], Message(role="user", content=text)) for text in ("Where is Cart?", "Which file holds tax?")]
 

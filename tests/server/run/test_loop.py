@@ -71,6 +71,16 @@ async def test_the_question_may_be_the_argument_of_the_first_call(explore: Skill
     assert (trace.report.answer, trace.tally.turns) == (CLAIM, 2)
 
 
+async def test_what_all_questions_about_a_folder_share_stands_before_the_question(
+    explore: Skill, workspace: Workspace
+) -> None:
+    subagent = explore.subagent.model_copy(update={"opening": Opening(tool="list", shared=True)})
+    trace = await solve(explore.model_copy(update={"subagent": subagent}), workspace, [LOOK, CLAIM])
+    assert [message.role for message in trace.messages[:4]] == ["system", "tool", "user", "assistant"]
+    assert trace.messages[1].content.startswith("r1: .: 2 files")
+    assert trace.report == Report(answer=CLAIM, status="answered", evidence=("cart.py:3",))
+
+
 @pytest.mark.parametrize("text", ["They are =r1.", "They are =r1 (r1).", "Rows (r1):\n==r1", "It is =QX (r1)."])
 async def test_an_answer_that_refers_to_no_line_is_withheld(explore: Skill, workspace: Workspace, text: str) -> None:
     trace = await solve(explore, workspace, [LOOK, text])

@@ -12,13 +12,13 @@ from skillstill.run import store
 from skillstill.server import build
 from skillstill.server.delegating import NAME, Expose, tool
 
-from tests.scenes import HANGS, Scripted, bundled_and, write
+from tests.scenes import HANGS, Scripted, tools_with, write
 
 pytestmark = pytest.mark.anyio
 LOOK = call("search", pattern="class Cart")
 CLAIM = "Cart is defined in shop/cart.py:1."
 QUESTION = "where is the class Cart defined?"
-MOST_TOKENS = 250
+MOST_TOKENS = 270
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ async def delegated(runtime: Any, project: Path, **arguments: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("expose", "names"),
-    [("each", bundled_and()), ("delegate", [NAME]), ("both", [NAME, *bundled_and()])],
+    [("each", tools_with()), ("delegate", [NAME, "feedback"]), ("both", [NAME, *tools_with()])],
 )
 async def test_what_is_exposed_is_what_is_listed(
     scripted: Scripted, project: Path, expose: Expose, names: list[str]

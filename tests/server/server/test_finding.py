@@ -15,7 +15,7 @@ from skillstill.server.finding import NAME
 from skillstill.skills.registry import Registry, user_registry
 from skillstill.util.suspicion import Finding
 
-from tests.scenes import HANGS, Scripted, bundled_and
+from tests.scenes import HANGS, Scripted, tools_with
 from tests.server.library.shelf import made, shelf
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ async def found(scripted: Scripted, folder: Path, task: str) -> tuple[dict[str, 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_few_subagents_and_no_library_need_no_finding(scripted: Scripted, tmp_path: Path, era: str) -> None:
     async with Client(build(scripted([]), tmp_path), mode=era) as client:
-        assert await listed(client) == bundled_and()
+        assert await listed(client) == tools_with()
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -61,7 +61,7 @@ async def test_with_a_library_or_many_subagents_there_is_a_read_only_tool(
     user_registry().unlink()
     Catalogue().add(shelf(), "library")
     async with Client(build(scripted([]), tmp_path), mode=era) as client:
-        assert await listed(client) == [NAME, *bundled_and()]
+        assert await listed(client) == [NAME, *tools_with()]
 
 
 async def test_a_client_is_told_when_the_first_library_is_imported(

@@ -34,7 +34,7 @@ from skillstill.types import Message, Model
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import FlowControl
 
-from tests.scenes import HANGS, Scripted, ScriptedModels, bundled_and
+from tests.scenes import HANGS, Scripted, ScriptedModels, tools_with
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "2026-07-28"]
@@ -137,7 +137,7 @@ def running(model: Model) -> Runtime:
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_with_the_token_is_served_in_both_eras(scripted: Scripted, project: Path, era: str) -> None:
     async with serving(scripted([LOOK, CLAIM]), project) as served, connected(served, era) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == bundled_and()
+        assert [tool.name for tool in (await client.list_tools()).tools] == tools_with()
         result = await client.call_tool("explore", {"prompt": "Where is Cart?"})
     assert result.structured_content == {"answer": CLAIM, "status": "answered", "evidence": ["cart.py:3"]}
 

@@ -6,7 +6,7 @@ and its base are those that are asked for, an evaluation keeps its rows by what 
 publishing once. What would be missing at the end is said at the beginning.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -29,8 +29,8 @@ from skillstill_training.learning.started import TrainingStart, is_complete, tra
 from skillstill_training.report import write_report
 from skillstill_training.run.base import write_base
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import TrainConfig, load_recipe
-from skillstill_training.run.scorecard import Scorecard, Verdict
+from skillstill_training.run.recipe import Recipe, TrainConfig, load_recipe
+from skillstill_training.run.scorecard import Gate, Scorecard, Verdict
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.evaluate import EvaluationOptions, check_validation, evaluate
 from skillstill_training.stages.goals import GoalsListener, make_goals
@@ -55,6 +55,8 @@ class TrainingOrder:
     """What a person asked for. `base` takes the place of the skill's own; `larger` and `wrong` are compared with.
 
     size   of a further release beside the default one
+    start  the adapter file of a release that training goes on from
+    gates  further gates of what was measured, beside those of every release
     """
 
     teach: Teach
@@ -67,6 +69,8 @@ class TrainingOrder:
     executor: Executor = IN_PROCESS
     processes: int = 1
     size: str | None = None
+    start: str = ""
+    gates: Callable[[RunFolder, Scorecard], Sequence[Gate]] = lambda run, scorecard: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +92,11 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
     check_arms(skill_folder, recipe.evaluate.arms, comparisons)
-    plan = limit_minutes(recipe.train, order.minutes)
+    plan = limit_minutes(recipe.train.going_on(order.start) if order.start else recipe.train, order.minutes)
     check_shares(plan.batch, order.processes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
-    stage("goals", _ensure_goals(run).exists(), lambda tell: _make_goals(skill_folder, run, order, tell))
+    stage("goals", _ensure_goals(run).exists(), lambda tell: _make_goals(skill_folder, run, recipe, order, tell))
     check_validation(run.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
@@ -113,22 +117,23 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     if not proof.gate.passed:  # measuring it would take an hour and change nothing
         return PipelineResult("parity failed", why=proof.gate.told)
     with screen.stage("evaluate") as tell:
-        measure(skill_folder, run, base, comparisons, tell, offline=order.offline, executor=order.executor)
-    scorecard = publish(skill_folder, run, order.registry, proof, order.size)
+        measured = measure(skill_folder, run, base, comparisons, tell, offline=order.offline, executor=order.executor)
+    others = order.gates(run, measured)
+    scorecard = publish(skill_folder, run, order.registry, proof, order.size, others)
     assert scorecard.verdict
     return PipelineResult(scorecard.verdict, scorecard, write_report(run))
 
 
-def resume_run(runs: Path, skill_folder: Path) -> RunFolder:
-    """Return the newest run of this skill, if its goals still hold and today's recipe makes the same ones.
+def resume_run(runs: Path, skill_folder: Path, recipe: Recipe | None = None) -> RunFolder:
+    """Return the newest run of this skill, if its goals still hold and the recipe makes the same ones.
 
-    Else a new one.
+    Else a new one. The recipe is that of today, if none is given.
     """
     name = skill_folder.absolute().name
     try:
         latest = RunFolder.latest(runs, name)
         latest.frozen_goals()
-        same = latest.recipe().makes_what(load_recipe(skill_folder))
+        same = latest.recipe().makes_what(recipe or load_recipe(skill_folder))
     except StageError:  # none yet, or one that nothing can go on from
         same = False
     return latest if same else RunFolder.new(runs, name)
@@ -202,12 +207,22 @@ def _ensure_goals(run: RunFolder) -> Path:
     return run.path / "frozen.json"
 
 
-def _make_goals(skill_folder: Path, run: RunFolder, order: TrainingOrder, tell: Tell) -> None:
+def _make_goals(skill_folder: Path, run: RunFolder, recipe: Recipe, order: TrainingOrder, tell: Tell) -> None:
     listener = GoalsListener(
         lambda source: tell(0, 0, f"workspace {source.name}"),
         lambda tally: tell(tally.made, tally.wanted, f"{tally.split} {tally.family}"),
     )
-    anyio.run(partial(make_goals, skill_folder, run, offline=order.offline, listener=listener, executor=order.executor))
+    anyio.run(
+        partial(
+            make_goals,
+            skill_folder,
+            run,
+            recipe=recipe,
+            offline=order.offline,
+            listener=listener,
+            executor=order.executor,
+        )
+    )
 
 
 def _solved(tell: Tell, progress: TraceProgress) -> None:

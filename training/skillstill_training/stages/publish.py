@@ -5,6 +5,7 @@ killed in between has released nothing, and does it again with the same command.
 """
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -33,7 +34,7 @@ from skillstill_training.field.score import HANDED_BACK_RIGHTLY, RIGHT, SILENTLY
 from skillstill_training.run.base import public_base
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import load_recipe
-from skillstill_training.run.scorecard import ExportProof, FieldResult, Scorecard
+from skillstill_training.run.scorecard import ExportProof, FieldResult, Gate, Scorecard
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
 
@@ -42,18 +43,24 @@ log = logging.getLogger(__name__)
 
 
 def publish(
-    skill_folder: Path, run: RunFolder, registry: Path, proof: ExportProof, size: str | None = None
+    skill_folder: Path,
+    run: RunFolder,
+    registry: Path,
+    proof: ExportProof,
+    size: str | None = None,
+    others: Sequence[Gate] = (),
 ) -> Scorecard:
     """Return the scorecard with gates and verdict, written where it stood; registered only if all gates hold.
 
-    With a size, it is registered beside the default release, under a label such as `explore@0.5b`.
+    With a size, it is registered beside the default release, under a label such as `explore@0.5b`. `others` are
+    gates that were judged elsewhere.
 
     Raise StageError if what was measured, or proven, is not what would be served; GateError if the goals were
     changed.
     """
     skill, measured = load_skill(skill_folder), _measured(skill_folder, run)
     _check_served(skill, measured, proof)
-    known = (proof.gate, fresh_test_set_gate(run, measured))
+    known = (proof.gate, fresh_test_set_gate(run, measured), *others)
     # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
     scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).evaluate)
     if scorecard.verdict == "released":

@@ -18,7 +18,7 @@ from skillstill_training.util.skillcode import code_files
 from skillstill_training.workspaces import tree
 from skillstill_training.workspaces.fetching import FETCHERS, git
 from skillstill_training.workspaces.fetching.local import locate_folder
-from skillstill_training.workspaces.requests import FetchRequest, cache_folder, move_into_place
+from skillstill_training.workspaces.requests import FetchRequest, Unpinned, cache_folder, move_into_place
 from skillstill_training.workspaces.sources import Source, load_sources
 from skillstill_training.workspaces.steps import BUILT_IN, run_steps, steps_file
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
@@ -47,6 +47,17 @@ def build_workspace(source: Source, skill_folder: Path, offline: bool = False) -
         raise WorkspaceSourceError(f"workspace {source.name} ({source.source or 'generated'}): {error}") from error
     except OSError as error:
         raise WorkspaceSourceError(f"workspace {source.name}: {_disk(error)}") from error
+
+
+def pinned(source: Source) -> Source:
+    """Return the source with the hash that its content has now. Raise WorkspaceSourceError."""
+    try:
+        build_workspace(source, Path.cwd())
+    except WorkspaceSourceError as error:
+        if isinstance(error.__cause__, Unpinned):
+            return source.model_copy(update={"sha256": error.__cause__.sha256})
+        raise
+    return source
 
 
 def workspace_roots(skill_folder: Path, names: Collection[str], offline: bool = False) -> Mapping[str, Path]:
