@@ -67,16 +67,16 @@ def field(
         return 0
     options = FieldOptions(
         split=_split(split),
-        arms=_arms(arms),
-        larger=_file(larger),
-        largest=_file(largest),
+        arms=arms_named(arms),
+        larger=file_of(larger),
+        largest=file_of(largest),
         paired=paired,
         unchecked=unchecked,
         reason=reason,
         offline=offline,
         threads=threads,
     )
-    subject = _subject(folder, run_folder(run, runs, folder) if run else None, registry_of(folder))
+    subject = subject_of(folder, run_folder(run, runs, folder) if run else None, registry_of(folder))
     results = runs / folder.absolute().name / "field"
     if questions:
         results = results / questions.stem
@@ -106,7 +106,7 @@ async def _questions(folder: Path, options: "FieldOptions", file: Path | None, w
     return FieldSet(drafts, {draft.id: draft for draft in drafts}, {"own": root})
 
 
-def _subject(folder: Path, run: "RunFolder | None", registry: Path) -> "Subject":
+def subject_of(folder: Path, run: "RunFolder | None", registry: Path) -> "Subject":
     """Return what is tested: the adapter of a run, else the release of this skill, else the skill untrained."""
     from skillstill.skills.registry import read_registry
     from skillstill.skills.skill import load_skill
@@ -134,7 +134,7 @@ def _split(name: str) -> "Split":
     raise UsageError(f"--split: expected one of {', '.join(SPLITS)}, got {name!r}")
 
 
-def _arms(names: str) -> "tuple[FieldArmName, ...]":
+def arms_named(names: str) -> "tuple[FieldArmName, ...]":
     """Raise UsageError."""
     from skillstill.errors import UsageError
 
@@ -146,7 +146,7 @@ def _arms(names: str) -> "tuple[FieldArmName, ...]":
     return tuple(arm for arm in FIELD_ARMS if arm in asked)
 
 
-def _file(path: Path | None) -> "ModelFile | None":
+def file_of(path: Path | None) -> "ModelFile | None":
     from skillstill.models.sources import model_file
 
     return model_file(path) if path else None

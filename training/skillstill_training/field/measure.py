@@ -66,6 +66,13 @@ class Subject:
     adapter: ModelFile | None = None
     calibration: Calibration | None = None
 
+    def arm(self, skill: Skill, models: Models) -> LoopArm:
+        """Return it in the loop that ships; without an adapter it is told the skill's text."""
+        dialect = DialectName.LINES if self.adapter else DialectName.HERMES
+        context = skill.subagent.limits.context
+        spec = ModelSpec(base=self.base, adapter=self.adapter, dialect=dialect, context=context)
+        return LoopArm("ours", "ours", skill, models, spec, self.calibration)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldOptions:
@@ -155,7 +162,7 @@ async def measure_in_field(
     """
     skill = load_skill(skill_folder)
     models = models or LocalModels(LocalOptions(offline=options.offline, threads=options.threads))
-    arms = list(_arms(skill_folder, skill, subject, models, options))
+    arms = list(field_arms(skill_folder, skill, subject, models, options))
     if options.split == "test":
         adapter = subject.adapter.sha256 if subject.adapter else ""
         log_field_look(skill_folder, [arm.name for arm in arms], adapter, options.reason)
@@ -197,16 +204,14 @@ def _asked(arm: FieldArm, questions: FieldSet, options: FieldOptions) -> Sequenc
     return questions.subset(options.paired) if arm.name in SLOW else questions.asked
 
 
-def _arms(
+def field_arms(
     skill_folder: Path, skill: Skill, subject: Subject, models: Models, options: FieldOptions
 ) -> Iterator[FieldArm]:
     """Yield the arms that are wanted and can be had, ours first."""
     context = skill.subagent.limits.context
     wanted = set(options.arms)
     if "ours" in wanted:
-        dialect = DialectName.LINES if subject.adapter else DialectName.HERMES
-        spec = ModelSpec(base=subject.base, adapter=subject.adapter, dialect=dialect, context=context)
-        yield LoopArm("ours", "ours", skill, models, spec, subject.calibration)
+        yield subject.arm(skill, models)
     if "baseline" in wanted and (skill_folder / "baseline.py").is_file():
         yield ScriptArm.load(skill_folder)
     if "retrieval" in wanted:
@@ -261,6 +266,6 @@ class FieldJob:
         larger, largest, threads = files.get("larger"), files.get("largest"), 1  # a worker is one processor
         options = FieldOptions(arms=(self.name,), larger=larger, largest=largest, threads=threads)
         models = LocalModels(LocalOptions(offline=self.offline, threads=threads))
-        arm = next(_arms(folder, skill, subject, models, options))
+        arm = next(field_arms(folder, skill, subject, models, options))
         check_same_code(self.key, arm.key)
         return arm.solve
