@@ -10,12 +10,10 @@ from anyio import to_thread
 from skillstill.contract import behaviour_hash, serving_hash
 from skillstill.models.scripted import ScriptedModel
 from skillstill.models.sources import locate
-from skillstill.run.evidence import DENIES
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Frozen, Message, ModelFile, Models, ModelSpec, Trace
 
-from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.episode import solve, timeless
 from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
@@ -113,10 +111,7 @@ class ScriptArm:
         except Exception as error:
             failed = FieldAnswer(status="failed", text=f"{type(error).__name__}: {error}")
             return FieldRow(question=asked.id, prompt=asked.prompt, answer=failed)
-        attempt = Attempt.of_text(asked.prompt, text)
-        places = tuple(f"{span.path}:{span.first}-{span.last}" for span in attempt.places)
-        is_absent = attempt.status == "answered" and DENIES.match(text) is not None
-        answer = FieldAnswer(status=attempt.status, text=text, places=places, absent=is_absent)
+        answer = FieldAnswer.of_text(asked.prompt, text)
         return FieldRow(
             question=asked.id, prompt=asked.prompt, answer=answer, seconds=round(time.monotonic() - start, 3)
         )

@@ -63,6 +63,14 @@ class FieldAnswer(Frozen):
             absent=is_answer and DENIES.match(report.answer) is not None,
         )
 
+    @classmethod
+    def of_text(cls, prompt: str, text: str) -> "FieldAnswer":
+        """Return the answer of whoever vouches for it: a script, an orchestrator."""
+        attempt = Attempt.of_text(prompt, text)
+        places = tuple(f"{span.path}:{span.first}-{span.last}" for span in attempt.places)
+        is_absent = attempt.status == "answered" and DENIES.match(text) is not None
+        return cls(status=attempt.status, text=text, places=places, absent=is_absent)
+
 
 class Verdict(StrEnum):
     """What an answer is worth. The value is what people read."""

@@ -197,7 +197,7 @@ class ClaudeSession:
                 stdout=PIPE,
                 stderr=errors,
                 cwd=empty,
-                env=self._environment(),
+                env=environment(self._folder / "cache"),
                 start_new_session=True,
             )
         self._lines = BufferedByteReceiveStream(_stdout(self._process))
@@ -259,18 +259,19 @@ class ClaudeSession:
         (file := self._folder / name).write_text(text, encoding="utf-8")
         return file
 
-    def _environment(self) -> dict[str, str]:
-        """Return the user's environment, without what a session around this program has put there."""
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if name.startswith(LOGIN) or not name.startswith((*SESSION, "SKILLSTILL_"))
-        }
-        return {**kept, **ENVIRONMENT, "XDG_CACHE_HOME": str(self._folder / "cache")}
-
     @property
     def _errors(self) -> Path:
         return self._folder / "errors.txt"
+
+
+def environment(cache: Path) -> dict[str, str]:
+    """Return the user's environment, without what a session around the program has put there."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(LOGIN) or not name.startswith((*SESSION, "SKILLSTILL_"))
+    }
+    return {**kept, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
 
 
 def _stdin(process: Process) -> ByteSendStream:
