@@ -61,7 +61,9 @@ TRAINING_ARROWS = {
     "export": {"gguf", "learning", "run"},
     "field": {"authoring", "executors", "episode", "evaluation", "run", "workspaces", "teachers"},
     "routing": {"evaluation", "field", "run", "workspaces"},
+    "benchmarks": {"authoring", "evaluation", "field", "run", "workspaces"},
     "report": {"authoring", "evaluation", "field", "run", "sampling", "teachers"},
+    "compare": {"benchmarks", "evaluation", "field", "report", "run", "teachers", "workspaces"},
     "design": {"authoring", "evaluation", "run", "sampling", "teachers", "workspaces"},
     "stages": {
         "authoring",
@@ -80,6 +82,8 @@ TRAINING_ARROWS = {
     "cli": {
         "__main__",
         "authoring",
+        "benchmarks",
+        "compare",
         "executors",
         "design",
         "evaluation",

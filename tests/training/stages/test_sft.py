@@ -118,10 +118,10 @@ def test_packed_conversations_do_not_see_each_other() -> None:
 
     torch.manual_seed(1)
     query, key, value = (torch.randn(1, heads, 12, 8) for heads in (4, 2, 2))
-    together, _ = attend(None, query, key, value, None, 0.5, torch.tensor([0, 5, 12]))
-    parts = [(one, torch.tensor([0, one.stop - one.start])) for one in (slice(0, 5), slice(5, 12))]
-    alone = [
-        attend(None, query[:, :, part], key[:, :, part], value[:, :, part], None, 0.5, ends)[0] for part, ends in parts
-    ]
+    together, _ = attend(None, query, key, value, None, 0.5, torch.tensor([[0, 5, 0, 0], [5, 12, 0, 0]]))
+    alone = []
+    for first, end in ((0, 5), (5, 12)):
+        asked, known, meant = (one[:, :, first:end] for one in (query, key, value))
+        alone.append(attend(None, asked, known, meant, None, 0.5, torch.tensor([[0, end - first, 0, 0]]))[0])
     assert together.shape == (1, 12, 4, 8)
     assert torch.equal(together, torch.cat(alone, dim=1))

@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from skillstill.errors import UsageError
 
 from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.evaluation.baseline import BaselineScore
+from skillstill_training.field.practice import OnPractice
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.sampling.gates import shares
 from skillstill_training.sampling.sampler import FamilyTally
@@ -76,6 +77,32 @@ def solving_progress() -> Iterator[OnProgress]:
         yield on_progress
     finally:
         bar.stop()
+
+
+@contextmanager
+def practising_progress(questions: int | None) -> Iterator[OnPractice]:
+    """Show how many of the questions are tried, and what of it can be learned."""
+    bar, kept = _bar(), itertools.count(1)
+    task = bar.add_task("practice", total=questions, note="")
+
+    def on_practice(row: TraceRow) -> None:
+        bar.update(task, advance=1, note=f"{next(kept)} kept" if row.kept else "")
+
+    with bar:
+        yield on_practice
+
+
+def print_practice(rows: Sequence[TraceRow], run: RunFolder, *, as_json: bool) -> None:
+    """Print how many questions the adapter solved, how many mistakes are led on from, and where the traces are."""
+    kept = [row.trace for row in rows if row.kept and row.trace]
+    led_on = sum(any(turn.mistaken for turn in trace.messages) for trace in kept)
+    counts = {"questions": len(rows), "solved": len(kept) - led_on, "led on": led_on}
+    if as_json:
+        return _json({"folder": str(run.path), **counts})
+    table = Table(*counts, box=None)
+    table.add_row(*map(str, counts.values()))
+    _out.print(table)
+    return _where(run.practice, run)
 
 
 def print_goals(made: MadeGoals, *, as_json: bool) -> None:

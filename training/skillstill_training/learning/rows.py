@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from skillstill import chat
@@ -19,7 +19,7 @@ class TrainingRow:
     """`tokens` and `labels` of one conversation, equally long; a label is its token, or IGNORED.
 
     `also` are other tokens that it may begin with, up to the first that is learned: its question in other words.
-    An opening is not `whole`.
+    An opening is not `whole`. The first `shared` tokens are those of every question about the same folder.
     """
 
     family: str
@@ -27,6 +27,7 @@ class TrainingRow:
     labels: tuple[int, ...]
     also: tuple[tuple[int, ...], ...] = ()
     whole: bool = True
+    shared: int = 0
 
     @property
     def learned(self) -> int:
@@ -39,14 +40,14 @@ class TrainingRow:
         What was asked, what is taken for its intent, a call.
         """
         end = next((at for at in range(self._first, len(self.labels)) if self.labels[at] == IGNORED), len(self.labels))
-        return TrainingRow(self.family, self.tokens[:end], self.labels[:end], self.also, whole=False)
+        return replace(self, tokens=self.tokens[:end], labels=self.labels[:end], whole=False)
 
     def asked(self, chance: Random) -> "TrainingRow":
         """Return the same with its question in any of its wordings."""
         first = self._first
         start = chance.choice((self.tokens[:first], *self.also))
         tokens, labels = start + self.tokens[first:], (IGNORED,) * len(start) + self.labels[first:]
-        return TrainingRow(self.family, tokens, labels, whole=self.whole)
+        return replace(self, tokens=tokens, labels=labels, also=())
 
     @property
     def _first(self) -> int:
@@ -66,11 +67,13 @@ class RowTokenizer:
         tokens = tuple(token for part, _ in parts for token in part)
         labels = tuple(token if learned else IGNORED for part, learned in parts for token in part)
         self._assert_masked(sample, labels, [segment.text for segment in segments if segment.learned])
-        return TrainingRow(sample.family, tokens, labels, tuple(self._start(sample, words) for words in sample.also))
+        shared = sum(len(part) for (part, _), segment in zip(parts, segments, strict=True) if segment.shared)
+        also = tuple(self._start(sample, words) for words in sample.also)
+        return TrainingRow(sample.family, tokens, labels, also, shared=shared)
 
     def _start(self, sample: Sample, words: str) -> tuple[int, ...]:
         """Return what a conversation begins with that asks in these words; what its run begins with shows the same."""
-        first = next(at for at, message in enumerate(sample.messages) if message.role == "assistant")
+        first = next(at for at, one in enumerate(sample.messages) if one.role == "assistant" and not one.mistaken)
         begun = sample.messages[:first]
         asked = [Message(role="user", content=words) if one.role == "user" else one for one in begun]
         return tuple(

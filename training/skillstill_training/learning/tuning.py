@@ -4,6 +4,8 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,14 @@ from skillstill.errors import StageError
 from skillstill.models.engine import free_cores
 
 from skillstill_training.learning.attention import register_attention
+from skillstill_training.learning.bundles import bundle_rows
 from skillstill_training.learning.checkpoints import whole_checkpoints
 from skillstill_training.learning.rows import IGNORED, TrainingRow
 from skillstill_training.learning.student import load_student, load_tokenizer, quietly, student_folder
 from skillstill_training.learning.warm_start import warm_start
 from skillstill_training.run.recipe import TrainConfig
 
+ROOM = 1_024  # tokens of a bundle: attention costs their square
 PROBES = 8  # products of two matrices, to see which number format is faster here
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
 
@@ -49,8 +53,9 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(free_cores())  # a thread too many, on a core that is taken, makes all of them slow
     half = plan.precision == "bf16" or (plan.precision == "auto" and bfloat16_pays())
-    data = Dataset.from_list([{"input_ids": list(row.tokens), "labels": list(row.labels)} for row in rows])
-    steps = -(-len(rows) // plan.batch)
+    bundles = bundle_rows(rows, max(ROOM, plan.longest), seed)
+    data = Dataset.from_list([asdict(bundle) | {"input_ids": bundle.tokens} for bundle in bundles])
+    steps = -(-len(bundles) // plan.batch)
     settings = SFTConfig(
         output_dir=str(target),
         seed=seed,
@@ -58,7 +63,8 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
         use_cpu=not torch.cuda.is_available(),
         gradient_checkpointing=False,  # 135M fit; computing activations twice costs a third of the speed
         max_length=None,  # rows that are too long are left out before, and counted
-        padding_free=True,  # the conversations of a step become one row
+        remove_unused_columns=False,
+        dataset_kwargs={"skip_prepare_dataset": True},
         per_device_train_batch_size=plan.batch // int(os.environ.get("WORLD_SIZE", "1")),  # of a process
         num_train_epochs=1,  # `rows.drawn` repeats rows, in another order, if the budget allows
         learning_rate=plan.learning_rate,
@@ -76,8 +82,34 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
     model = load_student(student, torch.bfloat16 if half else torch.float32)
     model.set_attn_implementation(register_attention())
     return _trainer_class()(
-        model=model, args=settings, train_dataset=data, processing_class=load_tokenizer(student), peft_config=lora
+        model=model,
+        args=settings,
+        train_dataset=data,
+        data_collator=join_bundles,
+        processing_class=load_tokenizer(student),
+        peft_config=lora,
     )
+
+
+def join_bundles(bundles: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a batch: the bundles as one row, and the parts of it that see each other (`attention.attend`)."""
+    import torch
+
+    parts: list[tuple[int, int, int, int]] = []
+    offset = 0
+    for bundle in bundles:
+        shared, *ends = (offset + end for end in bundle["ends"])
+        if shared > offset:
+            parts.append((offset, shared, 0, 0))
+        parts += [(first, end, offset, shared) for first, end in pairwise((shared, *ends))]
+        offset += len(bundle["tokens"])
+    joined = {name: [[one for bundle in bundles for one in bundle[name]]] for name in ("tokens", "labels", "positions")}
+    return {
+        "input_ids": torch.tensor(joined["tokens"]),
+        "labels": torch.tensor(joined["labels"]),
+        "position_ids": torch.tensor(joined["positions"]),
+        "parts": torch.tensor(parts),
+    }
 
 
 def _trainer_class() -> type[Any]:
@@ -93,7 +125,7 @@ def _trainer_class() -> type[Any]:
             """Return the mean cross-entropy of the learned tokens; the head is computed only if there is one."""
             labels = inputs["labels"][:, 1:]
             learned = labels != IGNORED
-            read = {name: inputs[name] for name in ("input_ids", "position_ids", "cu_seq_lens_q")}
+            read = {name: inputs[name] for name in ("input_ids", "position_ids", "parts")}
             with self.accelerator.autocast():
                 logits = model(**read, use_cache=False, logits_to_keep=learned[0].nonzero()[:, 0]).logits[0].float()
             loss = torch.nn.functional.cross_entropy(logits, labels[learned], reduction="sum")

@@ -61,6 +61,11 @@ class RunFolder:
         return self.path / "2-field.jsonl"
 
     @property
+    def practice(self) -> Path:
+        """Return the traces of field questions that an adapter has tried by itself."""
+        return self.path / "2-practice.jsonl"
+
+    @property
     def dataset(self) -> Path:
         return self.path / "3-dataset.jsonl"
 

@@ -47,6 +47,7 @@ def make_dataset(skill_folder: Path, run: RunFolder, plan: DatasetConfig | None 
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),
         *(_sample(row, None, plan, skill, tested) for row in _extra_rows(run.recorded_traces, tested, dropped)),
         *(_sample(row, None, plan, skill, tested) for row in _extra_rows(run.demonstrations, tested, dropped)),
+        *(_sample(row, None, plan, skill, tested) for row in _extra_rows(run.practice, tested, dropped)),
     )
     write_lines(run.refused, samples)  # before the gate: whoever is refused can look at what was chosen
     run.dataset.unlink(missing_ok=True)  # an earlier one is not what today's traces make
@@ -136,6 +137,7 @@ def _sample(row: TraceRow, goal: Goal | None, plan: DatasetConfig, skill: Skill,
             intent=intent if one.role == "assistant" else "",
             content=one.content,
             calls=tuple(_in_schema_order(call, skill) for call in one.calls),
+            mistaken=one.mistaken,
             receipt=one.receipt,
             places=one.places,
             rows=one.rows,
