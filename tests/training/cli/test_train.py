@@ -15,21 +15,21 @@ pytest.importorskip("torch", reason="pip install 'skillstill[training]'")
 # Every stage has work to do with these few; how well the skill is learned, nobody asks here.
 SMALL = """
 [train]
-tokens = 4000
+tokens = 2000
 longest = 512
 checkpoints = 2
-episodes = 3
+episodes = 1
 
 [evaluate]
 arms = ["baseline", "stock", "ours"]
 per_family = 1
 seen = 1
-paired = 2
+paired = 1
 workspaces = 1
-calibration = 6
+calibration = 4
 field = 0
 """
-FEW_PROMPTS = 8  # of 20, for a comparison of every token with torch
+FEW_PROMPTS = 4  # of 20, for a comparison of every token with torch
 
 
 def test_a_skill_becomes_an_adapter_with_a_verdict(
