@@ -90,12 +90,12 @@ def test_a_baseline_is_frozen_together_with_the_wordings_it_knows(settings: Path
     assert load_baseline(settings)("Set x to 5.", settings).startswith("escalate:")
 
 
-@pytest.mark.parametrize("skill", ["explore", "logs", "tables", "history", "config"])
+@pytest.mark.parametrize("skill", ["explore", "logs", "tables", "history", "config", "tests"])
 def test_a_bundled_baseline_is_the_one_that_was_frozen(skill: str) -> None:
     load_baseline(ROOT / "skills" / skill)  # raises where it is another
 
 
-@pytest.mark.parametrize("name", ["explore", "logs", "tables", "history", "config"])
+@pytest.mark.parametrize("name", ["explore", "logs", "tables", "history", "config", "tests"])
 def test_a_bundled_baseline_imports_nothing_of_ours_but_the_reading_of_workspaces(name: str) -> None:
     for file in (ROOT / "skills" / name).glob("baseline*.py"):
         imported = re.findall(r"^\s*(?:from|import) (skillstill[\w.]*)", file.read_text(encoding="utf-8"), re.MULTILINE)

@@ -41,6 +41,18 @@ def test_every_field_is_read(skill: Path) -> None:
     assert second.scheme == "generated"
 
 
+def test_variants_are_workspaces_of_their_own_that_draw_by_other_seeds(skill: Path) -> None:
+    text = WHOLE.replace('steps = ["make_shop"]', 'steps = ["make_shop"]\nseed = 5\nvariants = 2')
+    _, first, second = load_sources(write(skill, {"sources.toml": text}))
+    assert first == Source(name="generated-1", split="train", steps=("make_shop",), seed=5)
+    assert second == Source(name="generated-2", split="train", steps=("make_shop",), seed=6)
+
+
+def test_a_variant_may_not_have_the_name_of_another_workspace(skill: Path) -> None:
+    text = WHOLE.replace('name = "langextract"', 'name = "generated-2"') + "variants = 2\n"
+    assert "'generated-2' is there twice" in refusal(skill, text)
+
+
 def test_a_missing_file_says_what_it_is_for(skill: Path) -> None:
     with pytest.raises(SkillError, match=r"sources\.toml: file: is missing; it lists the workspaces"):
         load_sources(skill)

@@ -1,4 +1,4 @@
-"""Workspaces from declared, hash-pinned sources: fetched once, made read-only, and never executed.
+"""Workspaces from declared, hash-pinned sources: fetched once, made read-only, executed by steps in sandboxes alone.
 
 sources.toml -> Source -> fetched, verified, unpacked -> `keep` -> steps -> Material, cached
 

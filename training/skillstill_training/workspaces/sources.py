@@ -3,6 +3,7 @@
 import re
 import reprlib
 import tomllib
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -41,6 +42,7 @@ class Source(Frozen):
     for generated workspaces that of the tree as the steps leave it. `root` is the folder of the source that becomes the
     workspace, after `keep`. `licence` is that of the source, as an SPDX expression if it has
     one. `keep_history` puts the commits that led to a commit, or to what is checked out in a folder, into `.git`.
+    `variants` stands for as many workspaces, NAME-1, NAME-2, …, whose steps draw by `seed`, `seed` + 1, …
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)
@@ -54,6 +56,15 @@ class Source(Frozen):
     keep_history: bool = False
     steps: tuple[str, ...] = ()
     seed: int = 0
+    variants: int = Field(default=1, ge=1, le=100)
+
+    def each_variant(self) -> Iterator[Self]:
+        """Yield the workspaces that it stands for: itself, if it has no variants."""
+        if self.variants == 1:
+            yield self
+            return
+        for at in range(self.variants):
+            yield self.model_copy(update={"name": f"{self.name}-{at + 1}", "seed": self.seed + at, "variants": 1})
 
     @property
     def scheme(self) -> str:
@@ -85,6 +96,11 @@ class Source(Frozen):
 
 class Sources(Frozen):
     workspace: tuple[Source, ...] = Field(min_length=1)
+
+    @field_validator("workspace")
+    @classmethod
+    def each_variant(cls, workspaces: tuple[Source, ...]) -> tuple[Source, ...]:
+        return tuple(variant for one in workspaces for variant in one.each_variant())
 
     @field_validator("workspace")
     @classmethod
