@@ -45,6 +45,7 @@ class DefinitionCandidate(Frozen):
     does: str
     why: str
     verdict: str
+    check: str
     licence: str
     source: str
 
@@ -141,6 +142,7 @@ def _definition(one: "FoundDefinition") -> DefinitionCandidate:
         does=one_line(one.description, DOES),
         why=one_line(one.why, WHY),
         verdict=one.verdict,
+        check=one.check.text,
         licence=one_line(licence, SOURCE),
         source=one_line(one.source, SOURCE),
     )

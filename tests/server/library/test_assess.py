@@ -281,6 +281,36 @@ def test_a_verb_and_the_thing_that_it_is_about_stand_in_one_sentence(tmp_path: P
     assert assessed(ART, tmp_path).verdict == "not verifiable"
 
 
+HANDBOOK = LOOK_UP.replace("Read, Grep, Glob", "Read, WebFetch")
+FIXER = LOOK_UP.replace("Read, Grep, Glob", "Read, Bash(make:*)")
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "lender", "lacks", "told"),
+    [
+        (FINDER, "program", "explore", None, "programs of our own explore"),
+        (DEBUGGER, "program", "explore", "execution", "explore; what it executes or changes is not asked"),
+        (LOOK_UP, "kinds", "", None, "a program, if you declare kinds of questions about your folders (kinds.toml)"),
+        (HANDBOOK, "kinds", "", "tools", "what needs tools that ours lack is not asked"),
+        (FIXER, "kinds", "", "execution", "what it executes or changes is not asked"),
+        (REVIEWER, "agreement", "", None, "agreement of a teacher's attempts about your folders (--teacher)"),
+        (ISSUES, "none", "", "service", "none: it needs a service that is not on this machine"),
+        (WRAPPER, "none", "", "judgement", "none: a script does it without a model"),
+        (ADVISER, "none", "", "form", "none: its answers have no form that a program can check"),
+    ],
+)
+def test_the_check_that_distilling_would_use_is_predicted_with_what_stays_out(
+    text: str, by: str, lender: str, lacks: str | None, told: str, tmp_path: Path
+) -> None:
+    check = assessed(text, tmp_path).check
+    assert (check.by, check.lender, check.lacks) == (by, lender, lacks)
+    assert told in check.text
+
+
+def test_programs_that_a_text_runs_without_declaring_a_tool_are_executed(tmp_path: Path) -> None:
+    assert assessed(ANALYST + "\nRun `git log -1`.\n", tmp_path).check.lacks == "execution"
+
+
 def test_tools_that_we_do_not_have_are_missing(tmp_path: Path) -> None:
     found = assessed(DEBUGGER, tmp_path)
     assert found.tools.uncovered == ("Bash",)
@@ -310,6 +340,7 @@ def test_a_person_reads_the_verdict_its_reasons_and_what_is_missing(tmp_path: Pa
     done = typed("assess", str(file))
     assert done.code == 0
     assert done.out.startswith("definition-finder: verifiable\n     line 3  it finds facts in local material\n")
+    assert "\ncheck: programs of our own explore\n" in done.out
     assert "nearest of ours: explore, with list, find, search, outline, read" in done.out
 
 
@@ -317,6 +348,7 @@ def test_a_program_reads_the_same_as_json(tmp_path: Path, typed: Typed) -> None:
     (file := tmp_path / "finder.md").write_text(FINDER, encoding="utf-8")
     value = json.loads(typed("assess", str(file), "--json").out)
     assert (value["verdict"], value["archetype"]) == ("verifiable", "explore")
+    assert value["check"] == {"by": "program", "lender": "explore", "lacks": None}
     assert Assessment.model_validate(value).scores["fact"] > 3
 
 
@@ -325,7 +357,8 @@ def test_a_folder_of_many_is_a_table_with_its_counts(tmp_path: Path, typed: Type
     for name, text in {"finder": FINDER, "adviser": ADVISER}.items():
         (tmp_path / "agents" / f"{name}.md").write_text(text, encoding="utf-8")
     lines = typed("assess", str(tmp_path)).out.splitlines()
-    assert lines[-1].startswith("1 verifiable, 0 partly verifiable, 1 not verifiable")
+    assert lines[-2].startswith("1 verifiable, 0 partly verifiable, 1 not verifiable")
+    assert lines[-1] == "check: 1 program, 0 kinds, 0 agreement, 1 none"
 
 
 def test_a_folder_without_a_skill_is_one_sentence(tmp_path: Path, typed: Typed) -> None:

@@ -73,7 +73,11 @@ def test_a_claim_is_marked_wherever_the_entry_is_shown(packed: Path, skillstill:
     async def tools() -> dict[str, tuple[str, dict[str, object]]]:
         runtime = Runtime(Registry(), ScriptedModels(ScriptedModel([])))
         async with Client(build(runtime, tmp_path)) as client:
-            return {one.name: (one.description or "", one.meta or {}) for one in (await client.list_tools()).tools}
+            return {
+                one.name: (one.description or "", one.meta or {})
+                for one in (await client.list_tools()).tools
+                if one.name != "feedback"
+            }
 
     shown = anyio.run(tools)
     assert sorted(shown) == bundled_and("settings")
@@ -168,7 +172,7 @@ def poisoned(tmp_path: Path, base: Path, skillstill: Skillstill) -> Path:
 def listed_tools(project: Path) -> list[str]:
     async def ask() -> list[str]:
         async with Client(build(Runtime(Registry(), ScriptedModels(ScriptedModel([]))), project)) as client:
-            return [one.name for one in (await client.list_tools()).tools]
+            return [one.name for one in (await client.list_tools()).tools if one.name != "feedback"]
 
     return anyio.run(ask)
 

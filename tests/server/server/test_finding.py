@@ -100,7 +100,7 @@ async def test_it_finds_released_subagents_first_with_what_was_measured_then_wha
     assert (subagent["name"], subagent["measured"]) == ("stripes", "78% of 400 verified")
     assert subagent["why"].startswith("has zebra, stripes")
     assert candidates["library"][0] == {
-        "verdict": "not verifiable",
+        "verdict": "not verifiable", "check": "none: its answers have no form that a program can check",
         "name": "zebra", "does": "Paints a zebra.", "why": candidates["library"][0]["why"],
         "licence": "MIT, derived works forbidden", "source": "library",
     }  # fmt: skip

@@ -22,7 +22,6 @@ from skillstill_training.design.soft import Soft
 from skillstill_training.design.workspaces import declared_sources
 from skillstill_training.workspaces import Source
 
-FIT = ("verifiable", "partly verifiable")
 LOOKING = ("list", "find", "search", "read")  # for a skill that resembles none of ours and names no tool
 REASONS = 3
 NEAREST = "explore"  # whose base and limits a skill gets that resembles none
@@ -103,7 +102,7 @@ def draft_design(
     """
     _check_name(name)
     assessment = assess(definition)
-    if assessment.verdict not in FIT and not declared:
+    if assessment.check.by == "none" and not declared:
         raise GateError(_refusal(assessment))
     lent = "" if assessment.archetype == "none" else assessment.archetype
     families = choose(definition, assessment.archetype)

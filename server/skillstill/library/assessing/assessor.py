@@ -6,25 +6,18 @@ their order decide (docs/assessing.md says what each verdict means).
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
 
 from pydantic import Field
 
-from skillstill.library.assessing.cover import Archetype, Cover, cover, nearest_archetype
+from skillstill.library.assessing.cover import NO_ARCHETYPE, Archetype, Cover, cover, nearest_archetype
+from skillstill.library.assessing.prediction import PredictedCheck, predict
 from skillstill.library.assessing.sheet import Sheet, SheetLine, sheet
 from skillstill.library.assessing.signals import SeenSignal, Side, seen_signals
+from skillstill.library.assessing.verdict import FIT, Verdict
 from skillstill.library.definition import Definition
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
 
-Verdict = Literal["verifiable", "partly verifiable", "not verifiable", "needs a remote service", "compile to a script"]
-VERDICTS: tuple[Verdict, ...] = (
-    "verifiable",
-    "partly verifiable",
-    "not verifiable",
-    "needs a remote service",
-    "compile to a script",
-)
 # How much must speak for a side. A fixed procedure is short; long texts that spell out commands explain something.
 REMOTE, SCRIPT, FACT, CHECK = 3.0, 4.0, 3.0, 2.0
 SHORT = 6_000  # characters of a body
@@ -62,6 +55,7 @@ class Assessment(Frozen):
     reasons    what spoke for the verdict first, then the rest, heaviest first
     missing    what is needed before it can be distilled, one sentence each
     archetype  the one of our own skills that it resembles most
+    check      what would judge its answers if it were distilled today
     """
 
     name: str
@@ -70,6 +64,7 @@ class Assessment(Frozen):
     missing: tuple[str, ...]
     tools: Cover
     archetype: Archetype
+    check: PredictedCheck
     scores: Mapping[Side, float]
 
 
@@ -79,15 +74,17 @@ def assess(definition: Definition) -> Assessment:
     found = list(seen_signals(page))
     scores = _scores(found)
     verdict = _verdict(scores, page)
-    archetype = nearest_archetype(page)
-    tools = cover(page, archetype)
+    nearest = nearest_archetype(page)
+    tools = cover(page, nearest)
+    archetype = nearest if verdict in FIT else NO_ARCHETYPE
     return Assessment(
         name=definition.name,
         verdict=verdict,
         reasons=tuple(_reasons(found, verdict)),
         missing=tuple(_missing(definition, verdict, tools, found)),
         tools=tools,
-        archetype=archetype if verdict in ("verifiable", "partly verifiable") else "none",
+        archetype=archetype,
+        check=predict(verdict, archetype, tools),
         scores=scores,
     )
 
@@ -135,7 +132,7 @@ def _quote(one: SeenSignal, line: SheetLine) -> str:
 
 
 def _missing(definition: Definition, verdict: Verdict, tools: Cover, found: Sequence[SeenSignal]) -> Iterator[str]:
-    if verdict in ("verifiable", "partly verifiable"):
+    if verdict in FIT:
         yield from _missing_for_goals(definition, tools, found)
     if verdict != "verifiable":
         yield MISSING[verdict]

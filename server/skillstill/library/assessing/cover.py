@@ -17,8 +17,22 @@ from skillstill.tools import BUNDLED, TOOLS
 from skillstill.types import Frozen
 from skillstill.util.text import one_line
 
-Archetype = str  # a skill that brings a design.toml, or "none"
+Archetype = str  # a skill that brings a design.toml, or NO_ARCHETYPE
+NO_ARCHETYPE: Archetype = "none"
 ALIKE = 3  # lines that must speak of the topics of an archetype
+ACTING = {
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "KillShell",
+    "MultiEdit",
+    "NotebookEdit",
+    "Write",
+    "runNotebooks",
+    "runTasks",
+    "runTests",
+    "shell",
+}  # tools of others that execute or change something
 SMALL_TALK = {"TodoWrite", "TodoRead", "AskUserQuestion", "ExitPlanMode", "cd", "echo", "export", "mkdir"}
 log = logging.getLogger(__name__)
 _PROGRAM = re.compile(r"^\s*(?:[$>!]\s*)?([a-z][\w.-]*)(?=\s|$)")
@@ -76,6 +90,16 @@ class Cover(Frozen):
     ours: tuple[str, ...] = ()
     uncovered: tuple[str, ...] = ()
 
+    @property
+    def acts(self) -> bool:
+        """Return whether what ours do not do is to execute something or to change files: programs always do."""
+        return bool(self.uncovered) and (not self.declared or any(_named(tool) in ACTING for tool in self.uncovered))
+
+
+def _named(tool: str) -> str:
+    """Return its name without what is allowed of it."""
+    return tool.partition("(")[0]
+
 
 def cover(sheet: Sheet, archetype: Archetype) -> Cover:
     """Return the tools of the archetype if nothing is declared or named."""
@@ -103,7 +127,7 @@ def nearest_archetype(sheet: Sheet) -> Archetype:
     """Return the one whose topics its description (counted thrice) and its text speak of most, if that is often."""
     counts = {archetype: _mentions(sheet, lender.topics) for archetype, lender in lenders().items()}
     best = max(counts, key=lambda archetype: counts[archetype])
-    return best if counts[best] >= ALIKE else "none"
+    return best if counts[best] >= ALIKE else NO_ARCHETYPE
 
 
 def _mentions(sheet: Sheet, topics: re.Pattern[str]) -> int:

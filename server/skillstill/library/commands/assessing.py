@@ -47,6 +47,7 @@ def _tell(one: "Assessment") -> None:
     for reason in one.reasons[:SHOWN]:
         _say(f"  {_place(reason):>9}  {'but ' if reason.weight < 0 else ''}{reason.text}")
         _say(f"             {reason.quote}")
+    _say(f"check: {one.check.text}")
     if one.missing:
         _say("missing:")
     for sentence in one.missing:
@@ -60,12 +61,14 @@ def _place(reason: "AssessmentReason") -> str:
 
 
 def _tell_many(found: Sequence["Definition"], assessed: Sequence["Assessment"]) -> None:
-    from skillstill.library.assessing import VERDICTS
+    from skillstill.library.assessing import CHECKS, VERDICTS
 
     for definition, one in zip(found, assessed, strict=True):
-        _say(f"{one.verdict:22}  {one.archetype:8}  {definition.origin.path}")
+        _say(f"{one.verdict:22}  {one.check.by:9}  {one.archetype:8}  {definition.origin.path}")
     counts = Counter(one.verdict for one in assessed)
     _say(", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS))
+    checks = Counter(one.check.by for one in assessed)
+    _say(f"check: {', '.join(f'{checks[by]} {by}' for by in CHECKS)}")
 
 
 def _say(text: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from skillstill.errors import UsageError
-from skillstill.library.assessing import Verdict, assess
+from skillstill.library.assessing import PredictedCheck, Verdict, assess
 from skillstill.library.catalogue import Catalogue, database, index
 from skillstill.library.catalogue.embeddings import encoder
 from skillstill.library.catalogue.passages import Passage, first_sentence, words
@@ -33,6 +33,7 @@ class FoundDefinition(Frozen):
 
     variants     how many others in it are much the same
     verdict      whether a subagent can be made of it
+    check        what would judge its answers
     suspicious   it holds what its reader does not see, or speaks to a model about its rules
     """
 
@@ -42,6 +43,7 @@ class FoundDefinition(Frozen):
     description: str
     why: str
     verdict: Verdict
+    check: PredictedCheck
     licence: Licence
     source: str
     path: str
@@ -103,13 +105,15 @@ def _subagent(entry: RegistryEntry, shared_words_of: Shared) -> FoundSubagent:
 
 def _definition(hit: DefinitionHit) -> FoundDefinition:
     one = hit.definition
+    assessment = assess(one)
     return FoundDefinition(
         name=one.name,
         key=one.key,
         kind=one.kind,
         description=first_sentence(one.description, SENTENCE),
         why=hit.shared.why,
-        verdict=assess(one).verdict,
+        verdict=assessment.verdict,
+        check=assessment.check,
         licence=one.licence.model_copy(update={"name": one_line(one.licence.name, ADDRESS)}),
         source=one_line(one.origin.source, ADDRESS),
         path=one_line(one.origin.path, ADDRESS),
