@@ -8,11 +8,11 @@ from random import Random
 
 import anyio
 from pydantic import JsonValue
-from skillstill.errors import WorkspaceSourceError
+from skillstill_training.workspaces import Trials, WorkspaceSourceError, trials
 
 from .generator.mutants import Mutant, mutants_of
-from .generator.trials import Trials, trials
 
+SKILL = Path(__file__).parent
 TRIES = 60  # mutants, one of a function
 MOST = 8  # tests that may fail: if more do, anybody sees what is broken, and `run_tests` shows no more
 NOTED = 2  # failures of a workspace
@@ -28,7 +28,7 @@ def mutate(tree: Path, rng: Random) -> dict[str, JsonValue]:
 
 
 async def _mutate(tree: Path, rng: Random) -> dict[str, JsonValue]:
-    async with trials(tree) as tests:
+    async with trials(tree, SKILL) as tests:
         if not await tests.passes():
             raise WorkspaceSourceError("its tests do not pass as they are")
         for mutant in islice(mutants_of(tree, rng), TRIES):

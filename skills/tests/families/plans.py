@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 from pydantic import TypeAdapter
-from skillstill.types import Frozen
 from skillstill_training.authoring import Goal, OracleContext, Plan, SeenResult, ToolCall, call
 
 WINDOW = 10  # lines that `read` shows from its line on
 LOOKS = 3  # windows of one function
 
 
-class Place(Frozen):
+@dataclass(frozen=True, slots=True)
+class Place:
     """A function that the one before it mentions; of a special method the class is (`parent`)."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Tests as the tool `run_tests` runs them, in the sandbox that `subagent.toml` declares, and what they print."""
+"""Tests of a tree as the tool `run_tests` runs them, in the sandbox that a skill declares, and what they print."""
 
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -13,7 +13,6 @@ from skillstill.skills.skill import load_skill
 from skillstill.tools.box.output import ENVIRONMENT, plain
 from skillstill.tools.box.testing import PYTEST
 
-SKILL = Path(__file__).parents[1]
 FAILED = 1  # pytest's exit code if tests ran and some failed
 FAILURE = re.compile(r"^FAILED (\S+\.py::[^\s\[]+)", re.MULTILINE)  # all cases of a test are one
 COLLECTED = re.compile(r"^(\S+\.py::[^\s\[]+)", re.MULTILINE)
@@ -74,9 +73,9 @@ class Trials:
 
 
 @asynccontextmanager
-async def trials(tree: Path) -> AsyncIterator[Trials]:
-    """Open the sandbox of this skill around a tree. Raise SandboxError if none can be had."""
-    use = load_skill(SKILL).subagent.sandbox
+async def trials(tree: Path, skill_folder: Path) -> AsyncIterator[Trials]:
+    """Open the sandbox of a skill around a tree. Raise SandboxError if none can be had."""
+    use = load_skill(skill_folder).subagent.sandbox
     async with (await chosen()).open(tree, SandboxPlan(packages=use.packages, limits=use.limits)) as sandbox:
         yield Trials(sandbox)
 
