@@ -18,7 +18,7 @@ from skillstill_training.benchmarks.benchmark import Task
 from skillstill_training.compare.arms import Staff
 from skillstill_training.compare.massgen import PROGRAM, MassGen
 
-from tests.clients.counterparts import CACHE, lacking
+from tests.clients.counterparts import CACHE
 
 pytestmark = [pytest.mark.clients, pytest.mark.anyio]
 
@@ -89,7 +89,7 @@ async def test_it_hands_a_question_to_our_subagents_and_what_it_says_is_read(
     url: str, tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if FOUND is None:
-        lacking("massgen is not installed: docs/comparing.md says how")
+        pytest.skip("massgen is not installed: docs/comparing.md says how")
     monkeypatch.setenv("PATH", f"{Path(FOUND).parent}:/usr/bin:/bin")
     monkeypatch.setenv("npm_config_cache", str(CACHE / "npm"))  # it fetches its file server by npx
     staff = Staff(tmp_path / "staff", LocalModels(LocalOptions()), threads=1)
