@@ -1,14 +1,12 @@
 """The step that makes a workspace: a mistake in one function of a package, which tests of it notice."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from random import Random
 
-import anyio
 from pydantic import JsonValue
-from skillstill_training.workspaces import Trials, WorkspaceSourceError, trials
+from skillstill_training.workspaces import Trials, WorkspaceSourceError, in_own_loop, trials
 
 from .generator.mutants import Mutant, mutants_of
 
@@ -23,8 +21,7 @@ def mutate(tree: Path, rng: Random) -> dict[str, JsonValue]:
 
     Note `mutant`, its place and operator; `failures` as `trials.Failure`; `passing`, a test that still passes.
     """
-    with ThreadPoolExecutor(1) as pool:  # a thread of its own: the caller's may have an event loop
-        return pool.submit(anyio.run, _mutate, tree, rng).result()
+    return in_own_loop(_mutate, tree, rng)
 
 
 async def _mutate(tree: Path, rng: Random) -> dict[str, JsonValue]:

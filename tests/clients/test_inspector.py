@@ -6,7 +6,7 @@ import pytest
 
 from tests.clients.counterparts import serving
 from tests.clients.programs import CALL, Inspector, load, over_http, over_stdio
-from tests.scenes import bundled_and
+from tests.scenes import tools_with
 
 pytestmark = pytest.mark.clients
 TOKEN = "a-token-for-this-test-alone"
@@ -21,7 +21,7 @@ def inspector(tmp_path: Path, workspace: Path) -> Inspector:
 @pytest.mark.parametrize("era", ERAS)
 def test_the_tool_list_has_no_portability_problem(era: str, inspector: Inspector) -> None:
     listed = inspector.result("--method", "tools/list", "--strict", era=era)
-    assert [tool["name"] for tool in listed["tools"]] == [*bundled_and(), "feedback"]
+    assert [tool["name"] for tool in listed["tools"]] == tools_with()
 
 
 @pytest.mark.parametrize("era", ERAS)

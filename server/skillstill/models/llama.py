@@ -180,7 +180,7 @@ class LlamaModel:
             self.slot.begin(self.adapter)
             self._begun = True
         self.slot.rewind(turn.prompt)
-        turn.reused = yield from self.base.prefixes.read_system(self.slot, turn.prompt)
+        turn.reused = yield from self.base.prefixes.read_shared(self.slot, turn.prompt)
         self.base.meter.reused += turn.reused
         self.base.meter.read += len(turn.prompt.tokens) - turn.reused
         self.turn = turn
@@ -188,7 +188,7 @@ class LlamaModel:
 
     def _finish(self, turn: Turn, writing: Writing) -> Steps[Message]:
         """Return the turn, written to its end from where it is."""
-        begun = Prompt([*turn.prompt.tokens, *writing.tokens], turn.prompt.system)
+        begun = Prompt([*turn.prompt.tokens, *writing.tokens], turn.prompt.shared)
         self.slot.rewind(begun)
         yield from writing.steps(begun.tokens[len(self.slot.tokens) :], turn.room)
         message = chat.parse(writing.text, self.dialect, turn.messages, turn.tools, truncated=writing.truncated)

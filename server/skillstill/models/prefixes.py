@@ -1,4 +1,4 @@
-"""System turns that were read before: by another run of this process, or by another process on this machine."""
+"""Beginnings of prompts that were read before: by a run of this process, or by another process on this machine."""
 
 import hashlib
 import json
@@ -13,12 +13,12 @@ from skillstill.util.storage import cache_folder, write_atomically
 
 WORTH_COPYING = 32  # tokens: to read fewer is as quick
 WORTH_KEEPING = 256  # tokens: some 6 MB, and more than a second of reading on one core
-ROOM = 300_000_000  # bytes of all kept system turns
+ROOM = 300_000_000  # bytes of all kept beginnings
 DIGEST = 32  # bytes before a kept state, by which damage is noticed
 
 
 class Prefixes:
-    """Finds the system turn of a prompt in another slot, or on disk, and keeps long ones there.
+    """Finds the shared beginning of a prompt in another slot, or on disk, and keeps long ones there.
 
     A kept one is named by everything that it depends on: the base, the adapter, this build of llama.cpp, the tokens.
     """
@@ -28,34 +28,34 @@ class Prefixes:
         status = path.stat()
         self._about = [str(path), status.st_size, status.st_mtime_ns, llama_build()]
 
-    def read_system(self, slot: Slot, prompt: Prompt) -> Steps[int]:
-        """Have the system turn of a prompt in the slot. Return how many tokens of the prompt need not be read."""
-        if len(slot.tokens) >= prompt.system or self._recall(slot, prompt):
-            slot.note_system(prompt)
+    def read_shared(self, slot: Slot, prompt: Prompt) -> Steps[int]:
+        """Have the shared beginning of a prompt in the slot. Return how many tokens of the prompt need not be read."""
+        if len(slot.tokens) >= prompt.shared or self._recall(slot, prompt):
+            slot.note_shared(prompt)
             return len(slot.tokens)
-        yield Read(prompt.tokens[: prompt.system])  # the slot holds none of it: `rewind` keeps it whole or not at all
-        slot.note_system(prompt)
+        yield Read(prompt.tokens[: prompt.shared])  # the slot holds none of it: `rewind` keeps it whole or not at all
+        slot.note_shared(prompt)
         self._keep(slot, prompt)
         return 0
 
     def _recall(self, slot: Slot, prompt: Prompt) -> bool:
-        system = prompt.tokens[: prompt.system]
-        if len(system) < WORTH_COPYING:
+        shared = prompt.tokens[: prompt.shared]
+        if len(shared) < WORTH_COPYING:
             return False
         others = (one for one in self._slots if one is not slot and one.adapter == slot.adapter)
-        if other := next((one for one in others if one.tokens[: len(system)] == system), None):
-            slot.take(other, len(system))
+        if other := next((one for one in others if one.tokens[: len(shared)] == shared), None):
+            slot.take(other, len(shared))
             return True
-        return len(system) >= WORTH_KEEPING and self._load(slot, system)
+        return len(shared) >= WORTH_KEEPING and self._load(slot, shared)
 
-    def _load(self, slot: Slot, system: Sequence[int]) -> bool:
-        file = self._file(slot, system)
+    def _load(self, slot: Slot, shared: Sequence[int]) -> bool:
+        file = self._file(slot, shared)
         try:
             kept = file.read_bytes()
         except OSError:
             return False
         state = kept[DIGEST:]
-        if hashlib.sha256(state).digest() != kept[:DIGEST] or not slot.restore(state, system):
+        if hashlib.sha256(state).digest() != kept[:DIGEST] or not slot.restore(state, shared):
             with suppress(OSError):
                 file.unlink()
             return False
@@ -64,8 +64,8 @@ class Prefixes:
         return True
 
     def _keep(self, slot: Slot, prompt: Prompt) -> None:
-        """Keep a long system turn on disk. If that fails, the next process reads it anew."""
-        if prompt.system < WORTH_KEEPING:
+        """Keep a long beginning on disk. If that fails, the next process reads it anew."""
+        if prompt.shared < WORTH_KEEPING:
             return
         state = self.engine.state(slot.sequence)
         with suppress(OSError):
@@ -74,9 +74,9 @@ class Prefixes:
             for old in _superfluous(file.parent):
                 old.unlink()
 
-    def _file(self, slot: Slot, system: Sequence[int]) -> Path:
+    def _file(self, slot: Slot, shared: Sequence[int]) -> Path:
         adapter = slot.adapter.sha256 if slot.adapter else ""
-        name = hashlib.sha256(json.dumps([*self._about, adapter, *system]).encode()).hexdigest()
+        name = hashlib.sha256(json.dumps([*self._about, adapter, *shared]).encode()).hexdigest()
         return prefix_folder() / f"{name[:32]}.kv"
 
 

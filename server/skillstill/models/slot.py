@@ -9,16 +9,16 @@ from skillstill.types import Adapter
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The tokens of a prompt. Its first `system` are its system turn, and the opening if all questions share it."""
+    """The tokens of a prompt. Its first `shared` are its system turn, and the opening if all questions share it."""
 
     tokens: list[int]
-    system: int
+    shared: int
 
 
 class Slot:
     """Keys and values of one run's turns so far, all of one adapter.
 
-    A new run finds at most the system turn of the one before it, which is always read by itself. More is not shared:
+    A new run finds at most the shared beginning of the last one, which is always read by itself. More is not shared:
     logits depend a little on how tokens were batched, and a run that is alone must depend on nothing but its prompt.
 
     Only the engine's thread changes it.
@@ -28,11 +28,11 @@ class Slot:
         self.engine, self.sequence = engine, sequence
         self.adapter: Adapter | None = None
         self.tokens: list[int] = []  # what the sequence holds
-        self._system = 0
+        self._shared = 0
 
     def begin(self, adapter: Adapter | None) -> None:
         """Make ready for another run."""
-        self.keep(self._system if adapter == self.adapter else 0)
+        self.keep(self._shared if adapter == self.adapter else 0)
         self.adapter = adapter
 
     def rewind(self, prompt: Prompt) -> int:
@@ -40,12 +40,12 @@ class Slot:
         same = 0
         while same < min(len(self.tokens), len(prompt.tokens) - 1) and self.tokens[same] == prompt.tokens[same]:
             same += 1
-        self.keep(same if same >= prompt.system else 0)
+        self.keep(same if same >= prompt.shared else 0)
         return len(self.tokens)
 
-    def note_system(self, prompt: Prompt) -> None:
-        """Note that the system turn is read, as a beginning that the next run may find."""
-        self._system = prompt.system
+    def note_shared(self, prompt: Prompt) -> None:
+        """Note that the shared tokens are read, as a beginning that the next run may find."""
+        self._shared = prompt.shared
 
     def take(self, other: "Slot", count: int) -> None:
         """Hold the first `count` tokens that another slot of the same adapter holds."""
@@ -64,7 +64,7 @@ class Slot:
         """Drop what is held behind the first `count` tokens."""
         self.engine.forget(self.sequence, count)
         del self.tokens[count:]
-        self._system = min(self._system, count)
+        self._shared = min(self._shared, count)
 
     def drop(self) -> None:
         """Drop everything."""

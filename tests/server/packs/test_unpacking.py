@@ -18,7 +18,7 @@ from skillstill.skills.trust import is_trusted
 from skillstill.types import BaseBehaviour
 from skillstill.util.storage import data_folder
 
-from tests.scenes import ScriptedModels, bundled_and, write
+from tests.scenes import ScriptedModels, bundled_and, tools_with, write
 from tests.server.packs.conftest import Skillstill, everything, placed, released
 
 CLAIM = "claimed by its pack, not measured here"
@@ -73,14 +73,10 @@ def test_a_claim_is_marked_wherever_the_entry_is_shown(packed: Path, skillstill:
     async def tools() -> dict[str, tuple[str, dict[str, object]]]:
         runtime = Runtime(Registry(), ScriptedModels(ScriptedModel([])))
         async with Client(build(runtime, tmp_path)) as client:
-            return {
-                one.name: (one.description or "", one.meta or {})
-                for one in (await client.list_tools()).tools
-                if one.name != "feedback"
-            }
+            return {one.name: (one.description or "", one.meta or {}) for one in (await client.list_tools()).tools}
 
     shown = anyio.run(tools)
-    assert sorted(shown) == bundled_and("settings")
+    assert list(shown) == tools_with("settings")
     description, meta = shown["settings"]
     assert "Claimed by its pack, not measured here: 88% of 480 verified" in description
     assert meta["skillstill/claimed"] == {"success": 0.875, "n": 480, "seconds": 3.1}
@@ -172,7 +168,7 @@ def poisoned(tmp_path: Path, base: Path, skillstill: Skillstill) -> Path:
 def listed_tools(project: Path) -> list[str]:
     async def ask() -> list[str]:
         async with Client(build(Runtime(Registry(), ScriptedModels(ScriptedModel([]))), project)) as client:
-            return [one.name for one in (await client.list_tools()).tools if one.name != "feedback"]
+            return [one.name for one in (await client.list_tools()).tools]
 
     return anyio.run(ask)
 
@@ -187,7 +183,7 @@ def test_a_pack_that_speaks_to_a_model_is_not_placed_unless_that_is_accepted(
     assert said.err.endswith("then add --accept-suspicious if you want it all the same\n")
     assert not placed()
     assert skillstill("unpack", poisoned, "--accept-suspicious", *json).code == 0
-    assert listed_tools(tmp_path) == bundled_and("settings")
+    assert listed_tools(tmp_path) == tools_with("settings")
 
 
 def test_what_is_suspicious_and_was_never_accepted_is_not_served(
@@ -198,7 +194,7 @@ def test_what_is_suspicious_and_was_never_accepted_is_not_served(
     stored = json.loads(user_registry().read_text("utf-8"))
     del stored["entries"][0]["accepted"]
     user_registry().write_text(json.dumps(stored), encoding="utf-8")
-    assert listed_tools(tmp_path) == bundled_and("second")
+    assert listed_tools(tmp_path) == tools_with("second")
     plugin.write(registry_folder := data_folder() / "plugin")
     assert [file.stem for file in (registry_folder / "agents").glob("s*.md")] == ["second"]
 

@@ -12,16 +12,10 @@ from skillstill_training.design.declared import Declared, read_declared
 from skillstill_training.design.draft import draft_design
 
 from tests.scenes import write
+from tests.server.library.test_assess import ANALYST
 from tests.training.cli.test_distil import KINDS
 from tests.training.design.scenes import EXPLORER, LOGS, SETTINGS, TASTE, services
 
-TABLES = """\
----
-name: ask-the-tables
-description: Answers a question in plain English with a SQL query over the tables at hand.
----
-Look at the columns and rows first, then write the query.
-"""
 RELEASES = """\
 ---
 name: release-review
@@ -67,7 +61,7 @@ def definition_of(text: str, folder: Path) -> Definition:
     return one
 
 
-@pytest.mark.parametrize(("text", "lender"), [(EXPLORER, "explore"), (LOGS, "logs"), (TABLES, "tables")])
+@pytest.mark.parametrize(("text", "lender"), [(EXPLORER, "explore"), (LOGS, "logs"), (ANALYST, "tables")])
 def test_a_program_means_that_the_families_of_that_skill_are_borrowed(text: str, lender: str, tmp_path: Path) -> None:
     definition = definition_of(text, tmp_path)
     check, drawn = assess(definition).check, draft_design(definition, "one")

@@ -1,6 +1,5 @@
 """What a benchmark is: questions about folders, with gold and a scorer. Nobody of this project wrote the questions."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Protocol, TypeVar
 
@@ -8,6 +7,7 @@ from pydantic import JsonValue
 from skillstill.types import Frozen
 
 from skillstill_training.benchmarks.pinned import Pinned
+from skillstill_training.util.hashes import drawn
 
 STANDARD = 200  # tasks of a benchmark's standard run at most: an interval of about 7 points either way
 Item = TypeVar("Item")
@@ -54,5 +54,4 @@ class PinnedBenchmark(Benchmark, Protocol):
 
 def standard(items: Mapping[str, Item]) -> Iterator[tuple[str, Item]]:
     """Yield at most STANDARD items with their ids, drawn and ordered by the hashes of the ids."""
-    drawn = sorted(items, key=lambda name: hashlib.sha256(name.encode()).digest())[:STANDARD]
-    return ((id, items[id]) for id in drawn)
+    return ((id, items[id]) for id in sorted(items, key=drawn)[:STANDARD])

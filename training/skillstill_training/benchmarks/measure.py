@@ -1,6 +1,6 @@
 """Ask arms the tasks of a benchmark, and score what they answer. A run that was interrupted goes on where it was."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from statistics import median_high
@@ -11,8 +11,9 @@ from skillstill_training.benchmarks.benchmark import Benchmark, Task
 from skillstill_training.evaluation.resampling import ClusteredValue, bootstrap_mean
 from skillstill_training.field.arms import Asked, FieldArm, FieldRow
 from skillstill_training.field.judge import FieldAnswer
+from skillstill_training.field.runs import OnField, ask_each
 from skillstill_training.run.scorecard import FieldArmName, Interval
-from skillstill_training.util.jsonl import Appender, read_lines, write_text
+from skillstill_training.util.jsonl import write_text
 
 ALL = "all"  # the one stratum of a mean in which each task has the same weight
 
@@ -39,26 +40,24 @@ class BenchmarkScore(Frozen):
     seconds: float
 
 
-OnTask = Callable[[str, int], None]  # the arm, and how many tasks it has answered
-
-
 async def measure(
     benchmark: Benchmark,
     skill: str,
     arms: Sequence[FieldArm],
     first: int | None,
     results: Path,
-    on_task: OnTask = lambda arm, done: None,
+    on_progress: OnField = lambda progress: None,
 ) -> Sequence[BenchmarkScore]:
     """Return the scores of the arms on the first tasks, or on all. Rows and scores go into `results`.
 
     Raise WorkspaceSourceError, StageError, and what an arm raises if its model cannot be loaded.
     """
     tasks = list(islice(benchmark.tasks(), first))
+    asked = [(Asked(id=task.id, prompt=task.prompt), Path(task.folder)) for task in tasks]
     scores = []
     for arm in arms:
         file = results / benchmark.name / f"{skill}.{arm.name}.{arm.key}.jsonl"
-        rows = await _ask(arm, tasks, file, on_task)
+        rows = await ask_each(arm, asked, file, on_progress)
         scores.append(_score(benchmark, skill, arm, tasks, rows))
         write_text(results / benchmark.name / f"{skill}.{arm.name}.json", scores[-1].model_dump_json(indent=1) + "\n")
     return scores
@@ -74,19 +73,6 @@ def stored_scores(results: Path) -> Mapping[tuple[str, str, str], BenchmarkScore
 def reply(answer: FieldAnswer) -> str:
     """Return what is scored: the text, and in one more line the places behind it; nothing of a hand-over."""
     return f"{answer.text}\n{', '.join(answer.places)}".rstrip() if answer.status == "answered" else ""
-
-
-async def _ask(arm: FieldArm, tasks: Sequence[Task], file: Path, on_task: OnTask) -> Sequence[FieldRow]:
-    """Return the rows of the tasks, each appended to the file as soon as it is there."""
-    done = {row.question: row for row in read_lines(file, FieldRow, torn=True)} if file.is_file() else {}
-    with Appender(file) as log:
-        for count, task in enumerate(tasks, 1):
-            earlier = done.get(task.id)
-            if earlier is None or earlier.prompt != task.prompt:
-                done[task.id] = await arm.solve(Asked(id=task.id, prompt=task.prompt), Path(task.folder))
-                log.append([done[task.id]])
-            on_task(arm.name, count)
-    return [done[task.id] for task in tasks]
 
 
 def _score(

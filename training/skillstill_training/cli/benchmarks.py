@@ -48,7 +48,7 @@ def benchmarks(
     models = LocalModels(LocalOptions(offline=offline, threads=threads))
     subject = subject_of(folder, None, registry_of(folder))
     chosen = list(field_arms(folder, load_skill(folder), subject, models, options))
-    with benchmarks_output.progress() as on_task:
-        scores = anyio.run(lambda: measure(benchmark, folder.absolute().name, chosen, first, results, on_task))
+    with benchmarks_output.progress() as on_progress:
+        scores = anyio.run(lambda: measure(benchmark, folder.absolute().name, chosen, first, results, on_progress))
     benchmarks_output.print_scores(scores, as_json=json)
     return 0

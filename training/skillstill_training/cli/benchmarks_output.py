@@ -13,8 +13,9 @@ from rich.text import Text
 from skillstill.skills.registry import bundled
 
 from skillstill_training.benchmarks import BENCHMARKS
-from skillstill_training.benchmarks.measure import BenchmarkScore, OnTask, stored_scores
+from skillstill_training.benchmarks.measure import BenchmarkScore, stored_scores
 from skillstill_training.benchmarks.seen import seen_by
+from skillstill_training.field.runs import FieldProgress, OnField
 from skillstill_training.run.scorecard import Interval
 
 EVERY = 10.0  # seconds between two lines of progress
@@ -24,17 +25,17 @@ _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 @contextmanager
-def progress() -> Iterator[OnTask]:
+def progress() -> Iterator[OnField]:
     """Print a line on standard error at most every ten seconds."""
     last = time.monotonic()
 
-    def on_task(arm: str, done: int) -> None:
+    def on_progress(progress: FieldProgress) -> None:
         nonlocal last
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            _err.print(Text(f"{arm}: {done}"))
+            _err.print(Text(f"{progress.arm}: {progress.done}"))
 
-    yield on_task
+    yield on_progress
 
 
 def print_all(results: Path, *, as_json: bool) -> None:

@@ -87,7 +87,7 @@ def sft(
 
     Example: skillstill sft explore --budget-minutes 60
     """
-    _check_extra()
+    check_extra()
 
     from skillstill.models.sources import locate
 
@@ -133,7 +133,7 @@ def export(
 
     Example: skillstill export explore --merged Q8_0
     """
-    _check_extra()
+    check_extra()
 
     from skillstill.models.sources import locate
 
@@ -166,7 +166,7 @@ def evaluate(
 
     Example: skillstill evaluate explore --larger Qwen2.5-0.5B-Instruct-Q4_K_M.gguf
     """
-    _check_extra()
+    check_extra()
 
     from skillstill_training.cli import release_output
     from skillstill_training.evaluation.comparisons import resolve_comparisons
@@ -199,7 +199,7 @@ def publish(
 
     Example: skillstill publish explore
     """
-    _check_extra()
+    check_extra()
 
     from skillstill_training.cli import release_output
     from skillstill_training.export.shipped import proof_of
@@ -252,7 +252,7 @@ def train(
 
     Example: skillstill train explore --budget-minutes 60
     """
-    _check_extra()
+    check_extra()
 
     from skillstill_training.cli import release_output
     from skillstill_training.executors.ray_cluster import executor_at
@@ -292,7 +292,7 @@ def _check_size(size: str | None) -> str | None:
     raise typer.BadParameter(f"expected parameters such as 0.5b or 360m, got {size!r}")
 
 
-def _check_extra() -> None:
+def check_extra() -> None:
     """Raise StageError if the packages that training takes are not installed."""
     from skillstill.errors import StageError
 

@@ -33,16 +33,14 @@ def retrain(
 
     Example: skillstill retrain explore --budget-minutes 60
     """
-    from skillstill.errors import StageError
     from skillstill.skills.registry import Registry
 
-    from skillstill_training.__main__ import missing
     from skillstill_training.cli import release_output
+    from skillstill_training.cli.release import check_extra
     from skillstill_training.stages.pipeline import TrainingOrder
     from skillstill_training.stages.retrain import place_questions, plan_retraining, resume_retraining, retrain
 
-    if lacking := missing():
-        raise StageError(f"this needs {', '.join(lacking)}: type `pip install 'skillstill[training]'` (about 1.5 GB)")
+    check_extra()
     plan = plan_retraining(Registry(registry, Path()).entry(subagent), minutes)
     if not json:
         _print_plan(plan)

@@ -13,7 +13,7 @@ from skillstill_training.compare.arms import LABELS
 from skillstill_training.compare.outcome import Row, Step
 from skillstill_training.compare.running import transcript
 from skillstill_training.compare.summary import ArmFigures, Summary
-from skillstill_training.report.page.resources import policy_hash, read_resource
+from skillstill_training.report.page.resources import frame, read_resource
 from skillstill_training.report.page.table import cell, head, many, row, section, text
 from skillstill_training.run.scorecard import Interval
 from skillstill_training.util.jsonl import write_text
@@ -35,16 +35,13 @@ def write_comparison(file: Path, summary: Summary, tasks: Sequence[Task], rows: 
     """Write the page; the transcripts lie beside it. Raise StageError."""
     style = read_resource("report.page", "page.css") + read_resource("report", "field.css")
     style += read_resource("compare", "compare.css")
-    page = Template(read_resource("compare", "compare.html")).substitute(
-        title=text(f"{summary.benchmark} · {summary.orchestrator}"),
-        policy=f"default-src 'none'; style-src '{policy_hash(style)}'",
-        style=style,
+    body = Template(read_resource("compare", "compare.html")).substitute(
         head=_head(summary),
         arms=_table("arms", "The arms", MEANS, summary, "means"),
         gains=_table("gains", "Against the orchestrator alone, on the same tasks", GAINS, summary, "gains"),
         tasks="".join(_tasks(file.parent, tasks, rows)),
     )
-    write_text(file, page)
+    write_text(file, frame(text(f"{summary.benchmark} · {summary.orchestrator}"), style, body))
 
 
 def format_interval(measure: str, interval: Interval) -> str:

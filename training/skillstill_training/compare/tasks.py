@@ -1,6 +1,5 @@
 """What is asked: a benchmark by its name, validation field questions as `field:SKILL`, or a file of one's own tasks."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from skillstill_training.benchmarks.benchmark import Benchmark, Task
 from skillstill_training.benchmarks.registry import find
 from skillstill_training.field.judge import FieldAnswer, judge_answer
 from skillstill_training.field.question import FORM, Gold, load_questions, prompt_of, questions_file
-from skillstill_training.util.hashes import file_sha256
+from skillstill_training.util.hashes import drawn, file_sha256
 from skillstill_training.util.jsonl import read_lines
 from skillstill_training.workspaces import workspace_roots
 
@@ -108,7 +107,7 @@ def benchmark_of(name: str, skills: Path, *, offline: bool = False) -> Benchmark
 
 def draw(benchmark: Benchmark) -> Sequence[Task]:
     """Return the tasks in an order drawn by their ids: the first ones are a sample, the same one each time."""
-    return sorted(benchmark.tasks(), key=lambda task: hashlib.sha256(task.id.encode()).digest())
+    return sorted(benchmark.tasks(), key=lambda task: drawn(task.id))
 
 
 def judged_score(task: Task, answer: str) -> float:

@@ -3,7 +3,6 @@
 Rows are kept by what they depend on, so that the same measurement goes on where it was interrupted.
 """
 
-import hashlib
 import os
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -41,7 +40,7 @@ from skillstill_training.field.score import Judged, judge_rows, measure_gain, sc
 from skillstill_training.run.base import read_base
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import FieldArmName, FieldResult, Scorecard
-from skillstill_training.util.hashes import file_sha256
+from skillstill_training.util.hashes import drawn, file_sha256
 from skillstill_training.util.turns import interleave
 from skillstill_training.workspaces import workspace_roots
 
@@ -107,8 +106,8 @@ class FieldSet:
 
     def subset(self, count: int) -> Sequence[FieldQuestion]:
         """Return so many of the questions, from all workspaces in turn, drawn by their ids: the same for each arm."""
-        drawn = sorted(self.asked, key=lambda one: hashlib.sha256(one.id.encode()).digest())
-        return interleave(drawn, lambda one: one.workspace, count)
+        ordered = sorted(self.asked, key=lambda one: drawn(one.id))
+        return interleave(ordered, lambda one: one.workspace, count)
 
 
 def subject_of_run(run: RunFolder) -> Subject:

@@ -12,7 +12,7 @@ from pathlib import Path
 from skillstill.types import Message, ToolCall, Trace
 
 from skillstill_training.field.arms import Asked, FieldArm, PlanArm
-from skillstill_training.field.judge import judge_answer
+from skillstill_training.field.judge import FieldJudgement, judge_answer
 from skillstill_training.field.plans import Plan
 from skillstill_training.field.question import FieldQuestion, prompt_of
 from skillstill_training.teachers import FIELD, TraceRow
@@ -39,11 +39,10 @@ class Practice:
         judged = judge_answer(question.gold, row.answer, asked.prompt)
         if judged.verdict.value == "right":
             return _kept(question.id, row.trace)
-        reason = f"{judged.verdict.value}: {judged.why}"
         plan = self.plans.plans.get(question.id)
         mistake = row.trace and first_mistake(row.trace)
         if not (plan and mistake) or mistake in plan.calls:
-            return TraceRow(goal=question.id, teacher=FIELD, kept=False, reason=reason)
+            return _left_out(question.id, judged)
         opened = self.plans.skill.subagent.opening is not None
         return await self._led_on(question, asked, root, later(plan, mistake, opened=opened))
 
@@ -53,12 +52,16 @@ class Practice:
         row = await arm.solve(asked, root)
         judged = judge_answer(question.gold, row.answer, asked.prompt)
         if not (judged.is_good and row.trace):
-            return TraceRow(goal=question.id, teacher=FIELD, kept=False, reason=f"{judged.verdict.value}: {judged.why}")
+            return _left_out(question.id, judged)
         return _kept(question.id, mark_mistake(row.trace, plan.calls[0]))
 
 
 def _kept(question: str, trace: Trace | None) -> TraceRow:
     return TraceRow(goal=question, teacher=FIELD, kept=True, verified="check", trace=trace)
+
+
+def _left_out(question: str, judged: FieldJudgement) -> TraceRow:
+    return TraceRow(goal=question, teacher=FIELD, kept=False, reason=f"{judged.verdict.value}: {judged.why}")
 
 
 def first_mistake(trace: Trace) -> ToolCall | None:

@@ -37,18 +37,33 @@ async def ask_all(
     `known` are all questions by id, those that others follow among them. Questions are asked workspace by workspace,
     in one process one at a time, so that seconds are measured without other runs. Raise StageError.
     """
+    by_workspace = sorted(asked, key=lambda one: one.workspace)
+    put = [(Asked(id=one.id, prompt=prompt_of(one, known)), roots[one.workspace]) for one in by_workspace]
+    rows = {row.question: row for row in await ask_each(arm, put, file, on_progress, at_once)}
+    return [rows[question.id] for question in asked]
+
+
+async def ask_each(
+    arm: FieldArm,
+    asked: Sequence[tuple[Asked, Path]],
+    file: Path,
+    on_progress: OnField = lambda progress: None,
+    at_once: int = 1,
+) -> Sequence[FieldRow]:
+    """Return the rows of questions about folders, in their order. Each is appended as it comes. Raise StageError."""
     done = {row.question: row for row in read_lines(file, FieldRow, torn=True)} if file.is_file() else {}
     with Appender(file) as log:
         count = 0
 
-        async def ask(question: FieldQuestion) -> None:
+        async def ask(one: tuple[Asked, Path]) -> None:
             nonlocal count
-            prompt, earlier = prompt_of(question, known), done.get(question.id)
-            if earlier is None or earlier.prompt != prompt:
-                done[question.id] = await arm.solve(Asked(id=question.id, prompt=prompt), roots[question.workspace])
+            question, root = one
+            earlier = done.get(question.id)
+            if earlier is None or earlier.prompt != question.prompt:
+                done[question.id] = await arm.solve(question, root)
                 log.append([done[question.id]])
             count += 1
             on_progress(FieldProgress(arm.name, done=count, questions=len(asked)))
 
-        await each(sorted(asked, key=lambda one: one.workspace), ask, at_once)
-    return [done[question.id] for question in asked]
+        await each(asked, ask, at_once)
+    return [done[question.id] for question, _ in asked]

@@ -14,7 +14,7 @@ from skillstill_training.field.measure import FieldTest
 from skillstill_training.field.question import FieldQuestion, Gold
 from skillstill_training.field.score import SILENTLY_WRONG, WARNED_WRONG, Judged, verdict_text
 from skillstill_training.report.page.cards import format_call
-from skillstill_training.report.page.resources import policy_hash, read_resource
+from skillstill_training.report.page.resources import frame, read_resource
 from skillstill_training.report.page.table import cell, head, row, section, share, text
 from skillstill_training.run.scorecard import FieldArmName, FieldResult, FieldScore, Interval
 from skillstill_training.util.jsonl import write_text
@@ -41,10 +41,7 @@ def write_field_page(results: Path, test: FieldTest) -> Path:
 
 def _render(result: FieldResult, judged: ByArm) -> str:
     style = read_resource("report.page", "page.css") + read_resource("report", "field.css")
-    return Template(read_resource("report", "field.html")).substitute(
-        title=text(f"{result.skill} · field test, {result.split}"),
-        policy=f"default-src 'none'; style-src '{policy_hash(style)}'",
-        style=style,
+    body = Template(read_resource("report", "field.html")).substitute(
         head=_head(result),
         arms=_arms(result),
         verdicts=_verdicts(result),
@@ -52,6 +49,7 @@ def _render(result: FieldResult, judged: ByArm) -> str:
         workspaces=_counts("folders", "By folder: right or rightly handed back", "folder", result, "by_workspace"),
         questions=_questions(judged),
     )
+    return frame(text(f"{result.skill} · field test, {result.split}"), style, body)
 
 
 def _head(result: FieldResult) -> str:

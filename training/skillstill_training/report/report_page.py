@@ -19,7 +19,7 @@ from skillstill_training.report.charts import render_svg
 from skillstill_training.report.curves import History, HistoryRow, loss_plot, render_curves, success_plot
 from skillstill_training.report.episodes import render_episodes
 from skillstill_training.report.families import render_families
-from skillstill_training.report.page.resources import policy_hash, read_resource
+from skillstill_training.report.page.resources import frame, read_resource
 from skillstill_training.report.page.table import cell, head, link, row, section, text
 from skillstill_training.report.reproduction import render_reproduction
 from skillstill_training.report.strips import length_strip
@@ -40,10 +40,7 @@ def write_report(run: RunFolder) -> Path:
         + read_resource("report", "charts.css")
         + read_resource("report", "report.css")
     )
-    page = Template(read_resource("report", "report.html")).substitute(
-        title=escape(clean(f"{card.skill} · report of {run.path.name}")),
-        policy=f"default-src 'none'; style-src '{policy_hash(style)}'",
-        style=style,
+    body = Template(read_resource("report", "report.html")).substitute(
         summary=render_summary(card, run),
         arms=render_arms(card),
         families=render_families(card),
@@ -52,7 +49,7 @@ def write_report(run: RunFolder) -> Path:
         episodes=render_episodes(run, _outcomes(run)),
         reproduction=render_reproduction(card, run),
     )
-    write_text(run.report, page)
+    write_text(run.report, frame(escape(clean(f"{card.skill} · report of {run.path.name}")), style, body))
     return run.report
 
 

@@ -3,7 +3,6 @@
 Each row is on disk as soon as its question is done: the same command goes on where it was interrupted.
 """
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from skillstill_training.field.practice import OnPractice, Practice
 from skillstill_training.field.question import FOLDER, load_questions
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import TraceRow
+from skillstill_training.util.hashes import drawn
 from skillstill_training.util.jsonl import Appender, read_lines
 from skillstill_training.workspaces import workspace_roots
 
@@ -41,16 +41,16 @@ async def practise(
     if not plans:
         raise StageError(f"{skill_folder / FOLDER} has no plans for training questions")
     known = {question.id: question for question in load_questions(skill_folder, "train")}
-    drawn = sorted(plans, key=lambda name: hashlib.sha256(name.encode()).digest())[:limit]
-    names = {known[name].workspace for name in drawn}
+    chosen = sorted(plans, key=drawn)[:limit]
+    names = {known[name].workspace for name in chosen}
     roots = await to_thread.run_sync(workspace_roots, skill_folder / FOLDER, names, offline)
     models = LocalModels(LocalOptions(offline=offline, threads=threads))
     practice = Practice(student.arm(skill, models), PlanArm(skill, plans), known)
     done = {row.goal: row for row in read_lines(run.practice, TraceRow, torn=True)} if run.practice.exists() else {}
     with Appender(run.practice) as file:
-        for name in drawn:
+        for name in chosen:
             if name not in done:
                 done[name] = await practice.attempt(known[name], roots[known[name].workspace])
                 file.append([done[name]])
             on_practice(done[name])
-    return [done[name] for name in drawn]
+    return [done[name] for name in chosen]

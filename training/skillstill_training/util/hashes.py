@@ -20,6 +20,11 @@ def files_sha256(root: Path, names: Iterable[str]) -> str:
     return total.hexdigest()
 
 
+def drawn(name: str) -> bytes:
+    """Return a key to sort by: the first of what is sorted so is a sample, the same one each time."""
+    return hashlib.sha256(name.encode()).digest()
+
+
 def hash_parts(*parts: str) -> str:
     """Return twelve digits that are the same only for the same texts in the same order: a key for a file name."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

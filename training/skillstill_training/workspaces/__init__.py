@@ -7,6 +7,7 @@ What is fetched is data: no build backend, no setup.py and no hook of it runs. T
 """
 
 from skillstill.errors import WorkspaceSourceError
+from skillstill.util.loops import in_own_loop
 
 from skillstill_training.workspaces.building import BuiltWorkspace, build_workspace, pinned, workspace_roots
 from skillstill_training.workspaces.sources import Source, load_sources
@@ -19,6 +20,7 @@ __all__ = [
     "Trials",
     "WorkspaceSourceError",
     "build_workspace",
+    "in_own_loop",
     "load_sources",
     "patch_description",
     "pinned",

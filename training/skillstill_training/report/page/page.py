@@ -15,7 +15,7 @@ from skillstill.util.text import clean
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.report.page.cards import build_cards
 from skillstill_training.report.page.goal_table import render_goals, render_header
-from skillstill_training.report.page.resources import policy_hash, read_resource
+from skillstill_training.report.page.resources import frame, read_resource
 from skillstill_training.report.page.trace_table import render_traces
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import TraceRow
@@ -32,16 +32,13 @@ def write_page(run: RunFolder) -> Path:
     rows = read_lines(run.traces, TraceRow) if run.traces.exists() else []
     skill = goals[0].skill if goals else run.path.parent.name
     style, script = read_resource("report.page", "page.css"), read_resource("report.page", "page.js")
-    page = Template(read_resource("report.page", "page.html")).substitute(
-        title=escape(clean(f"{skill} · {run.path.name}")),
-        policy=f"default-src 'none'; style-src '{policy_hash(style)}'; script-src '{policy_hash(script)}'",
-        style=style,
+    body = Template(read_resource("report.page", "page.html")).substitute(
         opening=render_header(skill, run, goals, rows),
         tables=render_goals(run, goals, rows) + (render_traces(rows) if rows else ""),
         data=_embed(build_cards(goals, rows)),
         script=script,
     )
-    write_text(run.page, page)
+    write_text(run.page, frame(escape(clean(f"{skill} · {run.path.name}")), style, body, script))
     return run.page
 
 
