@@ -16,7 +16,7 @@ Row = tuple[Value, ...]  # first line, last line, and a value for each column th
 class FactColumn:
     """A column. `about` says what it holds, in a few words; empty if the name says all.
 
-    values    all that it can hold beside NULL, if that is a few words: a query may name them though nobody said them
+    values    all that it can hold beside NULL, if that is a few words
     spare     the column that holds the text of rows whose excerpt is NULL: of files that are compressed, for example
     is_verbatim  whether the words of a value stand in its file as they are: a file that lacks one has no such row
     of        the column, of words with dots, whose last part it is: a row holds no value for it, and it costs no room
