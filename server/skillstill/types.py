@@ -205,11 +205,15 @@ class Event(StrEnum):
 
 
 class ShownPlace(Frozen):
-    """A line of a result that begins or ends with a place. `index` is that of the line in the text, from 0 on."""
+    """A line of a result that begins or ends with a place. `index` is that of the line in the text, from 0 on.
+
+    If the line above begins with the same path, and a model need not read it `again`, it reads the number alone.
+    """
 
     index: int = Field(ge=0)
     path: str
     line: int = Field(ge=1)
+    again: bool = False
 
 
 class Message(Frozen):

@@ -164,8 +164,9 @@ def after_result(
     lines = {**before.lines}
     for place in places[: MOST_LETTERS - len(lines)]:
         letter = _letter(len(lines))
-        lines[letter] = ShownLine(shown[place.index], place.path, place.line)
-        shown[place.index] = f"={letter} {shown[place.index]}"
+        line = shown[place.index]
+        lines[letter] = ShownLine(line, place.path, place.line)
+        shown[place.index] = f"={letter} {line.removeprefix(place.path) if place.again else line}"
     return References(lines, {**before.rows, **({receipt: rows} if rows else {})}, prefix + "\n".join(shown))
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PROCESSES = min(4, os.cpu_count() or 1)
 SECONDS = 120.0  # of a refresh; what is left then, the next one reads
 MOST_BYTES = 20_000_000_000  # of a refresh
+LIKELIEST = 5  # places that are shown for a text
 OFTEN = 10  # questions after which it is worth a second to make look-ups fast
 FEW, SHARE = 50, 20  # files, and the part of all files, that are left to the journal before a snapshot is made
 
@@ -105,7 +106,7 @@ class FactIndex:
         tables = {table.name: 1 + bool(table.made_of) for table in self.tables}
         return sum(tables.get(word, 0) for word in re.findall(r"\w+", query.lower())) > 1
 
-    def locate(self, text: str) -> "Sequence[Place]":
+    def locate(self, text: str, count: int = LIKELIEST) -> "Sequence[Place]":
         """Return the likeliest places for a text, the likeliest first. The reader of words is needed."""
         from skillstill.facts.locate.indexed import IndexedCorpus  # with numpy: others need not wait for it
         from skillstill.facts.locate.places import Locator
@@ -115,7 +116,7 @@ class FactIndex:
             state = root_hash(self.connection)
             if self._locator is None or self._locator[0] != state:
                 self._locator = (state, Locator(IndexedCorpus(self.connection, self.root)))
-            return self._locator[1].places(text)
+            return self._locator[1].places(text, count)
 
     def rest(self) -> None:
         """End the worker processes unless they are at work. The next file that changes starts others."""

@@ -75,12 +75,17 @@ def _places(receipt: Receipt, result: Message, prompt: str) -> Iterator[Lead]:
 
 
 def _placed(lines: Sequence[str], places: Sequence[ShownPlace], spans: Sequence[Span]) -> Iterator[Lead]:
-    """Yield the lines that show a place of a file, or begin with the path of a whole one, in their order."""
+    """Yield the lines that show a place of a file, or begin with the path of a whole one, in their order.
+
+    A line of the lead above is none of its own.
+    """
     by_index, whole = {place.index: place for place in places}, [span.path for span in spans if not span.first]
+    above: Lead | None = None
     for index, line in enumerate(lines):
         if place := by_index.get(index):
-            text, (first, last) = line.replace(f"{place.path}:{place.line}", "", 1), _around(place, spans)
-            yield _lead(place.path, first, text, min(last, first + LINES))
+            if not above or place.path != above.path or not above.line <= place.line <= above.last:
+                text, (first, last) = line.replace(f"{place.path}:{place.line}", "", 1), _around(place, spans)
+                yield (above := _lead(place.path, first, text, min(last, first + LINES)))
         elif path := next((path for path in whole if line.startswith(path)), ""):
             yield _lead(path, 0, line.removeprefix(path))
 

@@ -7,8 +7,12 @@ from skillstill.types import Message
 
 def shown(receipt: str, *lines: Line | str) -> Message:
     """Return the tool turn that shows a result of these lines."""
+    return turn_of(receipt, Result(tuple(Line(line) if isinstance(line, str) else line for line in lines)))
+
+
+def turn_of(receipt: str, result: Result) -> Message:
     record = Record("", "")
-    record.show(receipt, Result(tuple(Line(line) if isinstance(line, str) else line for line in lines)))
+    record.show(receipt, result)
     return record.messages[-1]
 
 

@@ -9,10 +9,10 @@ from skillstill import chat
 from skillstill.chat import LINES
 from skillstill.chat.grammar import turn_grammar
 from skillstill.chat.references import after_result
-from skillstill.tools import TOOLS, Line
+from skillstill.tools import TOOLS, Line, Result
 from skillstill.types import Message, Span, ToolCall
 
-from tests.server.chat.shown import rows, shown
+from tests.server.chat.shown import rows, shown, turn_of
 
 SHOWN = (
     "r1: 2 definitions of 'get'",
@@ -54,6 +54,14 @@ def test_each_line_with_a_place_is_shown_with_a_letter() -> None:
     shown = chat.render(LOOKED, LINES)[-1].text
     assert "r1: 2 definitions of 'get'\n=A src/a b.py:3: Store.get" in shown
     assert "\n=B src/b.py:44: def get(name)\n=C 34 × pricing, first var/log/pricing.log:48\n  close:12 open:30" in shown
+
+
+def test_a_path_is_read_once_for_lines_of_it_that_follow_each_other_and_an_answer_has_it_all() -> None:
+    lines = (Line.at("src/b.py", 3, "one"), Line.at("src/b.py", 9, "two"), Line.at("a.py", 1, "three"))
+    said = (*LOOKED[:3], turn_of("r1", Result((Line("likeliest places:"), *lines), is_folded=True)))
+    shown = "=A src/b.py:3: one\n=B :9: two\n=C a.py:1: three"
+    assert shown in chat.render(said, LINES)[-1].text
+    assert chat.parse("==B", LINES, said).content == "src/b.py:9: two"
 
 
 @pytest.mark.parametrize(

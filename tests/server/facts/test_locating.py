@@ -98,6 +98,19 @@ def test_a_question_is_shown_the_line_that_holds_the_value(tmp_path: Path) -> No
     index.close()
 
 
+def test_beside_the_best_line_of_each_place_others_are_shown_that_hold_what_is_asked_for(tmp_path: Path) -> None:
+    settings = (
+        "# how long we wait for the database\nDATABASE = connect()\nTIMEOUT = 30\n\n\ndef wait(database):\n    pass\n"
+    )
+    write(tmp_path, {"settings.py": settings})
+    index = FactIndex(tmp_path, (BUNDLED["code"], WORDS), processes=1)
+    index.refresh(["settings.py"])
+    shown = [text for place in index.locate("how long do we wait for the database?") for _, text in place.more]
+    index.close()
+    assert "TIMEOUT = 30" in shown
+    assert not {"", ")"} & {*shown}
+
+
 LOG = "".join(
     f"2024-01-01 10:00:{second:02} ERROR db: connection refused from 10.0.0.{second}\n" for second in range(1, 9)
 )

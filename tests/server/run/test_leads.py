@@ -87,6 +87,18 @@ async def test_a_line_that_is_shown_for_the_lines_around_it_leads_to_all_of_them
     assert report.leads == (Lead(path="shop/cart.py", line=1, last=2, text="items"),)
 
 
+async def test_other_lines_of_a_lead_are_no_leads_of_their_own(root: Path) -> None:
+    async def locate(workspace: Workspace, text: Annotated[str, Field(min_length=1)]) -> Result:
+        """Guess where a text leads."""
+        best = replace(Line.at("shop/cart.py", 2, "items"), spans=(Span(path="shop/cart.py", first=1, last=2),))
+        return Result((best, Line.at("shop/cart.py", 1, "class"), Line.at("shop/retry.py", 2, "return")), guess=True)
+
+    skill = Registry().entry("explore").skill()
+    turns = (call("locate", text=PROMPT), "escalate: I cannot tell")
+    report = finish(await solved(skill, root, *turns, tools=[tool(locate)])).report
+    assert [lead.place for lead in report.leads] == ["shop/cart.py:1-2", "shop/retry.py:2"]
+
+
 @pytest.mark.parametrize("last", ["escalate: I cannot tell", "There is none (r1)."])
 async def test_what_the_run_has_not_shown_the_index_adds(asking: Skill, root: Path, last: str) -> None:
     report = await reported(asking, root, call("search", pattern="unicorn"), last)

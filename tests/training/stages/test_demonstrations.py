@@ -22,8 +22,8 @@ pytestmark = pytest.mark.anyio
 LOOK = ToolCall(name="search", arguments={"pattern": "attempts"})
 
 
-def question(name: str, prompt: str, fact: str) -> FieldQuestion:
-    gold = Gold(outcome="answer", answer=fact, facts=((fact,),))
+def question(name: str, prompt: str, fact: str, *places: str) -> FieldQuestion:
+    gold = Gold(outcome="answer", answer=fact, facts=((fact,),), places=places)
     return FieldQuestion(id=name, prompt=prompt, gold=gold, checked="agreed")
 
 
@@ -51,6 +51,26 @@ async def test_a_plan_that_is_right_becomes_a_sample_and_one_that_is_wrong_a_row
     (sample,) = [sample for sample in dataset.samples if sample.family == FIELD]
     assert sample.messages[1].content == "how often do we try?"
     assert [call.name for turn in sample.messages for call in turn.calls] == ["search"]
+
+
+async def test_an_answer_that_the_first_result_shows_is_quoted_in_place_of_a_plan(
+    settings: Path, frozen: RunFolder
+) -> None:
+    told = (settings / "subagent.toml").read_text().replace('["search"]', '["locate", "search"]')
+    opening = 'readers = ["code"]\nopening = { tool = "locate", prompt = "text" }\n'
+    write(settings, {"subagent.toml": opening + told})
+    with_plans(settings, *(Plan(question=name, calls=(LOOK,), answer="8.0 (r2).") for name in ("own/01", "own/02")))
+    asked = [
+        question("own/01", "what is the maximum of seconds to wait?", "8.0", "shop/retry.py:10"),
+        question("own/02", "and whose idea was it?", "nobody", "shop/retry.py:1"),
+    ]
+    write_lines(settings / "field" / "questions" / "train.jsonl", asked)
+    await make_traces(settings, frozen, constructed(settings))
+    quoted, planned = (row.trace for row in read_lines(frozen.demonstrations, TraceRow))
+    assert quoted
+    assert planned
+    assert quoted.messages[-1].content == "shop/retry.py:10: MAX_SECONDS = 8.0"
+    assert [call.name for turn in planned.messages for call in turn.calls] == ["search"]
 
 
 async def test_a_plan_for_a_question_that_is_not_taught_ends_the_stage(settings: Path, frozen: RunFolder) -> None:

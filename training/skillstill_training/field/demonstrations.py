@@ -1,18 +1,27 @@
-"""Demonstrations: plans for field questions, executed in the loop that ships. Those that are right are learned from."""
+"""Demonstrations: plans for field questions, executed in the loop that ships. Those that are right are learned from.
 
-from collections.abc import Sequence
+If what a run begins with shows the answer, its lines are quoted in place of the plan: who wrote a plan knew the answer,
+and what nobody can know beforehand cannot be learned.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from anyio import to_thread
 from skillstill.errors import StageError
-from skillstill.skills.skill import load_skill
+from skillstill.skills.skill import Skill, load_skill
+from skillstill.types import Trace
 
-from skillstill_training.field.arms import Asked, PlanArm
-from skillstill_training.field.judge import judge_answer
-from skillstill_training.field.plans import load_plans
+from skillstill_training.field.arms import Asked, FieldRow, PlanArm
+from skillstill_training.field.judge import FieldAnswer, judge_answer
+from skillstill_training.field.plans import Plan, load_plans
 from skillstill_training.field.question import FOLDER, FieldQuestion, load_questions, prompt_of
 from skillstill_training.teachers import FIELD, TraceRow
 from skillstill_training.workspaces import workspace_roots
+
+QUOTED = 2  # lines of an answer at most
 
 
 async def make_demonstrations(skill_folder: Path, *, offline: bool = False) -> Sequence[TraceRow]:
@@ -27,15 +36,44 @@ async def make_demonstrations(skill_folder: Path, *, offline: bool = False) -> S
         raise StageError(f"there is a plan for {min(unknown)}, which is no training question")
     names = {questions[plan].workspace for plan in plans}
     roots = await to_thread.run_sync(workspace_roots, skill_folder / FOLDER, names, offline)
-    arm = PlanArm(load_skill(skill_folder), plans)
+    demonstrator = _Demonstrator(load_skill(skill_folder), questions, roots)
+    return [await demonstrator.row(questions[name], plans[name]) for name in sorted(plans)]
 
-    async def demonstrate(question: FieldQuestion) -> TraceRow:
-        asked = Asked(id=question.id, prompt=prompt_of(question, questions))
-        row = await arm.solve(asked, roots[question.workspace])
-        judged = judge_answer(question.gold, row.answer, asked.prompt)
+
+@dataclass(frozen=True)
+class _Demonstrator:
+    skill: Skill
+    questions: Mapping[str, FieldQuestion]
+    roots: Mapping[str, Path]
+
+    async def row(self, question: FieldQuestion, plan: Plan) -> TraceRow:
+        opened = await self._solve(question, Plan(question=question.id, calls=(), answer=""))
+        quoted = shown_answer(question, opened.trace) if opened.trace else ""
+        short = plan.model_copy(update={"calls": (), "answer": quoted})
+        solved = await self._solve(question, short if quoted else plan)
+        judged = judge_answer(question.gold, solved.answer, solved.prompt)
         reason = "" if judged.is_good else f"{judged.verdict.value}: {judged.why}"
         return TraceRow(
-            goal=question.id, teacher=FIELD, kept=judged.is_good, reason=reason, verified="check", trace=row.trace
+            goal=question.id, teacher=FIELD, kept=judged.is_good, reason=reason, verified="check", trace=solved.trace
         )
 
-    return [await demonstrate(questions[name]) for name in sorted(plans)]
+    async def _solve(self, question: FieldQuestion, plan: Plan) -> FieldRow:
+        asked = Asked(id=question.id, prompt=prompt_of(question, self.questions))
+        return await PlanArm(self.skill, {question.id: plan}).solve(asked, self.roots[question.workspace])
+
+
+def shown_answer(question: FieldQuestion, trace: Trace) -> str:
+    """Return the one or two lines of the first result that are a right answer at a wanted place; empty if none are."""
+    gold, first = question.gold, next((one for one in trace.messages if one.places), None)
+    if first is None or gold.outcome != "answer" or not gold.places:
+        return ""
+    texts = first.content.removeprefix(f"{first.receipt}: ").split("\n")
+    lines = [(texts[place.index], f"{place.path}:{place.line}") for place in first.places]
+    for count in range(1, QUOTED + 1):
+        for chosen in combinations(lines, count):
+            said, places = zip(*chosen, strict=True)
+            answer = FieldAnswer(status="answered", text="\n".join(said), places=places)
+            judged = judge_answer(gold, answer, question.prompt)
+            if judged.is_good and judged.led:
+                return answer.text
+    return ""

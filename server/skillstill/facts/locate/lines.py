@@ -70,14 +70,17 @@ def count_words(lines: LineWords, order: Mapping[str, int]) -> Array:
     return counts
 
 
-def telling_line(lines: LineWords, counts: Array, values: Array, first: int, last: int) -> int:
-    """Return the line from `first` to `last` that tells most: the words in it and near it, less if it only imports."""
+def near_words(counts: Array, values: Array, first: int, last: int) -> Array:
+    """Return what the words in each line from `first` to `last` and near it tell; 0 of a line without one."""
     own = counts[:, first - 1 : last] > 0
-    scores = (values @ np.maximum(own, NEAR * _near(own))) * own.any(axis=0)
-    weights = [
-        _weight(line) if score else 0.0 for line, score in zip(lines.lines[first - 1 : last], scores, strict=True)
-    ]
-    return first + int(np.argmax(scores * weights))
+    told: Array = (values @ np.maximum(own, NEAR * _near(own))) * own.any(axis=0)
+    return told
+
+
+def telling_line(lines: Sequence[str], told: Array) -> int:
+    """Return the index of the line that tells most by its words; one that only imports tells less."""
+    weights = [_weight(line) if score else 0.0 for line, score in zip(lines, told, strict=True)]
+    return int(np.argmax(told * weights))
 
 
 def _weight(line: str) -> float:

@@ -14,10 +14,10 @@ from skillstill.facts.locate.passages import LONGEST
 from skillstill.facts.locate.postings import Array
 from skillstill.facts.locate.question import Question
 from skillstill.facts.locate.ranking import Ranking, Weights
+from skillstill.facts.locate.shown import ShownText, shown_lines
 from skillstill.facts.locate.signals import WEIGHTS, Search, Signal, scaled
 from skillstill.util.text import one_line
 
-PLACES = 5
 SIZE = 0.2  # what the size of a file counts: more code has more that can be wrong, or meant
 LATELY = 0.15  # what it counts that a file was changed lately
 READ = 24  # files whose passages are compared
@@ -42,6 +42,7 @@ class Place:
     name          of the definition that it is in, or of the table and column
     text          what it says
     times         how many entries of a log are like it
+    more          other lines of it that may hold what is asked for, each with its number
     """
 
     path: str
@@ -52,6 +53,7 @@ class Place:
     score: float
     text: str = ""
     times: int = 1
+    more: Sequence[tuple[int, str]] = ()
 
 
 class Locator:
@@ -63,7 +65,7 @@ class Locator:
         self._history = History(corpus.commits(), len(corpus.files))
         self._columns = ColumnWords(corpus.columns(), self._paths.stems)
 
-    def places(self, text: str, count: int = PLACES) -> Sequence[Place]:
+    def places(self, text: str, count: int) -> Sequence[Place]:
         """Return the likeliest places for a text, the likeliest first."""
         search = Search(self._corpus, self._paths, self._history, Question.of(text))
         weights = REPORT if search.question.is_report else SENTENCE
@@ -72,7 +74,9 @@ class Locator:
         ranking = Ranking(search, _read_files(search, scores, priors), priors, weights)
         columns = column_candidates(search, self._columns, priors, weights.column) if weights.column else ()
         found = sorted([*ranking.best(DEPTH), *columns], key=lambda each: -each.value)
-        return [_place(search, ranking, each) for each in _spread(found, count, weights.again)]
+        chosen = _spread(found, count, weights.again)
+        lines = shown_lines(ranking, chosen)
+        return [_place(search, each, shown) for each, shown in zip(chosen, lines, strict=True)]
 
 
 def rank_files(search: Search, weights: Mapping[Signal, float] = WEIGHTS) -> Array:
@@ -129,10 +133,12 @@ def _is_read_with(one: Candidate, other: Candidate) -> bool:
     return max(one.last, other.last) - min(one.first, other.first) < LONGEST
 
 
-def _place(search: Search, ranking: Ranking, each: Candidate) -> Place:
+def _place(search: Search, each: Candidate, shown: Sequence[ShownText]) -> Place:
     path = search.corpus.files[each.file].path
-    if each.text:
+    if not shown:
         return Place(path, each.line, each.first, each.last, each.name, each.value, one_line(each.text, WIDTH))
-    line, text = ranking.shown(each)
+    best, *others = shown
     entries = search.corpus.entries_in(each.file)
-    return Place(path, line, each.first, each.last, each.name, each.value, text, entries.times(line) if entries else 1)
+    times = entries.times(best.line) if entries else 1
+    more = tuple((one.line, one.text) for one in others)
+    return Place(path, best.line, each.first, each.last, each.name, each.value, best.text, times, more)

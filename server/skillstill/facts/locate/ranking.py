@@ -8,15 +8,17 @@ import numpy as np
 
 from skillstill.facts.locate.candidates import Candidate
 from skillstill.facts.locate.excerpt import excerpt
-from skillstill.facts.locate.lines import LineWords, count_words, positions, telling_line
+from skillstill.facts.locate.expected import promise
+from skillstill.facts.locate.lines import LineWords, count_words, near_words, positions, telling_line
 from skillstill.facts.locate.moments import Moments
-from skillstill.facts.locate.passages import passages_of
+from skillstill.facts.locate.passages import Passage, passages_of
 from skillstill.facts.locate.postings import Array
 from skillstill.facts.locate.signals import Search, files_of
 
 # BM25 of passages: what a word counts in a definition's name, and in all names around it; k1, b, and usual lines.
 NAME, OWNER, DAMPING, LENGTH, TYPICAL, LONG = 4.0, 1.5, 1.5, 0.4, 20.0, 4.0
 AROUND, PATH = 0.6, 0.4  # what a word is there for a passage that stands in the names around it, or in the path
+NAMED = 99.0  # what a line promises that the text names
 LITERAL = 4.0  # what an address, a time or an id counts that the text says
 _LAST = re.compile(r"\b(?:last|latest|final|finally|newest|most recent|end|ends|ended)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:first|earliest|oldest|begin\w*|begun|start of)\b", re.IGNORECASE)
@@ -82,14 +84,11 @@ class Reading:
             if fact.first <= len(self.lines.lines) and (found := positions(fact.name, order)):
                 self.facts[np.searchsorted(firsts, fact.first, side="right") - 1, found] = 1.0
 
-    def line_of(self, first: int, last: int, values: Array, framed: Sequence[int], is_report: bool) -> int:
-        """Return the line of a passage that is shown. A report is about a definition, whatever its lines."""
-        if named := [line for line in framed if first <= line <= last]:
-            return named[0]
-        passage = next(each for each in self.passages if each.first == first)
-        if is_report and passage.definition:
-            return max(first, passage.definition.first)
-        return telling_line(self.lines, self.by_line, values, first, last)
+    def promises(self, question: str, passage: Passage, values: Array) -> Array:
+        """Return what each line of a passage promises for a question."""
+        lines = self.lines.lines[passage.first - 1 : passage.last]
+        told = near_words(self.by_line, values, passage.first, passage.last)
+        return promise(question, lines, told / max(float(values.sum()), 1e-9), telling_line(lines, told))
 
 
 def _marked(texts: Sequence[str], order: Mapping[str, int]) -> Array:
@@ -128,13 +127,23 @@ class Ranking:
                 name = passage.definition.qualified if passage.definition else ""
                 yield Candidate(file, passage.first, passage.last, float(self._scores[at]), passage.first, name=name)
 
-    def shown(self, found: Candidate) -> tuple[int, str]:
-        """Return the line of a passage that tells most, and what it says. `found` begins at its `line`."""
+    def lines(self, found: Candidate) -> Mapping[int, float]:
+        """Return the lines of a passage that may be shown with what each promises. `found` begins at its `line`.
+
+        A line that the text names promises all. A report is about a definition, whatever its lines.
+        """
         reading = self._readings[found.file]
-        framed, is_report = _framed_lines(self._search, found.file), self._search.question.is_report
         passage = next(each for each in reading.passages if each.first == found.line)
-        line = reading.line_of(passage.first, passage.last, self._values, framed, is_report)
-        return line, excerpt(reading.lines, line)
+        framed, question = _framed_lines(self._search, found.file), self._search.question
+        if named := [line for line in framed if passage.first <= line <= passage.last]:
+            return {named[0]: NAMED}
+        if question.is_report and passage.definition:
+            return {max(passage.first, passage.definition.first): NAMED}
+        return dict(enumerate(reading.promises(question.text, passage, self._values), passage.first))
+
+    def excerpt(self, file: int, line: int) -> str:
+        """Return what a line says, as much of it as is shown."""
+        return excerpt(self._readings[file].lines, line)
 
 
 def _values(search: Search, order: Mapping[str, int], counts: Array) -> Array:

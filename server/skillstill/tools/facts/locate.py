@@ -1,12 +1,13 @@
 """The tool `locate`: the likeliest places of a workspace for any text, without a model."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated
 
 from anyio import to_thread
 from pydantic import Field
 
-from skillstill.facts.index import FactIndex
+from skillstill.facts.index import LIKELIEST, FactIndex
 from skillstill.facts.locate.places import Place
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
@@ -33,18 +34,22 @@ def locate_tool(references: tuple[str, ...]) -> Tool:
     return tool(locate)
 
 
-def located(index: FactIndex, text: str) -> Result:
-    """Return the likeliest places for a text as lines."""
-    found = index.locate(text)
+def located(index: FactIndex, text: str, count: int = LIKELIEST) -> Result:
+    """Return the likeliest places for a text as lines, at most so many."""
+    found = index.locate(text, count)
     if not found:
         return Result((Line("no file has a word of it"),), empty=True, guess=True)
-    return Result((Line("likeliest places:"), *map(_line, found)), guess=True)
+    lines = (line for place in found for line in _lines(place))
+    return Result((Line("likeliest places:"), *lines), guess=True, is_folded=True)
 
 
-def _line(place: Place) -> Line:
+def _lines(place: Place) -> Iterator[Line]:
+    """Yield the line of a place, then others of it that may hold what is asked for."""
     said = f"{place.name}: {place.text}" if place.name else place.text
     text = f"{said} ({place.times} times)" if place.times > 1 else said
     span = Span(path=place.path, first=place.first, last=place.last)
     if not place.line:
-        return Line(f"{place.path}:{text}", (span,))
-    return replace(Line.at(place.path, place.line, text), spans=(span,))
+        yield Line(f"{place.path}:{text}", (span,))
+        return
+    yield replace(Line.at(place.path, place.line, text), spans=(span,))
+    yield from (Line.at(place.path, line, other) for line, other in place.more)

@@ -13,7 +13,7 @@ from skillstill.tools.kit.tool import Line, Result, Tool, tool
 from skillstill.types import PROMPT_CHARACTERS, Copied, Span
 from skillstill.workspace import Workspace
 
-SHOWN_FILES, SHOWN_NAMES, PLACES = 5, 8, 3  # each costs tokens of every run
+SHOWN_FILES, SHOWN_NAMES, PLACES = 3, 5, 3  # each costs tokens of every run
 SECONDS = len("2026-03-01 10:00:00")  # of a time: its fraction helps nobody here
 LOGS = "select path, format, entries, unread, first_time, last_time from log_files order by entries desc"
 OTHERS = "select path from files where path not in (select path from log_files) order by size desc"
@@ -40,8 +40,8 @@ def overview_tool(references: tuple[str, ...]) -> Tool:
 
 
 def _overview(index: FactIndex, text: str) -> Result:
-    likely = located(index, text).lines[: 1 + PLACES]
-    return Result((*_logs(index), *_others(index), *_counts(index), *likely), guess=True)
+    likely = located(index, text, PLACES).lines
+    return Result((*_logs(index), *_others(index), *_counts(index), *likely), guess=True, is_folded=True)
 
 
 def _logs(index: FactIndex) -> Iterator[Line]:

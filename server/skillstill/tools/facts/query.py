@@ -50,7 +50,8 @@ def query_tool(references: tuple[str, ...]) -> Tool:
 
 def _asked(index: FactIndex, sql: str) -> Result:
     found = index.ask(sql, SHOWN)
-    return Result((Line(_head(found)), *_rows(found), *_unseen(found)), missed=_missed(found), empty=not found.rows)
+    lines = (Line(_head(found)), *_rows(found), *_unseen(found))
+    return Result(lines, missed=_missed(found), empty=not found.rows, is_folded=True)
 
 
 def _head(found: FactRows) -> str:

@@ -74,6 +74,7 @@ class Result:
     empty      whether the tool looked for something and found nothing: then an answer may say that there is none
     overview   whether it names all that there is of a kind: what it does not name, an answer may say, is not there
     missed     why finding nothing proves nothing: where the tool could not look, or where the word stands; else empty
+    is_folded  whether a model reads a path once for lines of it that follow each other
     guess      whether it is a ranking of likely places, which proves nothing: it neither bears out that there is none
                nor speaks against it
     omitted    how many things, or lines, the result leaves out
@@ -92,6 +93,7 @@ class Result:
     empty: bool = False
     overview: bool = False
     guess: bool = False
+    is_folded: bool = False
     terms: Terms = field(default_factory=dict)
     omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)
@@ -109,7 +111,7 @@ class Result:
         object.__setattr__(self, "text", "\n".join(line.text for line in kept))
         object.__setattr__(self, "spans", tuple(span for line in kept for span in line.spans))
         object.__setattr__(self, "omitted", sum(line.omits for line in kept))
-        object.__setattr__(self, "places", tuple(_shown_places(kept)))
+        object.__setattr__(self, "places", tuple(_shown_places(kept, is_folded=self.is_folded)))
         rows = tuple(line.text for line in kept if line.is_row)
         is_whole = len(rows) == sum(line.is_row for line in self.lines) and all(map(str.strip, rows))
         object.__setattr__(self, "rows", rows if is_whole else ())
@@ -159,10 +161,13 @@ class PendingRanking:
         return Result((Line(f"{self.head}, the likeliest first:"), *lines, *self.rest), self.no_match.missed)
 
 
-def _shown_places(lines: Sequence[Line]) -> Iterator[ShownPlace]:
+def _shown_places(lines: Sequence[Line], *, is_folded: bool) -> Iterator[ShownPlace]:
+    above = ""
     for index, line in enumerate(lines):
+        path = line.place.path if line.place else ""
         if line.place:
-            yield ShownPlace(index=index, path=line.place.path, line=line.place.first)
+            yield ShownPlace(index=index, path=path, line=line.place.first, again=is_folded and path == above)
+        above = path
 
 
 def fitting(lines: Iterable[Line], room: int) -> list[Line]:

@@ -1,0 +1,66 @@
+"""Which lines are shown of the places that were chosen: the best of each, and the best of the others.
+
+With as many lines more, the answers of a third of the questions of fact about code stand in what is shown; a fifth did
+with the lines alone that have most of the words (docs/experiments.md).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from skillstill.facts.locate.candidates import Candidate
+from skillstill.facts.locate.expected import standing
+from skillstill.facts.locate.ranking import Ranking
+
+_NUMBERS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """A line of a file as it is shown; `rank` is the position of its place among the others."""
+
+    rank: int
+    line: int
+    text: str
+    promise: float
+
+
+def shown_lines(ranking: Ranking, chosen: Sequence[Candidate]) -> Sequence[Sequence[ShownText]]:
+    """Return the lines of each place, its best one first, and in all as many others as there are places.
+
+    A place that says its text itself has none.
+    """
+    found = [_promising(ranking, chosen, rank) for rank in range(len(chosen))]
+    best = [lines[0] for lines in found if lines]
+    others = sorted((line for lines in found for line in lines[1:]), key=lambda line: -line.promise)
+    more = [*_unlike(others, best)][: len(chosen)]
+    return [
+        [*lines[:1], *sorted((line for line in more if line.rank == rank), key=lambda line: line.line)]
+        for rank, lines in enumerate(found)
+    ]
+
+
+def _promising(ranking: Ranking, chosen: Sequence[Candidate], rank: int) -> Sequence[ShownText]:
+    """Return the lines of one place, the most promising first."""
+    each = chosen[rank]
+    if each.text:
+        return ()
+    extra = standing(rank, each.value, chosen[0].value)
+    found = (
+        ShownText(rank, line, ranking.excerpt(each.file, line), promise + extra)
+        for line, promise in ranking.lines(each).items()
+    )
+    return sorted(found, key=lambda line: -line.promise)
+
+
+def _unlike(lines: Sequence[ShownText], shown: Sequence[ShownText]) -> Iterator[ShownText]:
+    """Yield the lines that say more than other numbers: the entries of a log are alike."""
+    known = {_plain(line.text) for line in shown}
+    for line in lines:
+        if (plain := _plain(line.text)) and plain not in known:
+            known.add(plain)
+            yield line
+
+
+def _plain(text: str) -> str:
+    return _NUMBERS.sub("0", text)
