@@ -291,4 +291,27 @@ def test_all_are_listed_without_a_network_and_with_the_scores_that_are_filed(
     assert {one["seen"] for one in listed.values()} == {"no"}
     assert listed["aitqa"]["scores"] == [score.model_dump(mode="json")]
     benchmarks(results=tmp_path)
-    assert "50% (25% to 75%)" in capsys.readouterr().out
+    assert "50% (25% to 75%), n 30" in capsys.readouterr().out
+
+
+def test_all_benchmarks_are_asked_of_all_skills_that_are_named_and_stand_in_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = {one.name: one for one in (log_questions(tmp_path / "a"), aitqa(tmp_path / "b"))}
+    for name in set(BENCHMARKS) - set(small):
+        monkeypatch.delitem(BENCHMARKS, name)
+    for name, one in small.items():
+        monkeypatch.setitem(BENCHMARKS, name, one)
+    asked = {"skill": "logs, tables", "everything": True, "arms": "baseline,retrieval", "results": tmp_path / "out"}
+    assert benchmarks(**asked) == 0  # type: ignore[arg-type]
+    table = capsys.readouterr().out.partition(" score")[2].splitlines()
+    assert [line.split()[:2] for line in table[1:]] == [
+        [name, arm] for name in ("logqa", "aitqa") for arm in ("baseline", "retrieval")
+    ]
+    assert table[0].split() == ["arm", "logs", "tables"]
+    assert all(line.count("n 1") == 2 for line in table[1:])
+
+
+def test_one_benchmark_and_all_of_them_cannot_both_be_meant() -> None:
+    with pytest.raises(UsageError, match="say either logqa or --all"):
+        benchmarks("logqa", everything=True)

@@ -3,24 +3,30 @@
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from skillstill import cli
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.types import Message, ToolCall
+from skillstill_training.benchmarks import BENCHMARKS
 from skillstill_training.benchmarks.benchmark import Task
+from skillstill_training.cli.compare_output import print_summary
 from skillstill_training.compare.arms import Staff
 from skillstill_training.compare.direct import NoOrchestrator
 from skillstill_training.compare.ideal import IdealOrchestrator
 from skillstill_training.compare.outcome import Row
-from skillstill_training.compare.running import OUTCOMES, stored_rows
+from skillstill_training.compare.results import write_results
+from skillstill_training.compare.running import OUTCOMES, Comparison, stored_rows
 from skillstill_training.compare.summary import Summary, summarize
+from skillstill_training.compare.tasks import OwnTasks, draw
 from skillstill_training.evaluation.baseline import freeze_baseline
 from skillstill_training.field.plans import Plan
 
 from tests.scenes import ROOT, SHOP, UNTRAINED, ScriptedModels, write
 from tests.server.models.openai_server import OpenAiServer, turn
+from tests.training.benchmarks.test_benchmarks import loghub
 from tests.training.teachers.toy import called
 
 QUESTION = "In which file is the class Cart defined?"
@@ -68,6 +74,22 @@ def test_an_orchestrator_with_its_own_tools_is_compared_with_itself_that_hands_o
     offered = [[tool["function"]["name"] for tool in request["tools"]] for request in server.requests]
     assert offered[0] == ["list", "read", "search"]
     assert offered[2] == ["list", "read", "search", "explore", "logs", "tables"]
+
+
+def test_a_benchmark_brings_its_own_tasks_and_its_own_scorer(
+    server: OpenAiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(BENCHMARKS, "loghub", loghub(tmp_path))
+    asked = ["--orchestrator", f"{server.url}#big", "--arms", "alone,self", "--out", str(tmp_path), "--json"]
+    monkeypatch.setattr(sys, "argv", ["skillstill", "compare", "loghub", *asked])
+    answers = {"took": ("There are 7.", "There are 8."), "disk": ("Lines 8 and 9.", "escalate: too many lines.")}
+    drawn = sorted(answers, key=lambda word: word not in draw(BENCHMARKS["loghub"])[0].prompt)
+    server.says(*(turn(answer) for word in drawn for answer in answers[word]))
+    with pytest.raises(SystemExit):
+        cli.main()
+    figures = {arm.arm: arm for arm in Summary.model_validate_json(capsys.readouterr().out).arms}
+    assert (figures["alone"].means["score"].value, figures["self"].means["score"].value) == (1, 0)
+    assert figures["self"].lost == 2
 
 
 def test_the_page_shows_what_each_arm_did_side_by_side_and_runs_no_script(
@@ -139,6 +161,14 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_spent(
     assert rows(tmp_path) == []
 
 
+def test_a_file_that_is_asked_for_is_stated_by_a_place_in_it(
+    compare: Compare, server: OpenAiServer, tmp_path: Path
+) -> None:
+    server.says(turn("It is defined at shop/cart.py:18."), turn("It is defined at shop/stock.py:18."))
+    compare("--orchestrator", f"{server.url}#big", "--arms", "alone")
+    assert [row.score for row in rows(tmp_path)] == [1, 0]
+
+
 def test_a_line_without_a_folder_is_refused_by_its_number(compare: Compare, tmp_path: Path) -> None:
     line = json.dumps({"prompt": QUESTION, "folder": "gone", "gold": "cart.py"})
     write(tmp_path, {"mine.jsonl": line + "\n"})
@@ -181,6 +211,46 @@ async def test_an_ideal_orchestrator_does_itself_what_is_handed_back(tmp_path: P
     assert ours.answer == PLAN.answer
     assert [step.kind for step in ours.steps[:5]] == ["called", "read", "called", "read", "said"]
     assert ours.usage.prompt - ours.usage.reused > alone.usage.prompt - alone.usage.reused
+
+
+@pytest.mark.anyio
+async def test_what_an_ideal_orchestrator_saves_is_told_of_the_work_and_of_what_a_session_reads_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [{"prompt": QUESTION, "folder": str(SHOP), "gold": "cart.py"}] * 3
+    write(tmp_path, {"mine.jsonl": "".join(json.dumps(one) + "\n" for one in lines)})
+    said = "class Cart is defined at shop/cart.py:18.", "class Cart is defined at shop/pricing.py:33."
+    turns: list[Message | str] = [
+        call("search", pattern="class Cart"),
+        said[0],
+        call("search", pattern="Cart"),
+        said[1],
+        "escalate: too hard",
+    ]
+    who = replace(ideal(tmp_path, *turns), plans={f"mine/{at}": PLAN for at in (1, 2, 3)})
+    mine = OwnTasks.of(tmp_path / "mine.jsonl")
+    comparison = Comparison(mine, list(mine.tasks()), who, ("alone", "ours"), tmp_path, "")
+    await comparison.run()
+    summary, page = write_results(comparison)
+    works = [row.outcome.work for row in comparison.finished() if row.outcome.work]
+    (right, wrong_one, handed_back) = works
+    assert [work.is_believed for work in works] == [True, True, False]
+    assert len({work.inline for work in works}) == 1
+    alone, ours = summary.arms
+    assert alone.savings is None
+    assert ours.savings
+    saved = ours.savings.bases
+    assert {basis: one.tasks for basis, one in saved.items()} == {"all": 3, "right": 1, "net": 3}
+    assert saved["right"].work.tokens.value == right.inline - right.handed
+    assert saved["right"].work.share.value == pytest.approx(1 - right.handed / right.inline, abs=1e-4)
+    paid = wrong_one.handed + handed_back.handed
+    assert saved["net"].work.tokens.value == pytest.approx((right.saved - paid) / 3, abs=1e-4)
+    for tasks, one in saved["all"].sessions.items():
+        each = saved["all"].work.tokens.value - ours.savings.fixed / tasks
+        assert one.tokens.value == pytest.approx(each, abs=1e-3)
+    print_summary(summary, page, as_json=False)
+    assert "saved by our subagents" in " ".join(capsys.readouterr().out.split())
+    assert "What is saved: our subagents" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.anyio

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from skillstill_training.evaluation.resampling import gain_interval, success_interval
+from skillstill_training.evaluation.resampling import bootstrap_share, gain_interval, success_interval
 from skillstill_training.run.scorecard import Interval, Outcome
 
 
@@ -73,3 +73,10 @@ def test_the_same_outcomes_have_the_same_interval_in_whatever_order() -> None:
 
 def test_nothing_asked_is_nothing_solved() -> None:
     assert success_interval([]) == gain_interval([], coins()) == Interval(value=0, low=0, high=0)
+
+
+def test_a_share_is_of_all_wholes_together_so_that_a_small_one_counts_little() -> None:
+    assert bootstrap_share([900, -90], [1_000, 10]).value == pytest.approx(810 / 1_010, abs=1e-4)
+    found = bootstrap_share([one % 3 * 10 for one in range(90)], [20] * 90)
+    assert found.low < found.value == 0.5 < found.high
+    assert bootstrap_share([-5, -7], [0, 0]) == Interval(value=0, low=0, high=0)

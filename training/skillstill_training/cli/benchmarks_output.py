@@ -19,13 +19,12 @@ from skillstill_training.field.runs import FieldProgress, OnField
 from skillstill_training.run.scorecard import Interval
 
 EVERY = 10.0  # seconds between two lines of progress
-SKILLS = ("explore", "logs", "tables")
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 @contextmanager
-def progress() -> Iterator[OnField]:
+def progress(benchmark: str) -> Iterator[OnField]:
     """Print a line on standard error at most every ten seconds."""
     last = time.monotonic()
 
@@ -33,7 +32,7 @@ def progress() -> Iterator[OnField]:
         nonlocal last
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            _err.print(Text(f"{progress.arm}: {progress.done}"))
+            _err.print(Text(f"{benchmark}: {progress.arm}: {progress.done}"))
 
     yield on_progress
 
@@ -65,15 +64,12 @@ def print_all(results: Path, *, as_json: bool) -> None:
 
 
 def _matrix(scores: Mapping[tuple[str, str, str], BenchmarkScore]) -> Table:
-    """Return the scores of each skill's subagent on each benchmark, and of the script that is meant for it."""
-    table = Table("score", "tasks", *SKILLS, "script", box=None)
-    for one in BENCHMARKS.values():
-        row = [
-            *(scores.get((one.name, skill, "ours")) for skill in SKILLS),
-            scores.get((one.name, one.skill, "baseline")),
-        ]
-        tasks = max((score.tasks for score in row if score), default=0)
-        table.add_row(one.name, str(tasks or ""), *map(_cell, row))
+    """Return a row for each benchmark and arm, and a column for each skill."""
+    skills = sorted({skill for _, skill, _ in scores})
+    table = Table("score", "arm", *skills, box=None)
+    for one in BENCHMARKS:
+        for arm in dict.fromkeys(arm for benchmark, _, arm in scores if benchmark == one):
+            table.add_row(one, arm, *(_cell(scores.get((one, skill, arm))) for skill in skills))
     return table
 
 
@@ -90,7 +86,7 @@ def print_scores(scores: Sequence[BenchmarkScore], *, as_json: bool) -> None:
 
 
 def _cell(score: BenchmarkScore | None) -> str:
-    return _interval(score.score) if score else ""
+    return f"{_interval(score.score)}, n {score.tasks:,}" if score else ""
 
 
 def _interval(one: Interval) -> str:

@@ -12,8 +12,9 @@ from skillstill.errors import UsageError
 
 from skillstill_training.compare.arms import LABELS
 from skillstill_training.compare.forecast import Forecast
-from skillstill_training.compare.page import GAINS, MEANS, format_interval
+from skillstill_training.compare.page import GAINS, MEANS, format_interval, savings_rows
 from skillstill_training.compare.running import Progress
+from skillstill_training.compare.savings import BASES, Savings
 from skillstill_training.compare.summary import Summary
 from skillstill_training.run.scorecard import Interval
 
@@ -42,13 +43,23 @@ def agrees(*, asks: bool) -> Callable[[Forecast], bool]:
 
 
 def print_summary(summary: Summary, page: Path, *, as_json: bool) -> None:
-    """Print a row for each arm, then what each gains over the orchestrator alone, and where the page is."""
+    """Print a row for each arm, what each gains over the orchestrator alone and saves, and where the page is."""
     if as_json:
         sys.stdout.write(summary.model_dump_json(indent=1) + "\n")
         return
     _print_table("arm", MEANS, {f"{LABELS[one.arm]} ({one.tasks})": one.means for one in summary.arms})
     _print_table("against alone", GAINS, {f"{LABELS[one.arm]} ({one.pairs})": one.gains for one in summary.arms})
+    for one in summary.arms:
+        if one.savings:
+            _print_savings(LABELS[one.arm], one.savings)
     _out.print(Text(f"{page}  (to read)"))
+
+
+def _print_savings(label: str, savings: Savings) -> None:
+    table = Table(f"saved by {label}", *BASES.values(), box=None)
+    for name, cells in savings_rows(savings):
+        table.add_row(name, *cells)
+    _out.print(table)
 
 
 def _print_table(name: str, heads: Mapping[str, str], rows: Mapping[str, Mapping[str, Interval]]) -> None:

@@ -3,7 +3,8 @@
 Inline, it does what the question's plan says, no call too many: the least that answers it. With subagents it hands the
 question to the right one as it stands. It believes an answer without a warning, also a wrong one, and does whatever is
 handed back or warned of inline after all. Its tokens are counted as four characters each; what a turn has in common
-with the turn before it counts as read from the cache.
+with the turn before it counts as read from the cache. What its work takes is also told apart from the definitions of
+tools, which a session reads once, however many tasks it has.
 """
 
 import json
@@ -27,6 +28,7 @@ from skillstill_training.compare.outcome import (
     ArmName,
     Outcome,
     Step,
+    Work,
     call_text,
     inside_steps,
     message_steps,
@@ -35,7 +37,7 @@ from skillstill_training.field.plans import Plan, load_plans
 from skillstill_training.util.hashes import hash_parts
 
 CHARACTERS = 4  # of a token
-KEY = "1"  # to be raised if it acts or counts otherwise
+KEY = "2"  # to be raised if it acts or counts otherwise
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,19 @@ class IdealOrchestrator:
         if subagents is None:
             return _outcome(self._opening(task), inline, self.plans[task.id].answer, start)
         trace = await subagents.ask(task.prompt, Path(task.folder), "" if subagents.routed else task.skill)
-        opening = [*self._opening(task, HAND_OVER), *_handed_over(task, trace, subagents)]
+        handed = _handed_over(task, trace, subagents)
         is_believed = trace.report.status == "answered" and not trace.report.notes
         answer = trace.report.answer if is_believed else self.plans[task.id].answer
+        opening = [*self._opening(task, HAND_OVER), *handed]
         done = _outcome(opening, () if is_believed else inline, answer, start, subagents.schemas)
-        return done.model_copy(update={**spent(arm, [trace]), "steps": (*done.steps, *inside_steps([trace]))})
+        work = Work(
+            inline=_size(inline) // CHARACTERS,
+            handed=_size(handed) // CHARACTERS,
+            fixed=len(HAND_OVER + _definitions(subagents.schemas)) // CHARACTERS,
+            is_believed=is_believed,
+        )
+        steps = (*done.steps, *inside_steps([trace]))
+        return done.model_copy(update={**spent(arm, [trace]), "work": work, "steps": steps})
 
     async def _inline(self, task: Task) -> Sequence[Message]:
         """Return the calls of the plan with their results, as the skill's tools give them."""
@@ -93,11 +103,16 @@ def read_once(messages: Iterable[Message]) -> Usage:
     """Return the tokens of a conversation: each turn reads all before it, from a cache what the turn before it read."""
     before = cached = prompt = reused = completion = 0
     for message in messages:
-        size = len(message.content) + sum(len(call_text(call)) for call in message.calls)
+        size = _size([message])
         if message.role == "assistant":
             prompt, reused, completion, cached = prompt + before, reused + cached, completion + size, before
         before += size
     return Usage(prompt=prompt // CHARACTERS, reused=reused // CHARACTERS, completion=completion // CHARACTERS)
+
+
+def _size(messages: Iterable[Message]) -> int:
+    """Return how many characters are said, called and read."""
+    return sum(len(one.content) + sum(len(call_text(call)) for call in one.calls) for one in messages)
 
 
 def _handed_over(task: Task, trace: Trace, subagents: Subagents) -> Sequence[Message]:

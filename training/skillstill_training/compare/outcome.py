@@ -30,6 +30,25 @@ class Step(Frozen):
     inside: bool = False
 
 
+class Work(Frozen):
+    """What a task takes an ideal orchestrator with subagents, in tokens. Each is written or read once.
+
+    inline       the calls of the plan, and what they return
+    handed       its call of a subagent, and the report
+    fixed        the definitions of the subagents' tools, and what is said about them: a session reads that once
+    is_believed  the report is an answer without a warning, so that nothing is done inline
+    """
+
+    inline: int
+    handed: int
+    fixed: int
+    is_believed: bool
+
+    @property
+    def saved(self) -> int:
+        return self.inline - self.handed
+
+
 class Outcome(Frozen):
     """How an orchestrator ended a task.
 
@@ -40,6 +59,7 @@ class Outcome(Frozen):
     local_tokens  read anew or written by subagents on this machine
     usd           what the program told; None if it does not
     error         why the attempt tells nothing: the model or the program failed
+    work          of an ideal orchestrator that may ask subagents; of others nobody knows what is work
     steps         kept in a file of their own
     """
 
@@ -50,6 +70,7 @@ class Outcome(Frozen):
     seconds: float = 0.0
     usd: float | None = None
     error: str = ""
+    work: Work | None = None
     steps: Annotated[tuple[Step, ...], Field(exclude=True)] = ()
 
     @property

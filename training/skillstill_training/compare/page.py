@@ -12,6 +12,7 @@ from skillstill_training.benchmarks.benchmark import Task
 from skillstill_training.compare.arms import LABELS
 from skillstill_training.compare.outcome import Row, Step
 from skillstill_training.compare.running import transcript
+from skillstill_training.compare.savings import BASES, SESSIONS, Savings, WorkSavings
 from skillstill_training.compare.summary import ArmFigures, Summary
 from skillstill_training.report.page.resources import frame, read_resource
 from skillstill_training.report.page.table import cell, head, many, row, section, text
@@ -39,6 +40,7 @@ def write_comparison(file: Path, summary: Summary, tasks: Sequence[Task], rows: 
         head=_head(summary),
         arms=_table("arms", "The arms", MEANS, summary, "means"),
         gains=_table("gains", "Against the orchestrator alone, on the same tasks", GAINS, summary, "gains"),
+        savings="".join(_savings(summary)),
         tasks="".join(_tasks(file.parent, tasks, rows)),
     )
     write_text(file, frame(text(f"{summary.benchmark} · {summary.orchestrator}"), style, body))
@@ -49,6 +51,31 @@ def format_interval(measure: str, interval: Interval) -> str:
     digits = ".0%" if measure == "score" else ",.2f" if measure == "usd" else ",.1f" if measure == "seconds" else ",.0f"
     value, low, high = (f"{one:z{digits}}" for one in (interval.value, interval.low, interval.high))
     return f"{value} ({low} to {high})"
+
+
+def savings_rows(savings: Savings) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield what is told of the work, then of sessions, each with a cell for each basis."""
+    bases = [savings.bases[basis] for basis in BASES]
+    yield "tasks", [str(one.tasks) for one in bases]
+    yield "tokens read inline", [_told(one, "inline", one.inline) for one in bases]
+    yield "tokens saved", [_told(one, "tokens", one.work.tokens) for one in bases]
+    yield "share of them saved", [_told(one, "score", one.work.share) for one in bases]
+    for count in SESSIONS:
+        name = f"share, {many(count, 'task')} a session: {savings.fixed / count:,.0f} tokens more each"
+        yield name, [_told(one, "score", one.sessions[count].share) for one in bases]
+
+
+def _told(of: WorkSavings, measure: str, interval: Interval) -> str:
+    return format_interval(measure, interval) if of.tasks else "–"
+
+
+def _savings(summary: Summary) -> Iterator[str]:
+    """Yield a table for each arm of an ideal orchestrator that may ask subagents."""
+    heads = ["<tr>", head("saved"), *map(head, BASES.values()), "</tr>"]
+    for arm in summary.arms:
+        if arm.savings:
+            rows = [row(text(name), map(cell, map(text, cells))) for name, cells in savings_rows(arm.savings)]
+            yield section(f"saved-{arm.arm}", text(f"What is saved: {LABELS[arm.arm]}"), heads, rows)
 
 
 def _head(summary: Summary) -> str:

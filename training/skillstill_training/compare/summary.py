@@ -7,6 +7,7 @@ from skillstill.types import Frozen, Usage
 
 from skillstill_training.compare.arms import ARMS
 from skillstill_training.compare.outcome import ArmName, Row
+from skillstill_training.compare.savings import Savings
 from skillstill_training.evaluation.resampling import ClusteredValue, bootstrap_mean
 from skillstill_training.run.scorecard import Interval
 
@@ -21,6 +22,7 @@ class ArmFigures(Frozen):
     gains    differences by task, so that more is better: of the score, and of tokens, seconds and money saved
     pairs    tasks that the gains are of
     lost     tasks that the orchestrator alone did right and this arm did not
+    savings  of an ideal orchestrator that may ask subagents
     """
 
     arm: ArmName
@@ -29,6 +31,7 @@ class ArmFigures(Frozen):
     gains: dict[str, Interval] = Field(default_factory=dict)
     pairs: int = 0
     lost: int = 0
+    savings: Savings | None = None
 
 
 class Summary(Frozen):
@@ -73,6 +76,7 @@ def _figures(arm: ArmName, rows: Mapping[str, Row], alone: Mapping[str, Row]) ->
         gains=_gains(pairs) if pairs else {},
         pairs=len(pairs),
         lost=sum(_is_lost(*pair) for pair in pairs),
+        savings=Savings.of(list(rows.values())),
     )
 
 

@@ -60,6 +60,20 @@ def bootstrap_mean(values: Sequence[ClusteredValue]) -> Interval:
     return Interval(value=round(float(value), 4), low=round(float(low), 4), high=round(float(high), 4))
 
 
+def bootstrap_share(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
+    """Return the sum of the parts as a share of the sum of their wholes, with a 95 % interval that draws pairs.
+
+    Of no wholes, all are 0.
+    """
+    if not sum(wholes):
+        return Interval(value=0, low=0, high=0)
+    draws = np.random.default_rng(SEED).multinomial(len(wholes), [1 / len(wholes)] * len(wholes), DRAWS)
+    drawn = draws @ np.array([parts, wholes]).T
+    drawn = drawn[drawn[:, 1] > 0]
+    low, high = np.percentile(drawn[:, 0] / drawn[:, 1], ENDS)
+    return Interval(value=round(sum(parts) / sum(wholes), 4), low=round(float(low), 4), high=round(float(high), 4))
+
+
 def _sums_and_counts(values: Sequence[ClusteredValue]) -> tuple[Table, Table]:
     """Return the sums and the counts of values by cluster (rows) and family (columns)."""
     names = [one.cluster for one in values]

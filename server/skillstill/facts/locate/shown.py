@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skillstill.facts.locate.candidates import Candidate
-from skillstill.facts.locate.expected import standing
+from skillstill.facts.locate.expected import LEAST, standing
 from skillstill.facts.locate.ranking import Ranking
 
 _NUMBERS = re.compile(r"\d+")
@@ -54,10 +54,11 @@ def _promising(ranking: Ranking, chosen: Sequence[Candidate], rank: int) -> Sequ
 
 
 def _unlike(lines: Sequence[ShownText], shown: Sequence[ShownText]) -> Iterator[ShownText]:
-    """Yield the lines that say more than other numbers: the entries of a log are alike."""
+    """Yield the lines that say something, and more than other numbers: the entries of a log are alike."""
     known = {_plain(line.text) for line in shown}
     for line in lines:
-        if (plain := _plain(line.text)) and plain not in known:
+        plain = _plain(line.text)
+        if len(plain) >= LEAST and plain not in known:
             known.add(plain)
             yield line
 

@@ -51,7 +51,8 @@ def _logs(index: FactIndex) -> Iterator[Line]:
         times = f", {first[:SECONDS]} to {last[:SECONDS]}" if first else ""
         yield Line(f"{path}: {kind}, {entries} entries{lost}{times}", (Span(path=path),))
     if found.count > SHOWN_FILES:
-        yield Line(f"… {found.count - SHOWN_FILES} more logs")
+        rest = found.count - SHOWN_FILES
+        yield Line(f"… {rest} more log{'s' * (rest != 1)}")
 
 
 def _others(index: FactIndex) -> Iterator[Line]:
