@@ -75,6 +75,18 @@ description: Advice on brand, marketing and the tone of emails.
 ---
 You are a senior brand strategist. Ask the user what they want to be known for.
 """
+READER = """\
+---
+name: first-reader
+description: Reads the README of a project as a newcomer would, and advises its authors in plain words.
+tools: Read, Grep, Glob
+---
+You are a patient first reader. Say what somebody who is new here would miss.
+
+- Always name the passage that you speak of.
+- Never praise.
+- Do not rewrite what is there.
+"""
 ARCHITECT = """\
 ---
 name: blueprint
@@ -296,6 +308,7 @@ FIXER = LOOK_UP.replace("Read, Grep, Glob", "Read, Bash(make:*)")
         (REVIEWER, "agreement", "", None, "agreement of a teacher's attempts about your folders (--teacher)"),
         (ISSUES, "none", "", "service", "none: it needs a service that is not on this machine"),
         (WRAPPER, "none", "", "judgement", "none: a script does it without a model"),
+        (READER, "rubric", "", None, "a teacher's judgement by a rubric of its text, about your folders"),
         (ADVISER, "none", "", "form", "none: its answers have no form that a program can check"),
     ],
 )
@@ -305,6 +318,24 @@ def test_the_check_that_distilling_would_use_is_predicted_with_what_stays_out(
     check = assessed(text, tmp_path).check
     assert (check.by, check.lender, check.lacks) == (by, lender, lacks)
     assert told in check.text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Read, Grep, Glob", "Read, Write"),
+        ("Reads the README", "Rewrites and publishes the README"),
+        ("- Never praise", "- Some praise"),
+        ("the README of a project", "the mood of a person"),
+    ],
+    ids=["a tool acts", "an act is promised", "too few demands", "no files"],
+)
+def test_a_rubric_needs_a_skill_that_only_looks_at_files_and_says_what_a_good_answer_is(
+    old: str, new: str, tmp_path: Path
+) -> None:
+    assert old in READER
+    check = assessed(READER.replace(old, new), tmp_path).check
+    assert (check.by, check.lacks) == ("none", "form")
 
 
 def test_programs_that_a_text_runs_without_declaring_a_tool_are_executed(tmp_path: Path) -> None:
@@ -358,7 +389,7 @@ def test_a_folder_of_many_is_a_table_with_its_counts(tmp_path: Path, typed: Type
         (tmp_path / "agents" / f"{name}.md").write_text(text, encoding="utf-8")
     lines = typed("assess", str(tmp_path)).out.splitlines()
     assert lines[-2].startswith("1 verifiable, 0 partly verifiable, 1 not verifiable")
-    assert lines[-1] == "check: 1 program, 0 kinds, 0 agreement, 1 none"
+    assert lines[-1] == "check: 1 program, 0 kinds, 0 agreement, 0 rubric, 1 none"
 
 
 def test_a_folder_without_a_skill_is_one_sentence(tmp_path: Path, typed: Typed) -> None:

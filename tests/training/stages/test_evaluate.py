@@ -109,6 +109,13 @@ def rows(folder: RunFolder, arm: ArmName) -> Sequence[Outcome]:
     return read_lines(folder.outcomes("test", arm), Outcome)
 
 
+async def test_test_workspaces_that_a_model_has_made_are_counted(scene: Scene) -> None:
+    sources = scene[0] / "sources.toml"
+    text = sources.read_text(encoding="utf-8")
+    sources.write_text(text.replace('split = "test"', 'split = "test"\nmade_by = "big"'), encoding="utf-8")
+    assert (await measured(scene)).made == text.count('split = "test"') > 0
+
+
 async def test_every_arm_is_scored_ours_and_the_baseline_on_all_goals_slow_ones_on_a_paired_part(
     scene: Scene,
 ) -> None:

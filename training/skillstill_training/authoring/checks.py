@@ -209,8 +209,25 @@ class Declined(Frozen):
         return PASSED if attempt.gave_up else failed("it was not handed back")
 
 
+class Criterion(Frozen):
+    """A question about an answer that is asked with yes or no, and the words of the skill's text that it is from."""
+
+    asks: str = Field(min_length=8, max_length=300)
+    source: str = Field(min_length=8, max_length=400)
+
+
+class Judged(Frozen):
+    """What no program can tell: a teacher judges it, criterion by criterion. Without one, no answer passes."""
+
+    kind: Literal["rubric"] = "rubric"
+    criteria: tuple[Criterion, ...] = Field(min_length=3, max_length=7)
+
+    def judge(self, attempt: Attempt) -> Judgement:
+        return failed("no program can tell whether it holds its rubric")
+
+
 Check = Annotated[
-    Locations | Value | Members | Rows | Quoted | Absent | Declined,
+    Locations | Value | Members | Rows | Quoted | Absent | Declined | Judged,
     Field(discriminator="kind"),
 ]
 

@@ -62,6 +62,11 @@ class Goal(Frozen):
         """Return whether it has no answer in the workspace."""
         return self.check.kind in {"absent", "declined"}
 
+    @property
+    def is_judged(self) -> bool:
+        """Return whether a teacher judges its answers by a rubric: nothing verifies them."""
+        return self.check.kind == "rubric"
+
 
 def goal_id(family: str, workspace: str, prompt: str, check: Check) -> str:
     """Return the same for the same question in the same workspace."""

@@ -1,6 +1,5 @@
 """`skillstill design`: what a person types to make a folder that can be trained out of somebody's skill."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +39,8 @@ def design(
         int, typer.Option(min=0, help="Goals a family and split that are drawn to prove it; 0 proves nothing.")
     ] = 2,
     teacher: Annotated[
-        str | None, typer.Option(help="An OpenAI-compatible server as URL#MODEL, to propose further families.")
+        str | None,
+        typer.Option(help="A model to propose families: URL#MODEL, anthropic:MODEL, claude-code[:MODEL]."),
     ] = None,
     topics: Annotated[int, typer.Option(min=1, max=40, help="Topics that it is asked to propose.")] = 6,
     questions: Annotated[int, typer.Option(min=1, max=20, help="Questions for a topic and workspace.")] = 4,
@@ -109,29 +109,27 @@ def proposer_at(
 
     Raise UsageError for its address, or if own folders may not be sent there.
     """
-    from skillstill.models.remote import Endpoint
     from skillstill.skills.skill import load_skill
 
     from skillstill_training.cli import design_output
-    from skillstill_training.cli.teachers import check_sending
+    from skillstill_training.cli.teachers import check_sending, large_model
     from skillstill_training.design.proposals import ProposalLimits, propose
     from skillstill_training.sampling.setup import workspaces_of
-    from skillstill_training.teachers.large_models import EndpointModel
     from skillstill_training.teachers.ledger import Budget, Ledger, Price
     from skillstill_training.workspaces import load_sources
 
     if not address:
         return None
-    endpoint = Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", ""))
+    model = large_model(address)
     if own:
-        check_sending(EndpointModel(endpoint), send)
+        check_sending(model, send)
     parsed, spent, limits = Price.parse(price) if price else None, Budget.parse(budget), terms or ProposalLimits()
 
     async def proposer(design: "Design", folder: Path) -> "Design":
         workspaces = await workspaces_of(folder, load_sources(folder), offline=offline)
-        with Ledger(folder / "ledger.jsonl", parsed, spent) as ledger:
+        with Ledger(folder / "ledger.jsonl", parsed, spent, model.tells_cost) as ledger:
             return await propose(
-                design, load_skill(folder), workspaces, endpoint, ledger, limits, design_output.print_step
+                design, load_skill(folder), workspaces, model, ledger, limits, design_output.print_step
             )
 
     return proposer

@@ -48,6 +48,8 @@ def print_design(made: MadeSkill, few: int, *, as_json: bool) -> None:
         table.add_row(name, *(str(counts.get(name, {}).get(split, 0)) for split in SPLITS), one_line(reason, WIDTH))
     _out.print(table)
     _tell_left_out(made)
+    if design.rubric:
+        _say(f"{len(design.rubric.criteria)} criteria in rubric.toml judge its answers: nothing verifies them")
     _say(f"{len(made.proven.goals)} goals proven" if few else "nothing was proven: --few 0")
     return None
 
@@ -84,6 +86,7 @@ def _summary(made: MadeSkill) -> dict[str, object]:
         "families": {one.name: one.why for one in design.families},
         "proposed": [one.model_dump(mode="json") for one in design.proposed],
         "soft": [one.model_dump(mode="json") for one in design.soft],
+        "rubric": [one.model_dump() for one in design.rubric.criteria] if design.rubric else [],
         "dropped": dict(design.dropped),
         "rejected": [list(one) for one in design.rejected],
         "goals": by_family(made.proven.goals),

@@ -9,6 +9,7 @@ from skillstill.console.options import Json
 
 from skillstill_training.cli.data import Offline, Rates, Runs, Spending, TeacherName, Yes
 from skillstill_training.cli.design import ForeignSkill, KindsFile, OwnFolders, Send
+from skillstill_training.cli.making import MadeWorkspaces, made_folders
 from skillstill_training.cli.release import Larger, Minutes, RegistryFile
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def distil(
     ] = None,
     workspace: OwnFolders = None,
     kinds: KindsFile = None,
+    make_workspaces: MadeWorkspaces = 0,
     teacher: TeacherName = "constructed",
     price: Rates = "",
     budget: Spending = "",
@@ -47,14 +49,18 @@ def distil(
     from skillstill_training.cli.distil_output import print_plan
     from skillstill_training.cli.release import train
     from skillstill_training.design.declared import check_same, read_declared
-    from skillstill_training.design.draft import draft_design
+    from skillstill_training.design.draft import check_distillable, draft_design
 
     definition = definition_of(skill)
     place = (out or Path(definition.name)).expanduser().absolute()
     declared = read_declared(kinds.expanduser()) if kinds else None
     if not place.exists():
-        proposes = teacher if "#" in teacher else None  # a server; the programs of others only solve
-        drawn = draft_design(definition, place.name, workspace or (), declared, has_teacher=bool(proposes))
+        proposes = None if teacher == "constructed" else teacher
+        check_distillable(definition, declared, has_teacher=bool(proposes))
+        folders = made_folders(definition, make_workspaces, place, teacher, price, budget, yes=yes)
+        drawn = draft_design(
+            definition, place.name, workspace or (), declared, made=folders, has_teacher=bool(proposes)
+        )
         if not json:
             print_plan(drawn, place, minutes)
         if not (yes or _agreed(drawn)):

@@ -34,8 +34,10 @@ def _tools(design: Design) -> Iterator[str]:
 def _workspaces(design: Design) -> str:
     if not design.workspaces:
         return f"those of {design.lender}, fetched once"
+    made = sum(bool(one.made_by) for one in design.workspaces)
     counts = (f"{sum(one.split == split for one in design.workspaces)} {split}" for split in SPLITS)
-    return f"your folders, copied: {', '.join(counts)}"
+    which = f"{made} made by the teacher, {len(design.workspaces) - made} of yours" if made else "your folders"
+    return f"{which}, copied: {', '.join(counts)}"
 
 
 def _questions(design: Design) -> Iterator[str]:
@@ -44,6 +46,8 @@ def _questions(design: Design) -> Iterator[str]:
         yield f"{len(design.families)} kinds borrowed from {design.lender}, checked by its programs"
     if design.declared:
         yield f"{len(design.declared.kinds)} declared kinds, checked by their queries"
+    if design.is_judged:
+        yield "proposed by the teacher, and judged by a rubric that it draws: nothing is verified, nothing registered"
 
 
 def _minutes(minutes: int | None) -> int:

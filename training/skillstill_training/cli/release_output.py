@@ -149,6 +149,8 @@ def paragraph(verdict: Verdict, skill: str, scorecard: Scorecard | None, why: st
         one = ours.success
         parts.append(f"Verified success {one.value:.1%} (95 %: {one.low:.1%} to {one.high:.1%}) on {ours.goals.asked} "
                      f"goals, {ours.seconds:.1f} s each.")  # fmt: skip
+        if scorecard.made:
+            parts.append(f"{scorecard.made} of its test workspaces were made by a model: they are no real files.")
     failed = [gate for gate in scorecard.gates if not gate.passed] if scorecard else []
     parts += [f"{gate.name}: {gate.told}." for gate in failed]
     return " ".join([*parts, f"{why}." if why else ""]).strip()

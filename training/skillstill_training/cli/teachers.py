@@ -10,6 +10,7 @@ from skillstill.errors import TeacherError, UsageError
 from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import load_skill
 
+from skillstill_training.authoring.checks import Judged
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.traces import make_traces
@@ -19,8 +20,9 @@ from skillstill_training.teachers.forecast import FIRST, Forecast
 from skillstill_training.teachers.large_models import AnthropicModel, EndpointModel, LargeModel
 from skillstill_training.teachers.ledger import Budget, Ledger, Price
 from skillstill_training.teachers.model_teacher import ModelTeacher
-from skillstill_training.teachers.probe import GOALS, MIN_SUCCESS, TeacherScore, probe, probe_file
+from skillstill_training.teachers.probe import GOALS, MIN_SUCCESS, TeacherScore, measured_rows, probe, probe_file
 from skillstill_training.teachers.recorded import ATTEMPTS, RecordedGoal, recorded_part, solve_recorded
+from skillstill_training.teachers.rubric import prove_judge
 from skillstill_training.workspaces import workspace_roots
 
 NOT_AGREED = "nothing more was spent; what the teacher was measured on is kept, and the same command asks again"
@@ -95,6 +97,7 @@ async def qualified_teacher(
             )
 
         first = await score(min(FIRST, terms.probed))
+        await _prove_rubric(run, teacher, measured)
         unmeasured = min(terms.probed, len(measured)) - first.goals
         left = _recorded_left(run, teacher, recorded) if recorded else _goals_left(run, teacher, goals, limit)
         if not employer.agrees(_forecast(teacher, left, unmeasured, at_least=ATTEMPTS if recorded else 1)):
@@ -112,6 +115,13 @@ async def qualified_teacher(
             offline=offline,
             on_progress=on_progress,
         )
+
+
+async def _prove_rubric(run: RunFolder, teacher: ModelTeacher, goals: Sequence[Goal]) -> None:
+    """Raise TeacherError if the goals are judged by a rubric, and its judge lets spoiled answers pass."""
+    if rubric := next((goal.check for goal in goals if isinstance(goal.check, Judged)), None):
+        rows = measured_rows(teacher, probe_file(run.path, teacher))
+        await prove_judge(teacher.judge, rubric, rows, run.judges)
 
 
 def _forecast(teacher: ModelTeacher, left: int, unmeasured: int, at_least: int) -> Forecast:

@@ -40,7 +40,7 @@ async def _check(one: Candidate, teacher: ModelTeacher, root: Path) -> Proposed 
         split=one.split,
         question=one.question,
         answer=one.answer,
-        check=one.check,
+        check=one.check if one.is_checked else None,
     )
 
 

@@ -12,14 +12,16 @@ from skillstill.library.reading.naming import slug
 from skillstill.skills.registry import bundled
 from skillstill.skills.skill import McpServer, Subagent, load_skill
 from skillstill.tools import TOOLS
+from skillstill.types import ModelFile
 
+from skillstill_training.authoring.checks import Judged
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.borrowing import lender, tools_of
 from skillstill_training.design.declared import Declared
 from skillstill_training.design.family_choice import ChosenFamily, choose
 from skillstill_training.design.servers import mapped_servers
 from skillstill_training.design.soft import Soft
-from skillstill_training.design.workspaces import declared_sources
+from skillstill_training.design.workspaces import NONE_MADE, MadeFolders, declared_sources
 from skillstill_training.workspaces import Source
 
 LOOKING = ("list", "find", "search", "read")  # for a skill that resembles none of ours and names no tool
@@ -33,6 +35,7 @@ class Design:
 
     lender     the skill that it borrows from; empty if it resembles none
     declared   the kinds of questions that its user wrote down
+    rubric     what a teacher has drawn from its text, if nothing else can tell a good answer; `judge` is that teacher
     dropped    families that were chosen and yield nothing, with the reason
     rejected   questions that a teacher proposed, with the reason
     """
@@ -44,6 +47,8 @@ class Design:
     families: tuple[ChosenFamily, ...]
     workspaces: tuple[Source, ...] = ()
     declared: Declared | None = None
+    rubric: Judged | None = None
+    judge: str = ""
     dropped: tuple[tuple[str, str], ...] = ()
     proposed: tuple[Proposed, ...] = ()
     soft: tuple[Soft, ...] = ()
@@ -60,6 +65,11 @@ class Design:
     def is_askable(self) -> bool:
         """Return whether anything can be asked of it."""
         return bool(self.families or self.proposed or self.declared)
+
+    @property
+    def is_judged(self) -> bool:
+        """Return whether a rubric judges its answers, because nothing verifies them."""
+        return self.assessment.check.by == "rubric" and not self.declared
 
     @property
     def brought(self) -> tuple[str, ...]:
@@ -93,23 +103,24 @@ def draft_design(
     folders: Sequence[Path] = (),
     declared: Declared | None = None,
     *,
+    made: MadeFolders = NONE_MADE,
     has_teacher: bool = False,
 ) -> Design:
-    """Return what can be drafted by rules alone, for own folders if there are any.
+    """Return what can be drafted by rules alone, for own folders if there are any, or such as a model has made.
 
-    `declared` kinds make a skill verifiable whatever its text says. `has_teacher`: a teacher will propose more.
+    `declared` kinds make a skill verifiable whatever its text says. `has_teacher`: a teacher will propose more, and
+    judge if nothing can be verified.
     Raise GateError if the skill cannot be distilled, UsageError if something is missing for a draft.
     """
     _check_name(name)
-    assessment = assess(definition)
-    if assessment.check.by == "none" and not declared:
-        raise GateError(_refusal(assessment))
+    assessment = check_distillable(definition, declared, has_teacher=has_teacher)
     lent = "" if assessment.archetype == "none" else assessment.archetype
     families = choose(definition, assessment.archetype)
     steps = lenders()[lent].steps if lent else ()
-    if folders and not steps:
+    has_folders = bool(folders or made.folders)
+    if has_folders and not steps:
         families = ()  # they read notes that only generated workspaces have
-    if not (lent or folders):
+    if not (lent or has_folders):
         raise UsageError(
             f"{name} resembles none of our skills: name three or more folders that it works on (--workspace)"
         )
@@ -118,8 +129,22 @@ def draft_design(
             "no family of ours asks about such folders: declare kinds of questions (--kinds kinds.toml), or let a "
             "model propose some (--teacher URL#MODEL)"
         )
-    workspaces = declared_sources(folders, steps) if folders else ()
+    workspaces = declared_sources(folders, steps, made) if has_folders else ()
     return Design(name, definition, assessment, lent, families, workspaces, declared)
+
+
+def check_distillable(definition: Definition, declared: Declared | None, *, has_teacher: bool) -> Assessment:
+    """Return the assessment of what can be distilled. Raise GateError for what cannot."""
+    assessment = assess(definition)
+    is_refused = assessment.check.by == "none" or (assessment.check.by == "rubric" and not has_teacher)
+    if is_refused and not declared:
+        raise GateError(_refusal(assessment))
+    return assessment
+
+
+def nearest_base() -> ModelFile:
+    """Return the base of a skill that resembles none of ours."""
+    return load_skill(lender(NEAREST)).subagent.base
 
 
 def _check_name(name: str) -> None:
@@ -135,6 +160,8 @@ def _refusal(assessment: Assessment) -> str:
     reasons = "; ".join(decided[:REASONS]) or "too little speaks for a result that can be checked"
     sentence = f"{assessment.name} cannot be distilled as it is: {assessment.verdict} ({reasons})"
     unless = "unless you declare what can be asked of it (--kinds kinds.toml)"
+    if assessment.check.by == "rubric":
+        unless += ", or let a model judge its answers by a rubric (--teacher URL#MODEL), which verifies nothing"
     return f"{sentence}; it lacks {MISSING[assessment.verdict]}, {unless}"
 
 

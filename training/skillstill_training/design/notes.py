@@ -25,12 +25,15 @@ def _lines(design: Design) -> Iterator[str]:
     yield from ("", "Missing:", *(f"- {text}" for text in found.missing)) if found.missing else ()
     yield f"\nTools: {', '.join(design.tools)}" + _uncovered(design)
     yield from _servers(design)
+    if made := [one.name for one in design.workspaces if one.made_by]:
+        yield f"\n## Workspaces that a model made\n\nFigures in these are not figures of real files: {', '.join(made)}"
     if design.families:
         yield f"\n## Families borrowed from {design.lender}\n"
         yield from (f"- `{one.name}`: {one_line(one.means, LINE)} ({one.why})" for one in design.families)
     if design.declared:
         yield "\n## Declared kinds\nThe gold of each is a query over the facts of a workspace.\n"
         yield from (f"- `{one.name}`: {one_line(one.means, LINE)}" for one in design.declared.kinds)
+    yield from _rubric(design)
     yield from _proposed(design)
     yield from _listed("Dropped: they yield nothing here", design.dropped)
     yield from _listed("Rejected questions", design.rejected[:REJECTED])
@@ -49,10 +52,17 @@ def _uncovered(design: Design) -> str:
     return f". Nothing of ours does what these do: {', '.join(tools)}" if tools else ""
 
 
+def _rubric(design: Design) -> Iterator[str]:
+    if design.rubric:
+        yield f"\n## Rubric\nNothing verifies its answers: {design.judge} judges them, after it refused spoiled ones.\n"
+        yield from (f"- {one_line(one.asks, LINE)} ({one_line(one.source, LINE)})" for one in design.rubric.criteria)
+
+
 def _proposed(design: Design) -> Iterator[str]:
     if design.proposed:
         yield "\n## Families that a model proposed\n"
-        yield "It solved each question at least twice, and each check refuses wrong answers.\n"
+        refuses = "" if design.rubric else ", and each check refuses wrong answers"
+        yield f"It solved each question at least twice{refuses}.\n"
     counts = Counter(one.topic for one in design.proposed)
     yield from (f"- {one_line(topic, LINE)}: {count}" for topic, count in counts.items())
     if design.soft:

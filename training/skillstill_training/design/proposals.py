@@ -8,28 +8,32 @@ from random import Random
 from typing import TypeVar
 
 from skillstill.errors import BudgetSpent, TeacherError
-from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import Skill
 from skillstill.util.text import shorten
 
+from skillstill_training.authoring.checks import Judged
 from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design import topics as tree
-from skillstill_training.design.asker import Asker
 from skillstill_training.design.attempts import try_candidates
 from skillstill_training.design.draft import Design
 from skillstill_training.design.glimpse import glimpse
-from skillstill_training.design.questions import PROMPT, Candidate, candidates
+from skillstill_training.design.questions import JUDGED_PROMPT, PROMPT, Candidate, candidates
+from skillstill_training.design.rubric_draft import draw_rubric
 from skillstill_training.design.screen import screen_candidates
 from skillstill_training.design.soft import Soft
 from skillstill_training.design.topics import Topic, topics
-from skillstill_training.teachers.large_models import EndpointModel
+from skillstill_training.teachers.asker import Asker
+from skillstill_training.teachers.large_models import LargeModel
 from skillstill_training.teachers.ledger import Ledger
 from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.retries import RetryPolicy
+from skillstill_training.teachers.rubric import SPOILED, try_judge
 from skillstill_training.util.tasks import each
+from skillstill_training.util.turns import interleave
 from skillstill_training.workspaces import BuiltWorkspace
 
+ROLE = "You prepare questions that a small subagent will be taught and tested with. Reply with one JSON value alone."
 BODY = 4_000  # characters of a skill's text that a teacher is told when it is asked for topics
 LEAVES = 3  # topics of a branch
 TRAINING = 3  # workspaces of the split `train` that a topic is asked about; of the others one
@@ -62,7 +66,7 @@ async def propose(
     design: Design,
     skill: Skill,
     workspaces: Sequence[BuiltWorkspace],
-    endpoint: Endpoint,
+    model: LargeModel,
     ledger: Ledger,
     terms: ProposalLimits,
     on_told: OnTold = lambda text: None,
@@ -72,22 +76,22 @@ async def propose(
     Raise TeacherError.
     """
     found = Proposals()
-    asker = Asker(endpoint, ledger, terms.retries)
-    teacher = ModelTeacher(skill, EndpointModel(endpoint), ledger, retries=terms.retries)
+    asker = Asker(model, ledger, ROLE, retries=terms.retries)
+    teacher = ModelTeacher(skill, model, ledger, retries=terms.retries)
     roots = {built.name: built.root for built in workspaces}
+    if design.is_judged:
+        design = replace(design, rubric=await draw_rubric(asker, design.definition, on_told), judge=model.label)
     try:
         asked = await _questions(design, workspaces, asker, terms, found.rejected, on_told)
         await _try(asked, teacher, roots, terms, found, on_told)
     except BudgetSpent as spent:
         found.rejected.append(("what was not asked or tried any more", str(spent)))
     whole = _whole(found.proposed, found.rejected)
-    if not (whole or design.families):
+    if not (whole or design.families or design.declared):
         for name, why in found.rejected:
             on_told(f"rejected {name}: {why}")
         count = len(found.rejected)
-        raise TeacherError(
-            f"nothing that {endpoint.model} proposed is fit for a goal family, for {count} reasons above"
-        )
+        raise TeacherError(f"nothing that the teacher proposed is fit for a goal family, for {count} reasons above")
     return replace(
         design,
         proposed=whole,
@@ -111,7 +115,7 @@ async def _questions(
         for built in _asked_about(workspaces, at):
             on_told(f"asking about {topic.text} in {built.name}")
             shown = await glimpse(built.root, design.tools, Random(f"{topic.family}/{built.name}"))  # noqa: S311
-            prompt = PROMPT.format(
+            prompt = (JUDGED_PROMPT if design.rubric else PROMPT).format(
                 count=terms.questions,
                 topic=topic.text,
                 tools=", ".join(design.tools),
@@ -119,7 +123,7 @@ async def _questions(
                 glimpse=shown,
             )
             answer = await asker.ask(prompt, topic.family)
-            found += _sort_candidates(candidates(answer, topic, built), rejected, terms.questions)
+            found += _sort_candidates(candidates(answer, topic, built, design.rubric), rejected, terms.questions)
     return found
 
 
@@ -131,6 +135,7 @@ def _topics_prompt(design: Design, terms: ProposalLimits) -> str:
         body=shorten(definition.body, BODY),
         branches=-(-terms.topics // LEAVES),
         leaves=LEAVES,
+        scope=tree.JUDGED if design.rubric else tree.CHECKED,
     )
 
 
@@ -165,6 +170,8 @@ async def _try(
     for one, why in screen_candidates(asked, roots, teacher.skill.name):
         fit += [] if why else [one]
         found.rejected += [(one.question, why)] if why else []
+    if judged := [one for one in fit if isinstance(one.check, Judged)]:
+        await _try_judge(judged, teacher, roots, on_told)
 
     async def work(one: Candidate) -> None:
         on_told(f"trying {one.question}")
@@ -177,6 +184,17 @@ async def _try(
                 found.rejected.append((one.question, why))
 
     await each(fit, work, terms.at_once)
+
+
+async def _try_judge(
+    judged: Sequence[Candidate], teacher: ModelTeacher, roots: dict[str, Path], on_told: OnTold
+) -> None:
+    """Raise TeacherError if the judge of the rubric lets spoiled attempts pass. They are not tried as questions."""
+    rubric = judged[0].check
+    assert isinstance(rubric, Judged)
+    on_told("trying the judge of the rubric on attempts that are spoiled on purpose")
+    spread = interleave(judged, lambda one: one.workspace, SPOILED)
+    await try_judge(teacher.judge, rubric, [await teacher.run(one, roots[one.workspace], 0, "judge") for one in spread])
 
 
 def _whole(proposed: Sequence[Proposed], rejected: Reasons) -> tuple[Proposed, ...]:

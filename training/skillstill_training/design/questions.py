@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from skillstill.skills.skill import mistake
 
-from skillstill_training.authoring.checks import Check
+from skillstill_training.authoring.checks import Check, Judged
 from skillstill_training.authoring.goal import Goal, Split, goal_id
 from skillstill_training.design.topics import Topic
 from skillstill_training.workspaces import BuiltWorkspace
@@ -34,6 +34,17 @@ null                                                         only a person could
 The workspace {workspace}:
 {glimpse}"""
 
+JUDGED_PROMPT = """\
+Propose {count} requests on the topic "{topic}" about the workspace below. A subagent will answer them that sees nothing
+of this message and only has the tools {tools}. Each request must
+- be understood by itself, be about something that is in this workspace, and differ from the others;
+- be answered in a few lines, without any change to the workspace.
+
+Reply in the form {{"questions": [{{"question": "…"}}]}}, with your own words for the dots.
+
+The workspace {workspace}:
+{glimpse}"""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -56,25 +67,33 @@ class Candidate:
     def prompt(self) -> str:
         return self.question
 
+    @property
+    def is_checked(self) -> bool:
+        """Return whether a program tells a right answer."""
+        return self.check is not None and not isinstance(self.check, Judged)
+
 
 def candidates(
-    reply: Mapping[str, JsonValue], topic: Topic, built: BuiltWorkspace
+    reply: Mapping[str, JsonValue], topic: Topic, built: BuiltWorkspace, rubric: Judged | None = None
 ) -> Iterator[Candidate | tuple[str, str]]:
-    """Yield the candidates that are well formed, and the others with the reason."""
+    """Yield the candidates that are well formed, and the others with the reason.
+
+    A rubric is the check of all of them, and makes an answer needless.
+    """
     found = reply.get("questions")
     if not isinstance(found, list):
         yield f"{topic.text} in {built.name}", "the answer was no JSON object with a list of questions"
         return
     for one in found:
         question, answer = _field(one, "question"), _field(one, "answer")
-        if len(question) not in LENGTHS or not answer:
+        if len(question) not in LENGTHS or not (answer or rubric):
             yield (
                 question or str(one),
                 f"expected a question of {LENGTHS[0]} to {LENGTHS[-1]} characters, and an answer",
             )
             continue
         try:
-            yield Candidate(topic, built.name, built.split, question, answer, _check(one))
+            yield Candidate(topic, built.name, built.split, question, answer, rubric or _check(one))
         except ValidationError as error:
             yield question, f"its check cannot be read: {': '.join(mistake(error))}"
 

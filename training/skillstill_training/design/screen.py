@@ -21,7 +21,7 @@ def screen_candidates(
     kept: list[Candidate] = []
     topics: Counter[str] = Counter()
     sound = [(one, _unsound(one, roots[one.workspace])) for one in proposed]
-    neighbours = [one for one, why in sound if not why and one.check]
+    neighbours = [one for one, why in sound if not why and one.is_checked]
     for one, unsound in sound:
         why = unsound or _repeated(one, kept) or _weak(one, neighbours, skill)
         if not why and topics[one.topic.family] >= MOST:
@@ -34,7 +34,7 @@ def screen_candidates(
 
 def _unsound(one: Candidate, root: Path) -> str:
     """Return what is wrong with its check and its answer alone."""
-    if one.check is None:
+    if one.check is None or not one.is_checked:
         return ""
     if isinstance(one.check, Locations) and (
         gone := [span.path for span in one.check.gold if not _is_in(root, span.path)]
@@ -58,7 +58,7 @@ def _repeated(one: Candidate, kept: Sequence[Candidate]) -> str:
 
 
 def _weak(one: Candidate, neighbours: Sequence[Candidate], skill: str) -> str:
-    if one.check is None:
+    if not one.is_checked:
         return ""
     others = [goal_of(other, skill) for other in neighbours if other.workspace == one.workspace]
     accepted = accepts_wrong(goal_of(one, skill), others)

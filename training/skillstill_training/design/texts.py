@@ -7,10 +7,12 @@ from typing import Any
 
 from skillstill.types import Frozen
 
+from skillstill_training.authoring.checks import Judged
 from skillstill_training.authoring.families import load_families, load_wordings
 from skillstill_training.authoring.kinds import FILE as KINDS
 from skillstill_training.authoring.proposed import FILE as PROPOSED
 from skillstill_training.authoring.proposed import TEST_WORDINGS, TRAIN_WORDINGS
+from skillstill_training.authoring.rubric import FILE as RUBRIC
 from skillstill_training.design import soft, tomltext
 from skillstill_training.design.borrowing import baseline_pin, code_pin, lender, tool_files
 from skillstill_training.design.draft import Design
@@ -46,6 +48,10 @@ from skillstill_training.authoring.kind_baseline import answer_by_kinds
 
 answer = answer_by_kinds(Path(__file__).parent)
 '''
+RUBRIC_HEAD = """\
+# What a good answer holds: drawn by {judge} from SKILL.md, and asked of every answer with yes or no. Nothing verifies
+# it. You may change, add or remove criteria (3 to 7) before goals are made; `source` is what in the text each is from.
+"""
 OWN = """\
 # Nobody has asked natural questions of it yet: its figures are those of made ones. With thirty questions of your own
 # (docs/field.md), set `field = 30`; with as many validation goals, `calibration = 400`. With a larger stock model to
@@ -79,6 +85,8 @@ def texts(design: Design) -> Mapping[str, str]:
         found["wordings/test.toml"] = _wordings(design, "test", TEST_WORDINGS)
     if design.declared:
         found[KINDS] = design.declared.text
+    if design.rubric:
+        found[RUBRIC] = _rubric(design.rubric, design.judge)
     if not set(design.brought).isdisjoint(design.tools):
         found |= tool_files(design.lender)
     if design.lender and not design.workspaces:
@@ -89,6 +97,11 @@ def texts(design: Design) -> Mapping[str, str]:
         found["baseline.py"] = DECLARED_BASELINE
     found |= {PROPOSED: _lines(design.proposed)} if design.proposed else {}
     return found | ({soft.FILE: _lines(design.soft)} if design.soft else {})
+
+
+def _rubric(rubric: Judged, judge: str) -> str:
+    criteria = (f"\n[[criterion]]\n{tomltext.table(one.model_dump())}" for one in rubric.criteria)
+    return RUBRIC_HEAD.format(judge=judge) + "".join(criteria)
 
 
 def _goals(design: Design) -> str:
@@ -127,8 +140,13 @@ def _baseline(lent: str) -> str:
 def _sources(design: Design) -> str:
     if not design.workspaces:
         return (lender(design.lender) / "sources.toml").read_text(encoding="utf-8")
-    return "# The folders that were named, as they were then: each is copied, and its hash pinned.\n" + "".join(
-        map(_source, design.workspaces)
+    made = "# Those with `made_by` were made by that model, and are nobody's files.\n"
+    return "".join(
+        [
+            "# The folders that were named, as they were then: each is copied, and its hash pinned.\n",
+            made if any(one.made_by for one in design.workspaces) else "",
+            *map(_source, design.workspaces),
+        ]
     )
 
 

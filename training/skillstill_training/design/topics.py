@@ -25,9 +25,12 @@ Its text begins so:
 {body}
 
 Name what people would ask it about: {branches} branches that have little in common, and under each {leaves} topics that
-differ from one another. Keep to what can be looked up in a workspace and has one right answer; leave out advice.
+differ from one another. {scope}
 Reply in this form, with your own words for the dots:
 {{"branches": [{{"branch": "…", "topics": ["…", "…"]}}]}}"""
+
+CHECKED = "Keep to what can be looked up in a workspace and has one right answer; leave out advice."
+JUDGED = "Keep to what it can answer in a few lines after a look at the files of a workspace, without changing any."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The user's own folders as declared workspaces: named, pinned as they are now, each of them for one split."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from skillstill.errors import UsageError, WorkspaceError
@@ -13,17 +14,33 @@ from skillstill_training.workspaces import Source, pinned
 SHARE = 5  # every fifth folder is a test's, and another fifth are for validation
 
 
-def declared_sources(folders: Sequence[Path], steps: Sequence[str] = ()) -> tuple[Source, ...]:
-    """Return the first ones train, the last ones test. Raise UsageError and WorkspaceSourceError."""
-    roots = [_root(folder) for folder in folders]
+@dataclass(frozen=True, slots=True)
+class MadeFolders:
+    """Folders that a model has made, and which model that was."""
+
+    by: str
+    folders: tuple[Path, ...]
+
+
+NONE_MADE = MadeFolders("", ())
+
+
+def declared_sources(
+    folders: Sequence[Path], steps: Sequence[str] = (), made: MadeFolders = NONE_MADE
+) -> tuple[Source, ...]:
+    """Return the first ones train, the last ones test: what was made comes before what is somebody's own.
+
+    Raise UsageError and WorkspaceSourceError.
+    """
+    roots = [_root(folder) for folder in (*made.folders, *folders)]
     if twice := [root for root in roots if roots.count(root) > 1]:
         raise UsageError(f"{twice[0]} is named twice: no workspace can serve two splits")
     if len(roots) < len(SPLITS):
         raise UsageError(f"training, validation and test need a folder each: expected three or more, got {len(roots)}")
-    names = _names(roots)
+    makers = [made.by] * len(made.folders) + [""] * len(folders)
     return tuple(
-        pinned(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps)))
-        for name, root, split in zip(names, roots, _splits(len(roots)), strict=True)
+        pinned(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps), made_by=by))
+        for name, root, split, by in zip(_names(roots, makers), roots, _splits(len(roots)), makers, strict=True)
     )
 
 
@@ -40,6 +57,7 @@ def _splits(count: int) -> list[Split]:
     return [next(split for end, split in ends if at < end) for at in range(count)]
 
 
-def _names(roots: Sequence[Path]) -> list[str]:
-    plain = [slug(root.name)[:56] or "folder" for root in roots]
+def _names(roots: Sequence[Path], makers: Sequence[str]) -> list[str]:
+    named = [f"made-{root.name}" if by else root.name for root, by in zip(roots, makers, strict=True)]
+    plain = [slug(name)[:56] or "folder" for name in named]
     return [name if plain.count(name) == 1 else f"{name}-{at}" for at, name in enumerate(plain, 1)]

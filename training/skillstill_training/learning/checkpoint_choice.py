@@ -67,7 +67,8 @@ class Trials:
         families = families_by_name(skill_folder)
         held_out = {name for name, family in families.items() if family.held_out}
         trained = [goal for goal in run.frozen_goals() if goal.family not in held_out]
-        self.goals: Sequence[Goal] = Subset.select(trained, held_out, EvaluationConfig(calibration=episodes)).validation
+        chosen = Subset.select(trained, held_out, EvaluationConfig(calibration=episodes)).validation
+        self.goals: Sequence[Goal] = [goal for goal in chosen if not goal.is_judged]
         self.roots = workspace_roots(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout, self.executor = Layout.of(base), executor
         skill = load_skill(skill_folder)
@@ -115,4 +116,6 @@ class Trials:
 
 
 def _choice(checkpoint: Path, outcomes: Sequence[Outcome]) -> CheckpointTrial:
-    return CheckpointTrial(checkpoint, sum(one.passed for one in outcomes), success_interval(outcomes).value)
+    """Return what that comes to; of no goals nothing, so that the last checkpoint is the best."""
+    success = success_interval(outcomes).value if outcomes else 0.0
+    return CheckpointTrial(checkpoint, sum(one.passed for one in outcomes), success)

@@ -66,6 +66,11 @@ class RunFolder:
         return self.path / "2-practice.jsonl"
 
     @property
+    def judges(self) -> Path:
+        """Return a line for each judge of a rubric that has refused what was spoiled."""
+        return self.path / "judges.jsonl"
+
+    @property
     def dataset(self) -> Path:
         return self.path / "3-dataset.jsonl"
 

@@ -244,6 +244,7 @@ class Scorecard(Frozen):
 
     contract    the serving hash at that time; earlier ones have none, and are told but no longer published
     field       the field test; None: there was none
+    made        test workspaces that a model has made: figures in them are none of anybody's real files
     """
 
     skill: str
@@ -260,6 +261,7 @@ class Scorecard(Frozen):
     calibration: Calibration | None = None
     causes: tuple[Cause, ...]
     field: FieldResult | None = None
+    made: int = 0
     gates: tuple[Gate, ...] = ()
     verdict: Verdict | None = None
 

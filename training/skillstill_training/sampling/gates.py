@@ -53,6 +53,16 @@ def check_prompts(goals: Sequence[Goal]) -> None:
     _refuse(list(_prompts(goals)))
 
 
+def check_judged(goals: Sequence[Goal]) -> None:
+    """Raise GateError if some answers are verified and others merely judged: no figure would be of one kind."""
+    judged = sum(goal.is_judged for goal in goals)
+    if 0 < judged < len(goals):
+        raise GateError(
+            f"a rubric judges {judged} of the {len(goals)} goals, and programs check the others: such figures do not "
+            "mix, so make two skills of it"
+        )
+
+
 def _refuse(leaks: Sequence[str]) -> None:
     if leaks:
         raise GateError(f"{len(leaks)} leaks from test to training; the first: {leaks[0]}")

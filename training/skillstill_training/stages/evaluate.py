@@ -14,7 +14,7 @@ from pathlib import Path
 from anyio import to_thread
 from pydantic import ValidationError
 from skillstill.contract import serving_hash
-from skillstill.errors import StageError
+from skillstill.errors import GateError, StageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import load_skill
@@ -45,7 +45,7 @@ from skillstill_training.run.recipe import EvaluationConfig
 from skillstill_training.run.scorecard import ARMS, ArmName, FieldArmName, FieldResult, Outcome, Scorecard, Trained
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_text
-from skillstill_training.workspaces import workspace_roots
+from skillstill_training.workspaces import load_sources, workspace_roots
 
 Arms = Mapping[ArmName, Arm]
 OURS: tuple[FieldArmName, ...] = ("ours",)
@@ -111,7 +111,8 @@ async def evaluate(
     log_look(run, tuple(arms), adapter)
     outcomes = {name: await ask(arm, "test", subset.for_arm(name)) for name, arm in arms.items()}
     scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)
-    scorecard = scorecard.model_copy(update={"machine": scorecard.machine + options.executor.label})
+    made = sum(bool(one.made_by) for one in load_sources(skill_folder) if one.split == "test")
+    scorecard = scorecard.model_copy(update={"machine": scorecard.machine + options.executor.label, "made": made})
     if plan.field and has_field_questions(skill_folder, "test"):
         field = await _test_in_field(skill_folder, run, scorecard, options, factory.models)
         scorecard = scorecard.model_copy(update={"field": field})
@@ -149,7 +150,12 @@ async def _test_in_field(
 
 
 def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
-    """Raise GateError if there are too few validation goals to calibrate a confidence, before any arm runs."""
+    """Raise GateError if there are too few validation goals to calibrate a confidence, before any arm runs.
+
+    Raise it too if a rubric judges them: a figure would be called verified that is not.
+    """
+    if any(goal.is_judged for goal in goals):
+        raise GateError("a rubric judges these goals, and no program can: there is nothing to verify")
     check_validation_count(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 

@@ -10,7 +10,7 @@ from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import Recipe, load_recipe
-from skillstill_training.sampling.gates import check_prompts, check_shares
+from skillstill_training.sampling.gates import check_judged, check_prompts, check_shares
 from skillstill_training.sampling.sampler import FamilyTally, OnProgress, Sampler
 from skillstill_training.sampling.setup import OnWorkspace, build_sampling, ignore
 from skillstill_training.util.jsonl import write_lines
@@ -54,6 +54,7 @@ async def make_goals(
     write_lines(run.goals, goals)  # before the gates: whoever is refused can look at what was made
     write_page(run)
     check_prompts(goals)
+    check_judged(goals)
     for split in SPLITS:
         check_shares([goal for goal in goals if goal.split == split], families, recipe.goals.shares, split)
     run.freeze(skill_folder)

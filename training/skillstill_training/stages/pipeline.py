@@ -20,6 +20,7 @@ from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 
 from skillstill_training.authoring.families import is_askable
+from skillstill_training.authoring.rubric import is_judged
 from skillstill_training.evaluation.comparisons import Comparisons, check_arms, resolve_comparisons
 from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.executors.executor import IN_PROCESS, Executor
@@ -38,6 +39,7 @@ from skillstill_training.stages.publish import publish
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
 
 TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere
+JUDGED = "a rubric alone has judged what it learned from, and no figure of it is verified; the adapter is {adapter}"
 Tell = Callable[[int, int, str], None]  # how many are done, of how many, what else there is to say
 Teach = Callable[[RunFolder, Callable[[TraceProgress], None]], TraceProgress]  # who solves the training goals
 
@@ -91,13 +93,15 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     recipe, name = run.follow(load_recipe(skill_folder)), skill_folder.absolute().name
     base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
-    check_arms(skill_folder, recipe.evaluate.arms, comparisons)
+    if not (judged := is_judged(skill_folder)):  # nobody is compared with: nothing could be verified
+        check_arms(skill_folder, recipe.evaluate.arms, comparisons)
     plan = limit_minutes(recipe.train.going_on(order.start) if order.start else recipe.train, order.minutes)
     check_shares(plan.batch, order.processes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
     stage("goals", _ensure_goals(run).exists(), lambda tell: _make_goals(skill_folder, run, recipe, order, tell))
-    check_validation(run.frozen_goals(), recipe.evaluate)
+    if not judged:
+        check_validation(run.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
         _fresh(run.traces, run.goals, plans_file(skill_folder, "train")),
@@ -116,6 +120,8 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     proof = proof_of(run)
     if not proof.gate.passed:  # measuring it would take an hour and change nothing
         return PipelineResult("parity failed", why=proof.gate.told)
+    if judged:
+        return PipelineResult("not verifiable", why=JUDGED.format(adapter=run.exported))
     with screen.stage("evaluate") as tell:
         measured = measure(skill_folder, run, base, comparisons, tell, offline=order.offline, executor=order.executor)
     others = order.gates(run, measured)

@@ -4,10 +4,11 @@ from skillstill_training.teachers.teacher import (
     FIELD,
     RECORDED,
     ConstructedTeacher,
+    CriterionVerdict,
     Sample,
     Teacher,
     TraceRow,
     Verified,
 )
 
-__all__ = ["FIELD", "RECORDED", "ConstructedTeacher", "Sample", "Teacher", "TraceRow", "Verified"]
+__all__ = ["FIELD", "RECORDED", "ConstructedTeacher", "CriterionVerdict", "Sample", "Teacher", "TraceRow", "Verified"]

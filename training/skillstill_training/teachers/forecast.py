@@ -27,15 +27,19 @@ class Forecast(Frozen):
 
     @classmethod
     def of(cls, entries: Sequence[LedgerEntry], goals: int, attempts: int) -> Self:
-        """Tell it from a teacher's lines of the ledger; attempts that it did not answer at all tell nothing."""
-        seen = [entry for entry in entries if entry.requests]
-        tokens = sum(entry.prompt + entry.completion for entry in seen)
-        costs = [entry.usd for entry in seen if entry.usd is not None]
+        """Tell it from a teacher's lines of the ledger; attempts that it did not answer at all tell nothing.
+
+        What it judged is a part of what its attempts took.
+        """
+        used = [entry for entry in entries if entry.requests]
+        seen = [entry for entry in used if entry.purpose != "judge"]
+        tokens = sum(entry.prompt + entry.completion for entry in used)
+        costs = [entry.usd for entry in used if entry.usd is not None]
         return cls(
             goals=goals,
             attempts=attempts,
             tokens=round(attempts * tokens / max(1, len(seen))),
-            usd=round(attempts * sum(costs) / len(costs), 4) if costs else None,
+            usd=round(attempts * sum(costs) / max(1, len(seen)), 4) if costs else None,
             seen=len(seen),
         )
 

@@ -13,7 +13,7 @@ from skillstill.types import Frozen, Usage
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 
 MILLION = 1_000_000
-Purpose = Literal["probe", "traces", "recorded"]
+Purpose = Literal["probe", "traces", "recorded", "judge", "workspaces"]
 
 
 class Price(Frozen):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from skillstill.errors import TeacherError
+from skillstill.errors import BudgetSpent, TeacherError
 from skillstill.models.remote import GREEDY, Sampling
 from skillstill.run.loop import ANSWER_CHARACTERS
 from skillstill.skills.skill import Limits, Skill
@@ -19,12 +19,13 @@ from skillstill.types import Trace, Usage
 
 from skillstill_training import episode
 from skillstill_training.authoring.attempt import Attempt
-from skillstill_training.authoring.checks import judge
+from skillstill_training.authoring.checks import Judged, judge
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.episode import EpisodeTask
 from skillstill_training.teachers.large_models import LargeModel, Priced
 from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose, sum_usage
 from skillstill_training.teachers.retries import RetryingModel, RetryPolicy
+from skillstill_training.teachers.rubric import RubricJudge, rubric_reason
 from skillstill_training.teachers.teacher import TraceRow
 
 FAILURES = 20  # in a row: an outage, in which each further goal would only wait
@@ -78,10 +79,32 @@ class ModelTeacher:
         row = await self.run(goal, root, sample, purpose)
         if row.trace is None or row.transient:
             return row
+        if isinstance(goal.check, Judged):
+            return await self._judged(row, row.trace, goal.check)
         judgement = judge(goal.check, attempt := Attempt.of_trace(row.trace))
         why = "" if judgement.passed else escalation_reason(row.trace, attempt) or judgement.why
         why = why or unfit_reason(row.trace)
         return row.model_copy(update={"kept": not why, "reason": why, "verified": "none" if why else "check"})
+
+    @property
+    def judge(self) -> RubricJudge:
+        """Return itself as the judge of a rubric."""
+        return RubricJudge(self.model, self.ledger, self.retries)
+
+    async def _judged(self, row: TraceRow, trace: Trace, rubric: Judged) -> TraceRow:
+        """Return the row as the rubric has it. What is unfit without it is not judged."""
+        if why := escalation_reason(trace, Attempt.of_trace(trace)) or unfit_reason(trace):
+            return row.model_copy(update={"reason": why})
+        try:
+            verdicts = await self.judge.judge(rubric, trace)
+        except BudgetSpent:
+            raise
+        except TeacherError as error:  # as if it had not been reached: the goal is solved again
+            self._count_failure(str(error))
+            return row.model_copy(update={"reason": str(error), "transient": True})
+        why = rubric_reason(verdicts)
+        fields = {"kept": not why, "reason": why, "verified": "none" if why else "judged", "judged": verdicts}
+        return row.model_copy(update=fields)
 
     async def run(self, task: EpisodeTask, root: Path, sample: int, purpose: Purpose) -> TraceRow:
         """Run one sample without judging it. Raises BudgetSpent and TeacherError."""

@@ -30,6 +30,7 @@ class TeacherScore(Frozen):
 
     least       the success that is asked of a teacher
     unreached   goals for which the model failed; they are left out of the share
+    judged      a rubric's judge has said so: nothing was verified
     """
 
     model: str
@@ -41,6 +42,7 @@ class TeacherScore(Frozen):
     least: float
     reasons: tuple[tuple[str, int], ...] = ()
     unreached: int = 0
+    judged: bool = False
 
     @property
     def is_too_weak(self) -> bool:
@@ -48,7 +50,8 @@ class TeacherScore(Frozen):
 
     def __str__(self) -> str:
         share = f"{self.success:.2f} (95 % interval {self.low:.2f} to {self.high:.2f})"
-        return f"{self.model} solved {self.solved} of {self.goals} goals, {share}"
+        solved = f"{self.model} solved {self.solved} of {self.goals} goals, {share}"
+        return f"{solved}, as a rubric's judge has it: not verified" if self.judged else solved
 
     def check(self) -> None:
         """Raise TeacherError if the teacher is too weak."""
@@ -75,7 +78,7 @@ async def probe(
     `TeacherScore.check`.
     """
     chosen = interleave_families(goals, count)
-    rows = {row.goal: row for row in _earlier_rows(teacher, file)}
+    rows = {row.goal: row for row in measured_rows(teacher, file)}
     with Appender(file) as kept:
 
         async def work(goal: Goal) -> None:
@@ -84,7 +87,8 @@ async def probe(
             on_row(row)
 
         await each([goal for goal in chosen if goal.id not in rows], work, at_once)
-    return _score(teacher, [rows[goal.id] for goal in chosen], least)
+    judged = any(goal.is_judged for goal in chosen)
+    return _score(teacher, [rows[goal.id] for goal in chosen], least, judged=judged)
 
 
 def probe_file(folder: Path, teacher: ModelTeacher) -> Path:
@@ -92,7 +96,7 @@ def probe_file(folder: Path, teacher: ModelTeacher) -> Path:
     return folder / f"probe.{teacher.name}.jsonl"
 
 
-def _earlier_rows(teacher: ModelTeacher, file: Path) -> Sequence[TraceRow]:
+def measured_rows(teacher: ModelTeacher, file: Path) -> Sequence[TraceRow]:
     """Return the rows of this teacher.
 
     The file name is not unique: two long model names, or models of two servers, may share it. So the label is compared
@@ -104,7 +108,7 @@ def _earlier_rows(teacher: ModelTeacher, file: Path) -> Sequence[TraceRow]:
     return [row for row in rows if row.trace and row.trace.model == teacher.label]
 
 
-def _score(teacher: ModelTeacher, rows: Sequence[TraceRow], least: float) -> TeacherScore:
+def _score(teacher: ModelTeacher, rows: Sequence[TraceRow], least: float, *, judged: bool) -> TeacherScore:
     measured = [row for row in rows if not row.transient]
     if not measured:
         why = rows[0].reason if rows else "there are no goals"
@@ -121,6 +125,7 @@ def _score(teacher: ModelTeacher, rows: Sequence[TraceRow], least: float) -> Tea
         least=least,
         reasons=tuple(Counter(row.reason for row in measured if not row.kept).most_common(REASONS)),
         unreached=len(rows) - len(measured),
+        judged=judged,
     )
 
 

@@ -15,16 +15,25 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.episode import execute, oracle_context
 from skillstill_training.run.recipe import OracleConfig
 
-Verified = Literal["check", "agreement", "none"]
+Verified = Literal["check", "agreement", "judged", "none"]
 RECORDED = "recorded"  # the family of all recorded goals
 FIELD = "field"  # the family of all field questions
+
+
+class CriterionVerdict(Frozen):
+    """What a judge says of one criterion of a rubric: whether it holds, and the words of the attempt that show it."""
+
+    asks: str
+    holds: bool
+    evidence: str = ""
 
 
 class TraceRow(Frozen):
     """One attempt of a teacher at a goal.
 
     reason      why the trace is not kept, else empty
-    verified    by the goal's own check, or by the agreement of two attempts if it has no check
+    verified    by the goal's own check; by the agreement of two attempts, if it has none; or merely judged by a rubric
+    judged      what the judge said of each criterion
     transient   the teacher could not be reached; the goal is solved again when the stage continues
     trace       None if the run did not start
     """
@@ -35,6 +44,7 @@ class TraceRow(Frozen):
     kept: bool
     reason: str = ""
     verified: Verified = "none"
+    judged: tuple[CriterionVerdict, ...] = ()
     transient: bool = False
     detours: Mapping[str, int] = {}
     trace: Trace | None = None

@@ -114,7 +114,8 @@ def _intact(home: Path) -> bool:
 
 def _key(source: Source, skill_folder: Path) -> str:
     """Return a hash of all that the tree depends on: its declaration, our version, the skill's own steps."""
-    fields = source.model_dump(mode="json", exclude={"name", "split", "first_uploaded", "licence", "variants"})
+    notes = {"name", "split", "first_uploaded", "licence", "made_by", "variants"}
+    fields = source.model_dump(mode="json", exclude=notes)
     for name in ("root", "keep_history"):  # so that trees which were made before there was one are found
         if not fields[name]:
             del fields[name]

@@ -42,6 +42,7 @@ class Source(Frozen):
     for generated workspaces that of the tree as the steps leave it. `root` is the folder of the source that becomes the
     workspace, after `keep`. `licence` is that of the source, as an SPDX expression if it has
     one. `keep_history` puts the commits that led to a commit, or to what is checked out in a folder, into `.git`.
+    `made_by` names the model that made it, if one did: what is measured in it is not measured in somebody's files.
     `variants` stands for as many workspaces, NAME-1, NAME-2, …, whose steps draw by `seed`, `seed` + 1, …
     """
 
@@ -51,6 +52,7 @@ class Source(Frozen):
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     first_uploaded: date | None = None
     licence: str = ""
+    made_by: str = ""
     keep: tuple[str, ...] = ()
     root: str = Field(default="", pattern=r"^([^/]+(/[^/]+)*)?$")
     keep_history: bool = False

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pydantic import Field
 
 from skillstill.library.assessing.cover import NO_ARCHETYPE, Archetype, Cover, cover, nearest_archetype
+from skillstill.library.assessing.judgeable import is_judgeable
 from skillstill.library.assessing.prediction import PredictedCheck, predict
 from skillstill.library.assessing.sheet import Sheet, SheetLine, sheet
 from skillstill.library.assessing.signals import SeenSignal, Side, seen_signals
@@ -84,7 +85,7 @@ def assess(definition: Definition) -> Assessment:
         missing=tuple(_missing(definition, verdict, tools, found)),
         tools=tools,
         archetype=archetype,
-        check=predict(verdict, archetype, tools),
+        check=predict(verdict, archetype, tools, is_judgeable=is_judgeable(page, tools)),
         scores=scores,
     )
 

@@ -95,6 +95,11 @@ class Cover(Frozen):
         """Return whether what ours do not do is to execute something or to change files: programs always do."""
         return bool(self.uncovered) and (not self.declared or any(_named(tool) in ACTING for tool in self.uncovered))
 
+    @property
+    def only_looks(self) -> bool:
+        """Return whether nothing that it uses, ours or not, executes or changes something: programs always do."""
+        return not self.used if not self.declared else not any(_named(tool) in ACTING for tool in self.used)
+
 
 def _named(tool: str) -> str:
     """Return its name without what is allowed of it."""

@@ -13,9 +13,10 @@ from skillstill.types import Frozen
 # program     the programs of the skill of ours that it resembles, in that skill's workspaces
 # kinds       queries over the user's own folders, as soon as the user declares them in a kinds.toml
 # agreement   what a teacher proposes about the user's own folders, and solves again in independent attempts
+# rubric      nothing verifies: a teacher draws criteria from the skill's text, and judges each answer by them
 # none        `distil` refuses it, unless its user declares kinds all the same
-CheckedBy = Literal["program", "kinds", "agreement", "none"]
-CHECKS: tuple[CheckedBy, ...] = ("program", "kinds", "agreement", "none")
+CheckedBy = Literal["program", "kinds", "agreement", "rubric", "none"]
+CHECKS: tuple[CheckedBy, ...] = ("program", "kinds", "agreement", "rubric", "none")
 Lack = Literal["execution", "tools", "service", "judgement", "form"]
 WHY_NONE: Mapping[Verdict, Lack] = {
     "needs a remote service": "service",
@@ -58,16 +59,20 @@ class PredictedCheck(Frozen):
                 return f"programs of our own {self.lender}"
             case "kinds":
                 return "a program, if you declare kinds of questions about your folders (kinds.toml)"
+            case "rubric":
+                return "a teacher's judgement by a rubric of its text, about your folders (--teacher): not verified"
             case _:
                 return "agreement of a teacher's attempts about your folders (--teacher)"
 
 
-def predict(verdict: Verdict, archetype: Archetype, tools: Cover) -> PredictedCheck:
+def predict(verdict: Verdict, archetype: Archetype, tools: Cover, *, is_judgeable: bool = False) -> PredictedCheck:
     """Return the check for a definition with that verdict, which resembles that skill of ours.
 
     A query gives what can be known beforehand. Of a result that can only be checked in part, a teacher has to find what
-    can be asked.
+    can be asked. A text that no program can check may still say what a good one is: then it `is_judgeable`.
     """
+    if verdict == "not verifiable" and is_judgeable:
+        return PredictedCheck(by="rubric", lacks=_lack(tools))
     if verdict not in FIT:
         return PredictedCheck(by="none", lacks=WHY_NONE[verdict])
     lacks = _lack(tools)

@@ -47,7 +47,7 @@ def _goal_card(goal: Goal, traces: list[Card]) -> Card:
 
 
 def _trace_card(row: TraceRow, width: int) -> Card:
-    kept = row.model_dump(include={"sample", "teacher", "kept", "reason", "verified", "detours"})
+    kept = row.model_dump(include={"sample", "teacher", "kept", "reason", "verified", "detours", "judged"})
     return {
         **kept,
         "kind": "" if row.kept else kind_of(row.reason),

@@ -7,7 +7,17 @@ from typing import assert_never
 
 from skillstill.types import Span
 
-from skillstill_training.authoring.checks import Absent, Check, Declined, Locations, Members, Quoted, Rows, Value
+from skillstill_training.authoring.checks import (
+    Absent,
+    Check,
+    Declined,
+    Judged,
+    Locations,
+    Members,
+    Quoted,
+    Rows,
+    Value,
+)
 
 MANY = 24  # items or rows that are listed
 
@@ -39,6 +49,9 @@ def describe_gold(check: Check) -> Gold:
             return Gold("it is not there", note="and the answer cites the searches that found nothing")
         case Declined():
             return Gold("handed back", note="the tools cannot do this")
+        case Judged():
+            asked = tuple(one.asks for one in check.criteria)
+            return Gold("judged by a teacher, not verified", _few(asked), note="and each of them has to hold")
         case _:
             assert_never(check)
 

@@ -4,6 +4,7 @@
 const PAGE = 100;         // cards that a family shows at first, and more at a time
 const FEW = 60;           // matches that are all shown at once, each family open
 const LINES = 12;         // of a result, before it is cut until asked for
+const VERIFIED = { none: "not verified", agreement: "verified by agreement", judged: "judged by a rubric, not verified" };
 const goals = JSON.parse(document.getElementById("data").textContent);
 const form = document.getElementById("filters");
 const found = document.getElementById("found");
@@ -75,7 +76,7 @@ function about(data) {
   const by = data.sample ? `${data.teacher}, attempt ${data.sample + 1}` : data.teacher;
   const parts = [data.reason, `by ${by}`];
   if (data.steps) parts.push(many(data.calls, "call"));
-  if (data.kept && data.verified !== "check") parts.push(data.verified === "none" ? "not verified" : `verified by ${data.verified}`);
+  if (data.kept && data.verified !== "check") parts.push(VERIFIED[data.verified]);
   if (data.tokens) parts.push(many(data.tokens, "token"));
   return [...parts.filter(Boolean), ...detours(data)].join(" · ");
 }
@@ -117,6 +118,7 @@ function whole(text, lines) {
 function final(data) {
   const list = el("dl", "final", el("dt", "", data.status), el("dd", "say", data.answer));
   if (data.evidence.length) list.append(el("dt", "", "evidence"), el("dd", "", ...data.evidence.map((place) => el("code", "", place))));
+  for (const one of data.judged) list.append(el("dt", "", one.holds ? "judged: yes" : "judged: no"), el("dd", "", `${one.asks} `, el("code", "", one.evidence)));
   return list;
 }
 
