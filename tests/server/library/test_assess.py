@@ -325,10 +325,11 @@ def test_the_check_that_distilling_would_use_is_predicted_with_what_stays_out(
     [
         ("Read, Grep, Glob", "Read, Write"),
         ("Reads the README", "Rewrites and publishes the README"),
+        ("Reads the README of a project as a newcomer would, and advises its authors", "Patterns of README files"),
         ("- Never praise", "- Some praise"),
         ("the README of a project", "the mood of a person"),
     ],
-    ids=["a tool acts", "an act is promised", "too few demands", "no files"],
+    ids=["a tool acts", "an act is promised", "no look is promised", "too few demands", "no files"],
 )
 def test_a_rubric_needs_a_skill_that_only_looks_at_files_and_says_what_a_good_answer_is(
     old: str, new: str, tmp_path: Path

@@ -163,10 +163,12 @@ def test_what_a_judge_quotes_has_to_stand_in_the_attempt_and_say_something(
 
 
 def test_too_few_criteria_from_the_text_are_no_rubric(designed: Designed, mind: Mind) -> None:
-    mind.criteria = [*CRITERIA[:2], INVENTED, {"asks": "short"}]
+    marks = {"asks": "Does it hold anything at all?", "source": "--- --- ---"}
+    mind.criteria = [*CRITERIA[:2], INVENTED, marks, {"asks": "short"}]
     code, err, _ = designed()
     assert (code, "no rubric: 2 criteria are drawn from the text, and 3 are needed" in err) == (1, True)
-    assert "'Is it polite to everybody?': its source is not in the text" in err
+    for asks in ("Is it polite to everybody?", "Does it hold anything at all?"):
+        assert f"'{asks}': its source is not in the text" in err
 
 
 def test_without_a_teacher_such_a_skill_is_refused_and_told_what_could_judge_it(design: Run, tmp_path: Path) -> None:

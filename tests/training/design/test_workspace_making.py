@@ -9,7 +9,7 @@ import pytest
 from skillstill import cli
 from skillstill.errors import UsageError
 from skillstill_training.cli.release_output import paragraph
-from skillstill_training.design.workspaces import NONE_MADE, MadeFolders, declared_sources
+from skillstill_training.design.workspaces import MadeFolder, declared_sources
 from skillstill_training.teachers.ledger import LedgerEntry
 from skillstill_training.util.jsonl import read_lines
 
@@ -88,11 +88,21 @@ def test_they_are_pinned_and_marked_and_their_figures_are_not_called_real(made: 
     code, err, _ = made(*(said for team in TEAMS for said in makes(team)), turn("I have no question."))
     assert (code, "calibrated on at least 100 validation goals, here are 30" in err) == (1, True), err
     sources = tomllib.loads((tmp_path / "skills" / "ports" / "sources.toml").read_text(encoding="utf-8"))["workspace"]
-    assert [(one["name"], one["split"], one["made_by"].partition(":")[0]) for one in sources] == [
-        ("made-1", "train", "endpoint"), ("made-2", "validation", "endpoint"), ("made-3", "test", "endpoint"),
+    assert [(one["name"], one["split"], one["made_by"]) for one in sources] == [
+        ("made-1", "train", "model-big"), ("made-2", "validation", "model-big"), ("made-3", "test", "model-big"),
     ]  # fmt: skip
     assert len({one["sha256"] for one in sources}) == 3
     assert "not figures of real files" in (tmp_path / "skills" / "ports" / "design.md").read_text(encoding="utf-8")
+
+
+def test_what_another_teacher_goes_on_with_stays_the_work_of_the_first(
+    made: Made, server: OpenAiServer, tmp_path: Path
+) -> None:
+    made(*makes("red"), arguments=("--budget", "100"))
+    said = (*makes("green"), *makes("blue"), turn("I have no question."))
+    made(*said, arguments=("--teacher", f"{server.url}#other"))
+    sources = tomllib.loads((tmp_path / "skills" / "ports" / "sources.toml").read_text(encoding="utf-8"))["workspace"]
+    assert [one["made_by"] for one in sources] == ["model-big", "model-other", "model-other"]
 
 
 def test_a_verdict_says_how_much_of_the_test_was_made() -> None:
@@ -103,9 +113,9 @@ def test_a_verdict_says_how_much_of_the_test_was_made() -> None:
 
 def test_own_folders_come_last_so_that_the_test_is_real(tmp_path: Path) -> None:
     own = [write(tmp_path / name, {"a.txt": f"{name}\n"}) for name in ("one", "two")]
-    there = MadeFolders("big", (write(tmp_path / "made" / "1", {"a.txt": "made\n"}),))
+    there = [MadeFolder(write(tmp_path / "made" / "1", {"a.txt": "made\n"}), "big")]
     assert [(one.name, one.split, one.made_by) for one in declared_sources(own, made=there)] == [
         ("made-1", "train", "big"), ("one", "validation", ""), ("two", "test", ""),
     ]  # fmt: skip
     with pytest.raises(UsageError, match="three or more, got 2"):
-        declared_sources(own, made=NONE_MADE)
+        declared_sources(own)

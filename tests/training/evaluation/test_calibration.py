@@ -1,12 +1,19 @@
 """From validation outcomes to a confidence, and what it is worth on a test."""
 
 import math
+from dataclasses import replace
 from random import Random
 
 import pytest
 from skillstill.errors import GateError
 from skillstill.skills.calibration import FEATURES
-from skillstill_training.evaluation.calibration import GradedAnswer, calibrate, selective_metrics
+from skillstill_training.evaluation.calibration import (
+    GradedAnswer,
+    GradedField,
+    calibrate,
+    raised_for_field,
+    selective_metrics,
+)
 from skillstill_training.run.scorecard import Outcome
 
 
@@ -121,11 +128,12 @@ def test_answers_of_a_model_that_tells_nothing_are_never_sure() -> None:
     assert (found.threshold, found.coverage) == (1, 0)
 
 
-def graded(found: list[Outcome], names: str) -> list[GradedAnswer]:
-    return [GradedAnswer(f"{names}/{at}", one.features, one.passed) for at, one in enumerate(found)]
+def graded(found: list[Outcome], names: str) -> GradedField:
+    answers = [GradedAnswer(f"{names}/{at}", one.features, one.passed, not one.passed) for at, one in enumerate(found)]
+    return GradedField(len(found), answers)
 
 
-def test_the_threshold_is_where_answers_to_field_questions_are_right() -> None:
+def test_the_threshold_rises_to_where_few_field_questions_are_answered_wrongly_without_a_warning() -> None:
     """Of what families ask nearly all is right, of what people ask half, and a model is as sure of both."""
     sure = [outcome(at, passed=True, features=(1.0,) * len(FEATURES)) for at in range(400)]
     unlike = [outcome(at, at % 2 == 0, (1.0,) * len(FEATURES)) for at in range(200)]
@@ -134,3 +142,19 @@ def test_the_threshold_is_where_answers_to_field_questions_are_right() -> None:
     knowing = calibrate(answers(400, seed=1), graded(answers(400, seed=2), "field"))
     assert knowing.threshold < 1
     assert knowing.goals == 800
+
+
+def test_of_a_hundred_field_questions_three_may_be_answered_wrongly_without_a_warning() -> None:
+    calibration = calibrate(answers(400, seed=1))
+    found = graded(answers(300, seed=3), "field")
+    raised = raised_for_field(calibration, found)
+    unwarned = [one for one in found.answers if raised.confidence(one.features) >= raised.threshold]
+    assert raised.threshold >= calibration.threshold
+    assert sum(one.unwarned_wrong for one in unwarned) <= 9
+    assert raised_for_field(raised, found) == raised, "it is low enough for no fewer"
+
+
+def test_what_is_wrong_and_warned_of_anyway_raises_no_threshold() -> None:
+    calibration = calibrate(answers(400, seed=1))
+    warned = [replace(one, unwarned_wrong=False) for one in graded(answers(300, seed=3), "field").answers]
+    assert raised_for_field(calibration, GradedField(300, warned)) == calibration

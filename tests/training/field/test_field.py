@@ -41,7 +41,8 @@ def field_set(tmp_path: Path) -> FieldSet:
 
 async def asked(tmp_path: Path, models: ScriptedModels, arm: FieldArmName = "ours") -> FieldResult:
     chosen = FieldOptions(arms=(arm,))
-    return await ask_field(EXPLORE, Subject(BASE), field_set(tmp_path), tmp_path / "out", chosen, models=models)
+    subject, questions = Subject(BASE), field_set(tmp_path)
+    return (await ask_field(EXPLORE, subject, questions, tmp_path / "out", chosen, models=models)).result
 
 
 async def test_each_answer_is_judged_and_can_be_read(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import GateError, StageError
 from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills import releases
-from skillstill.skills.calibration import Calibration
+from skillstill.skills.calibration import FEATURES, Calibration
 from skillstill.skills.registry import Registry, read_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import write_atomically
+from skillstill_training.evaluation.calibration import GradedAnswer, GradedField
 from skillstill_training.evaluation.looks import log_look
 from skillstill_training.evaluation.verdicts import judge_scorecard
 from skillstill_training.run.base import HUBS
@@ -35,7 +36,7 @@ from skillstill_training.run.scorecard import (
     Selective,
     Trained,
 )
-from skillstill_training.stages.publish import publish, record_field, registry_of
+from skillstill_training.stages.publish import publish, raise_threshold, record_field, registry_of
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_lines
 
@@ -436,3 +437,19 @@ async def test_a_field_test_of_the_release_is_recorded_without_another_release(
     assert Scorecard.model_validate_json(card.read_text(encoding="utf-8")).field == again
     with pytest.raises(StageError, match="--split test"):
         record_field(settings, registry, again.model_copy(update={"split": "validation"}))
+
+
+async def test_the_threshold_of_a_release_rises_by_field_questions_and_nothing_else_changes(
+    settings: Path, evaluated: RunFolder
+) -> None:
+    registry = registry_of(settings)
+    publish(settings, evaluated, registry, PROOF)
+    before = read_registry(registry).entries[0]
+    assert before.calibration
+    wrong = [GradedAnswer(f"own/{at}", (9.0,) * len(FEATURES), right=False, unwarned_wrong=True) for at in range(100)]
+    raised = raise_threshold(registry, "settings", GradedField(100, wrong))
+    (entry,) = read_registry(registry).entries
+    assert raised.threshold == 1
+    assert entry == before.model_copy(update={"calibration": raised})
+    with pytest.raises(StageError, match="no release of other with a calibrated confidence"):
+        raise_threshold(registry, "other", GradedField(100, wrong))

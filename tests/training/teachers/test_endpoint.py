@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.errors import TeacherError
-from skillstill_training.authoring.checks import Absent
+from skillstill_training.authoring.checks import Absent, Criterion, Judged
 from skillstill_training.teachers.retries import RetryPolicy
 
 from tests.server.models.openai_server import Hangs, HangsUp, OpenAiServer, Said, Turn, turn
@@ -149,3 +149,16 @@ async def test_many_failures_in_a_row_end_the_stage(server: OpenAiServer, teache
         await made.solve(goal(number), toy)
     with pytest.raises(TeacherError, match=r"failed 3 times in a row, at last so: .* answered 500: out of memory"):
         await made.solve(goal(5), toy)
+
+
+async def test_a_judge_that_fails_many_times_in_a_row_ends_the_stage_though_the_goals_are_solved(
+    server: OpenAiServer, teacher: Make, toy: Path
+) -> None:
+    asks = (f"Does the answer name its {thing}?" for thing in ("place", "class", "module"))
+    rubric = Judged(criteria=tuple(Criterion(asks=one, source="quote `path:line`") for one in asks))
+    made = teacher(failures=2, retries=RetryPolicy(tries=1))
+    server.says(*SOLVED, DOWN, *SOLVED, DOWN)
+    (row,) = await made.solve(goal(1, check=rubric), toy)
+    assert (row.kept, row.transient) == (False, True)
+    with pytest.raises(TeacherError, match="failed 2 times in a row"):
+        await made.solve(goal(2, check=rubric), toy)

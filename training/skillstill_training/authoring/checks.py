@@ -14,6 +14,7 @@ from skillstill_training.authoring.numbers import is_number, numbers_in, same_nu
 
 MAX_SENTENCES = 3  # of an answer that states one value, as skills ask for; more is a list to choose from
 MAX_EXTRA = 2  # numbers beside the right one that an answer may mention: a unit, a total
+LEAST_CRITERIA, MOST_CRITERIA = 3, 7  # of a rubric
 NEGATIVE = re.compile(
     r"\b(no|not|none|nothing|never|nobody|neither|without|zero|0|missing|absent)\b|n['\u2019]t\b", re.IGNORECASE
 )
@@ -220,7 +221,7 @@ class Judged(Frozen):
     """What no program can tell: a teacher judges it, criterion by criterion. Without one, no answer passes."""
 
     kind: Literal["rubric"] = "rubric"
-    criteria: tuple[Criterion, ...] = Field(min_length=3, max_length=7)
+    criteria: tuple[Criterion, ...] = Field(min_length=LEAST_CRITERIA, max_length=MOST_CRITERIA)
 
     def judge(self, attempt: Attempt) -> Judgement:
         return failed("no program can tell whether it holds its rubric")

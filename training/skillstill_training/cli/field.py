@@ -42,6 +42,10 @@ def field(
     record: Annotated[
         bool, typer.Option("--record", help="Write the figures into the release's scorecard and the registry.")
     ] = False,
+    calibrate: Annotated[
+        bool,
+        typer.Option("--calibrate", help="Raise the release's threshold until few validation answers mislead."),
+    ] = False,
     freeze: Annotated[bool, typer.Option("--freeze", help="Only write the hash of the test questions.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, max=256, help="Threads of a model.")] = None,
     ray: Ray = "",
@@ -58,10 +62,12 @@ def field(
     from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.field.measure import FieldOptions
     from skillstill_training.field.question import freeze_questions
+    from skillstill_training.field.score import graded_field
     from skillstill_training.stages.field import ask_field
-    from skillstill_training.stages.publish import record_field, registry_of
+    from skillstill_training.stages.publish import raise_threshold, record_field, registry_of
 
     folder = skill_folder(skill)
+    _check_calibration(calibrate, run, split, arms)
     if freeze:
         field_output.print_frozen(freeze_questions(folder), folder)
         return 0
@@ -83,11 +89,24 @@ def field(
     with executor_at(ray) as executor, field_output.field_progress() as on_progress:
         options = replace(options, executor=executor)
         asked = anyio.run(_questions, folder, options, questions, workspace)
-        result = anyio.run(lambda: ask_field(folder, subject, asked, results, options, on_progress=on_progress))
+        test = anyio.run(lambda: ask_field(folder, subject, asked, results, options, on_progress=on_progress))
     if record:
-        record_field(folder, registry_of(folder), result)
-    field_output.print_field(result, results, as_json=json)
+        record_field(folder, registry_of(folder), test.result)
+    field_output.print_field(test.result, results, as_json=json)
+    if calibrate:
+        raised = raise_threshold(registry_of(folder), test.result.skill, graded_field(test.judged["ours"]))
+        field_output.print_threshold(raised.threshold)
     return 0
+
+
+def _check_calibration(calibrate: bool, run: Path | None, split: str, arms: str) -> None:
+    """Raise UsageError if a threshold is to come of what it is tested on, or of another adapter's answers."""
+    from skillstill.errors import UsageError
+
+    if calibrate and (run or split != "validation" or "ours" not in arms_named(arms)):
+        raise UsageError(
+            "--calibrate asks the registered release the validation questions: leave out --run and --split"
+        )
 
 
 async def _questions(folder: Path, options: "FieldOptions", file: Path | None, workspace: Path | None) -> "FieldSet":

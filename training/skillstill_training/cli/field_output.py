@@ -61,6 +61,11 @@ def print_field(result: FieldResult, results: Path, *, as_json: bool) -> None:
     _out.print(Text(f"{results / f'{result.split}.html'}  (to read)"))
 
 
+def print_threshold(threshold: float) -> None:
+    told = "an answer is never sure" if threshold >= 1 else f"an answer is sure from a confidence of {threshold:.3f} on"
+    _err.print(Text(f"{told}: so few of these questions are answered wrongly without a warning"))
+
+
 def print_frozen(frozen: str, folder: Path) -> None:
     _out.print(Text(f"{folder / 'field'}: the test questions are frozen as {frozen[:12]}"))
 

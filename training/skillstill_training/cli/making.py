@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from skillstill.library.definition import Definition
 
-    from skillstill_training.design.workspaces import MadeFolders
+    from skillstill_training.design.workspaces import MadeFolder
 
 MadeWorkspaces = Annotated[
     int, typer.Option("--make-workspaces", min=0, max=100, help="Folders that the teacher makes in the sandbox.")
@@ -17,7 +17,7 @@ MadeWorkspaces = Annotated[
 
 def made_folders(
     definition: "Definition", count: int, place: Path, teacher: str, price: str, budget: str, *, yes: bool
-) -> "MadeFolders":
+) -> "tuple[MadeFolder, ...]":
     """Return so many folders beside the skill's, made before or now.
 
     Raise UsageError without a model, BudgetSpent and TeacherError.
@@ -29,12 +29,11 @@ def made_folders(
     from skillstill_training.cli.teachers import large_model
     from skillstill_training.design.draft import nearest_base
     from skillstill_training.design.workspace_making import make_workspaces
-    from skillstill_training.design.workspaces import NONE_MADE
     from skillstill_training.teachers.forecast import FIRST
     from skillstill_training.teachers.ledger import Budget, Ledger, Price
 
     if not count:
-        return NONE_MADE
+        return ()
     if teacher == "constructed":
         raise UsageError("--make-workspaces needs a model that makes them: name it with --teacher")
     model, parsed = large_model(teacher), Price.parse(price) if price else None

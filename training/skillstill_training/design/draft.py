@@ -21,7 +21,7 @@ from skillstill_training.design.declared import Declared
 from skillstill_training.design.family_choice import ChosenFamily, choose
 from skillstill_training.design.servers import mapped_servers
 from skillstill_training.design.soft import Soft
-from skillstill_training.design.workspaces import NONE_MADE, MadeFolders, declared_sources
+from skillstill_training.design.workspaces import MadeFolder, declared_sources
 from skillstill_training.workspaces import Source
 
 LOOKING = ("list", "find", "search", "read")  # for a skill that resembles none of ours and names no tool
@@ -103,7 +103,7 @@ def draft_design(
     folders: Sequence[Path] = (),
     declared: Declared | None = None,
     *,
-    made: MadeFolders = NONE_MADE,
+    made: Sequence[MadeFolder] = (),
     has_teacher: bool = False,
 ) -> Design:
     """Return what can be drafted by rules alone, for own folders if there are any, or such as a model has made.
@@ -117,7 +117,7 @@ def draft_design(
     lent = "" if assessment.archetype == "none" else assessment.archetype
     families = choose(definition, assessment.archetype)
     steps = lenders()[lent].steps if lent else ()
-    has_folders = bool(folders or made.folders)
+    has_folders = bool(folders or made)
     if has_folders and not steps:
         families = ()  # they read notes that only generated workspaces have
     if not (lent or has_folders):

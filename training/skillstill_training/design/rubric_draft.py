@@ -1,6 +1,6 @@
 """The rubric of a skill whose answers no program can check: a teacher draws it from the skill's own words."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue, ValidationError
 from skillstill.errors import TeacherError
@@ -8,12 +8,11 @@ from skillstill.library.definition import Definition
 from skillstill.skills.skill import mistake
 from skillstill.util.text import clean, shorten
 
-from skillstill_training.authoring.checks import Criterion, Judged
+from skillstill_training.authoring.checks import LEAST_CRITERIA, MOST_CRITERIA, Criterion, Judged
 from skillstill_training.design.topics import likeness
 from skillstill_training.teachers.asker import Asker
 
 BODY = 24_000  # characters of the text that a teacher is told
-LEAST, MOST = 3, 7  # criteria
 ALIKE = 0.7  # of the words of two criteria: from here on they are one
 PROMPT = """\
 A subagent is taught by the text below. It answers single questions about a workspace, and changes nothing there. No
@@ -32,39 +31,47 @@ The text, {name}: {description}
 async def draw_rubric(asker: Asker, definition: Definition, on_told: Callable[[str], None]) -> Judged:
     """Return the first criteria that are drawn from the text and differ. Raise TeacherError if they are too few."""
     on_told(f"drawing a rubric from the text of {definition.name}")
-    text = f"{definition.description}\n{definition.body}"
-    body = shorten(clean(definition.body), BODY)
-    prompt = PROMPT.format(least=LEAST, most=MOST, name=definition.name, description=definition.description, body=body)
-    kept: list[Criterion] = []
-    rejected: list[str] = []
-    for one in _criteria(await asker.ask(prompt, "rubric")):
-        if isinstance(one, str):
-            rejected.append(one)
-        elif why := _fault(one, text, kept):
+    reply = await asker.ask(_prompt(definition), "rubric")
+    kept, rejected = _sort_criteria(reply, f"{definition.description}\n{definition.body}")
+    if len(kept) < LEAST_CRITERIA:
+        count = f"{len(kept)} criteria are drawn from the text, and {LEAST_CRITERIA} are needed"
+        raise TeacherError(f"no rubric: {'; '.join([count, *rejected])}")
+    return Judged(criteria=tuple(kept[:MOST_CRITERIA]))
+
+
+def _prompt(definition: Definition) -> str:
+    return PROMPT.format(
+        least=LEAST_CRITERIA,
+        most=MOST_CRITERIA,
+        name=definition.name,
+        description=definition.description,
+        body=shorten(clean(definition.body), BODY),
+    )
+
+
+def _sort_criteria(reply: Mapping[str, JsonValue], text: str) -> tuple[list[Criterion], list[str]]:
+    """Return the criteria that are fit, and why the others are not."""
+    kept, rejected = list[Criterion](), list[str]()
+    found = reply.get("criteria")
+    for told in found if isinstance(found, list) else ():
+        try:
+            one = Criterion.model_validate(told)
+        except ValidationError as error:
+            rejected.append(": ".join(mistake(error)))
+            continue
+        if why := _fault(one, text, kept):
             rejected.append(f"{one.asks!r}: {why}")
         else:
             kept.append(one)
-    if len(kept) < LEAST:
-        why = f": {'; '.join(rejected)}" if rejected else ""
-        raise TeacherError(f"no rubric: {len(kept)} criteria are drawn from the text, and {LEAST} are needed{why}")
-    return Judged(criteria=tuple(kept[:MOST]))
+    return kept, rejected
 
 
-def _criteria(told: Mapping[str, JsonValue]) -> Iterator[Criterion | str]:
-    found = told.get("criteria")
-    for one in found if isinstance(found, list) else ():
-        try:
-            yield Criterion.model_validate(one)
-        except ValidationError as error:
-            yield ": ".join(mistake(error))
-
-
-def _fault(one: Criterion, text: str, kept: list[Criterion]) -> str:
-    if _plain(one.source) not in _plain(text):
+def _fault(one: Criterion, text: str, kept: Sequence[Criterion]) -> str:
+    if _words(one.source) not in _words(text):
         return "its source is not in the text"
     return "it repeats another" if any(likeness(one.asks, other.asks) >= ALIKE for other in kept) else ""
 
 
-def _plain(text: str) -> str:
-    """Return the words, whatever marks and spaces stand between them."""
-    return " ".join("".join(sign if sign.isalnum() else " " for sign in text.lower()).split())
+def _words(text: str) -> str:
+    """Return the words, each between spaces, whatever marks stand between them in the text."""
+    return f" {' '.join(''.join(sign if sign.isalnum() else ' ' for sign in text.lower()).split())} "

@@ -20,14 +20,13 @@ from skillstill.skills.skill import Limits, Skill, Subagent, WorkspaceUse
 from skillstill.types import ModelFile
 from skillstill.util.text import clean, one_line, shorten
 
-from skillstill_training.design.workspaces import MadeFolders
+from skillstill_training.design.workspaces import MadeFolder
 from skillstill_training.sampling.gates import SMALL
 from skillstill_training.teachers.forecast import FIRST, Forecast
 from skillstill_training.teachers.large_models import LargeModel
 from skillstill_training.teachers.ledger import Ledger
 from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.redaction import redact
-from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.workspaces import tree
 
 TRIES = 2  # at one workspace
@@ -62,15 +61,14 @@ async def make_workspaces(
     ledger: Ledger,
     *,
     base: ModelFile,
-    agrees: Callable[[Forecast], bool] = lambda forecast: True,
-    on_told: Callable[[str], None] = lambda text: None,
-    retries: RetryPolicy | None = None,
-) -> MadeFolders:
+    agrees: Callable[[Forecast], bool],
+    on_told: Callable[[str], None],
+) -> tuple[MadeFolder, ...]:
     """Return folders `1`, `2`, … below `place`. Those that are there already are not made again.
 
     After the first few, whoever pays is asked. Raise BudgetSpent, and TeacherError if one cannot be made.
     """
-    teacher = ModelTeacher(_maker(base), model, ledger, limits=LIMITS, retries=retries or RetryPolicy())
+    teacher = ModelTeacher(_maker(base), model, ledger, limits=LIMITS)
     folders = [place / str(number) for number in range(1, count + 1)]
     left = [folder for folder in folders if not folder.is_dir()]
     for at, folder in enumerate(left):
@@ -78,7 +76,8 @@ async def make_workspaces(
             raise TeacherError("nothing more was spent; the workspaces that are made stay: the same command asks again")
         on_told(f"the teacher makes workspace {folder.name} of {count}")
         await _make(teacher, definition, folder, [one for one in folders if one.is_dir()])
-    return MadeFolders(model.label, tuple(folders))
+    makers = {entry.goal: entry.teacher for entry in ledger.entries}  # the last try at each is the one that stayed
+    return tuple(MadeFolder(folder, makers.get(_run_id(folder), model.name)) for folder in folders)
 
 
 def _maker(base: ModelFile) -> Skill:
@@ -94,7 +93,7 @@ async def _make(teacher: ModelTeacher, definition: Definition, folder: Path, ear
     why = ""
     for sample in range(TRIES):
         with _folders(folder.parent) as (empty, part):
-            making = Making(f"workspace-{folder.name}", _prompt(definition, earlier))
+            making = Making(_run_id(folder), _prompt(definition, earlier))
             row = await teacher.run(making, empty, sample, "workspaces")
             if row.trace is None or row.transient:
                 raise TeacherError(f"the teacher could not make a workspace: {row.reason}")
@@ -103,6 +102,10 @@ async def _make(teacher: ModelTeacher, definition: Definition, folder: Path, ear
                 part.rename(folder)
                 return
     raise TeacherError(f"the teacher has made no workspace {folder.name} in {TRIES} tries: {why}")
+
+
+def _run_id(folder: Path) -> str:
+    return f"workspace-{folder.name}"
 
 
 @contextmanager
@@ -154,11 +157,17 @@ def _fault(folder: Path, earlier: Collection[Path]) -> str:
     size = sum(len(text.encode()) for text in texts.values())
     if not LEAST <= len(texts) <= MOST or size > BYTES:
         return f"{len(texts)} files of {size:,} bytes; expected {LEAST} to {MOST} with at most {BYTES:,}"
-    for name, text in texts.items():
-        if removed := redact(text)[1]:
-            return f"{name} holds what looks like a secret: {', '.join(removed)}"
-    if hidden := [name for name, text in texts.items() if clean(text) != text]:
-        return f"{hidden[0]} holds characters that nobody sees"
+    unfit = (f"{name} holds {why}" for name, text in texts.items() if (why := _unfit(text)))
+    return next(unfit, "") or _repeated(folder, earlier)
+
+
+def _unfit(text: str) -> str:
+    if removed := redact(text)[1]:
+        return f"what looks like a secret: {', '.join(removed)}"
+    return "" if clean(text) == text else "characters that nobody sees"
+
+
+def _repeated(folder: Path, earlier: Collection[Path]) -> str:
     mine = _hashes(folder)
     for other in earlier:
         if same := mine.keys() & _hashes(other).keys():
@@ -167,6 +176,6 @@ def _fault(folder: Path, earlier: Collection[Path]) -> str:
 
 
 def _hashes(folder: Path) -> Mapping[str, str]:
-    """Return the names of its files by what they contain, but for those that are so small that they are alike."""
+    """Return the names of its files by what they contain, without those so small that they are alike by chance."""
     files = ((name, (folder / name).read_bytes()) for name in tree.files(folder))
     return {hashlib.sha256(data).hexdigest(): name for name, data in files if len(data) >= SMALL}

@@ -15,29 +15,26 @@ SHARE = 5  # every fifth folder is a test's, and another fifth are for validatio
 
 
 @dataclass(frozen=True, slots=True)
-class MadeFolders:
-    """Folders that a model has made, and which model that was."""
+class MadeFolder:
+    """A folder that a model has made, and the name of that model."""
 
+    folder: Path
     by: str
-    folders: tuple[Path, ...]
-
-
-NONE_MADE = MadeFolders("", ())
 
 
 def declared_sources(
-    folders: Sequence[Path], steps: Sequence[str] = (), made: MadeFolders = NONE_MADE
+    folders: Sequence[Path], steps: Sequence[str] = (), made: Sequence[MadeFolder] = ()
 ) -> tuple[Source, ...]:
     """Return the first ones train, the last ones test: what was made comes before what is somebody's own.
 
     Raise UsageError and WorkspaceSourceError.
     """
-    roots = [_root(folder) for folder in (*made.folders, *folders)]
+    roots = [_root(folder) for folder in (*(one.folder for one in made), *folders)]
     if twice := [root for root in roots if roots.count(root) > 1]:
         raise UsageError(f"{twice[0]} is named twice: no workspace can serve two splits")
     if len(roots) < len(SPLITS):
         raise UsageError(f"training, validation and test need a folder each: expected three or more, got {len(roots)}")
-    makers = [made.by] * len(made.folders) + [""] * len(folders)
+    makers = [*(one.by for one in made), *("" for _ in folders)]
     return tuple(
         pinned(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps), made_by=by))
         for name, root, split, by in zip(_names(roots, makers), roots, _splits(len(roots)), makers, strict=True)

@@ -24,6 +24,7 @@ MIN_ANSWERS = 60
 FOLDS = 5
 RIDGE = 1.0  # the L2 penalty of the standardised weights, as much as one goal
 BIAS_RIDGE = 1e-3  # the L2 penalty of the bias: keeps it finite if all answers are right, or all wrong
+MOST_WRONG = 0.03  # of all field questions without a warning: other folders may then have a point more
 MAX_ITERATIONS = 50  # Newton's method converges after some ten
 CURVE_POINTS = 50
 
@@ -32,34 +33,60 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class GradedAnswer:
-    """An answer to a field question: its features, by FEATURES, and whether it is right."""
+    """An answer to a question: its features, by FEATURES, and whether it is right.
+
+    `unwarned_wrong` is one to a field question that is wrong and has no warning but that of its confidence.
+    """
 
     question: str
     features: tuple[float, ...]
     right: bool
+    unwarned_wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GradedField:
+    """The answers to so many field questions that were asked."""
+
+    asked: int
+    answers: Sequence[GradedAnswer]
 
 
 def calibrate(
     outcomes: Sequence[Outcome],
-    field: Sequence[GradedAnswer] = (),
+    field: GradedField | None = None,
     *,
     min_goals: int = MIN_GOALS,
     target: float = TARGET_ACCURACY,
 ) -> Calibration:
     """Fit the confidence to the answers among the validation outcomes. Escalations need no confidence.
 
-    If there are answers to field questions, it is fitted to both, and the threshold is where those are right: people
-    ask what no family asks, and a model is as sure of that. Raises GateError if there are fewer than `min_goals`
-    outcomes.
+    If there are answers to field questions, it is fitted to both, and the threshold rises to where few of these
+    questions are answered wrongly without a warning. Raises GateError if there are fewer than `min_goals` outcomes.
     """
     check_validation_count(len(outcomes), min_goals)
     made = [GradedAnswer(one.goal, one.features, one.passed) for one in outcomes if _is_answer(one) and one.features]
-    answers = [*sorted(made, key=_question), *sorted(field, key=_question)]  # whatever the order of the runs was
+    asked = field.answers if field else ()
+    answers = [*sorted(made, key=_question), *sorted(asked, key=_question)]  # whatever the order of the runs was
     table = np.array([answer.features for answer in answers]).reshape(-1, len(FEATURES))
     right = np.array([answer.right for answer in answers], dtype=np.float64)
-    counted = slice(len(made) if field else 0, None)
+    counted = slice(0, len(made))
     threshold = _choose_threshold(_out_of_fold_confidences(table, right)[counted], right[counted], target)
-    return _fit(table, right).model_copy(update={"threshold": threshold, "goals": len(outcomes) + len(field)})
+    goals = len(outcomes) + (field.asked if field else 0)
+    fitted = _fit(table, right).model_copy(update={"threshold": threshold, "goals": goals})
+    return raised_for_field(fitted, field) if field else fitted
+
+
+def raised_for_field(calibration: Calibration, field: GradedField) -> Calibration:
+    """Return the calibration with a threshold from which on few field questions are answered wrongly unwarned.
+
+    It never falls. The questions have to be others than those that it is tested on.
+    """
+    sure = [(calibration.confidence(one.features), one.unwarned_wrong) for one in field.answers]
+    levels = sorted({calibration.threshold, *(level for level, _ in sure if level > calibration.threshold), 1.0})
+    room = MOST_WRONG * field.asked
+    threshold = next(level for level in levels if sum(wrong for own, wrong in sure if own >= level) <= room)
+    return calibration.model_copy(update={"threshold": threshold})
 
 
 def _question(answer: GradedAnswer) -> str:

@@ -7,10 +7,10 @@ from statistics import median_high
 from skillstill.skills.calibration import features
 from skillstill.types import Frozen
 
-from skillstill_training.evaluation.calibration import GradedAnswer
+from skillstill_training.evaluation.calibration import GradedAnswer, GradedField
 from skillstill_training.evaluation.resampling import ClusteredValue, bootstrap_mean
 from skillstill_training.field.arms import FieldRow
-from skillstill_training.field.judge import FieldJudgement, Verdict, judge_answer
+from skillstill_training.field.judge import FieldAnswer, FieldJudgement, Verdict, judge_answer
 from skillstill_training.field.question import FieldQuestion
 from skillstill_training.run.scorecard import FieldArmName, FieldGain, FieldScore, Interval
 
@@ -36,12 +36,20 @@ def judge_rows(questions: Sequence[FieldQuestion], rows: Sequence[FieldRow]) -> 
     ]
 
 
-def graded_answers(judged: Sequence[Judged]) -> Iterator[GradedAnswer]:
-    """Yield the answers that were given, each with what its confidence is made of."""
+def graded_field(judged: Sequence[Judged]) -> GradedField:
+    """Return the answers that were given, each with what its confidence is made of."""
+    return GradedField(len(judged), tuple(_graded(judged)))
+
+
+def _graded(judged: Sequence[Judged]) -> Iterator[GradedAnswer]:
     for one in judged:
         trace = one.row.trace
         if trace and trace.report.status == "answered" and (found := features(trace)):
-            yield GradedAnswer(one.question.id, found, one.judgement.verdict is Verdict.RIGHT)
+            verdict = one.judgement.verdict
+            warned = FieldAnswer.of_trace(trace).warned  # whatever its confidence
+            yield GradedAnswer(
+                one.question.id, found, verdict is Verdict.RIGHT, verdict is Verdict.WRONG and not warned
+            )
 
 
 def score_field(arm: FieldArmName, label: str, judged: Sequence[Judged]) -> FieldScore:

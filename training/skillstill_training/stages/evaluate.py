@@ -25,7 +25,7 @@ from skillstill_training.authoring.goal import Goal
 from skillstill_training.evaluation.arm_runs import OnProgress, run_arm
 from skillstill_training.evaluation.arms import Arm, ArmFactory
 from skillstill_training.evaluation.calibration import (
-    GradedAnswer,
+    GradedField,
     calibrate,
     check_validation_count,
     selective_metrics,
@@ -38,7 +38,7 @@ from skillstill_training.evaluation.subset import Subset
 from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.field.measure import FieldOptions, Subject, load_field_set, measure_in_field
 from skillstill_training.field.question import has_field_questions
-from skillstill_training.field.score import graded_answers
+from skillstill_training.field.score import graded_field
 from skillstill_training.report.field_page import write_field_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.recipe import EvaluationConfig
@@ -104,7 +104,7 @@ async def evaluate(
 
     ask = partial(run_arm, roots=roots, run=run, on_progress=on_progress, at_once=options.executor.at_once(1))
     validated = await ask(arms["ours"], "validation", subset.validation)
-    graded: Sequence[GradedAnswer] = ()
+    graded: GradedField | None = None
     if plan.field and has_field_questions(skill_folder, "validation"):
         graded = await _validate_in_field(skill_folder, run, Subject(factory.base, adapter), options, factory.models)
     calibration = calibrate(validated, graded, min_goals=plan.calibration)
@@ -122,12 +122,12 @@ async def evaluate(
 
 async def _validate_in_field(
     skill_folder: Path, run: RunFolder, subject: Subject, options: EvaluationOptions, models: Models
-) -> Sequence[GradedAnswer]:
+) -> GradedField:
     """Return the answers of the adapter to the validation questions: what its confidence is fitted to."""
     field = FieldOptions(arms=OURS, offline=options.offline, executor=options.executor)
     questions = await load_field_set(skill_folder, field)
     test = await measure_in_field(skill_folder, subject, questions, run.field, field, models=models)
-    return [*graded_answers(test.judged["ours"])]
+    return graded_field(test.judged["ours"])
 
 
 async def _test_in_field(

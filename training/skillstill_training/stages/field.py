@@ -7,10 +7,9 @@ from pathlib import Path
 
 from skillstill.types import Models
 
-from skillstill_training.field.measure import FieldOptions, FieldSet, Subject, measure_in_field
+from skillstill_training.field.measure import FieldOptions, FieldSet, FieldTest, Subject, measure_in_field
 from skillstill_training.field.runs import OnField
 from skillstill_training.report.field_page import write_field_page
-from skillstill_training.run.scorecard import FieldResult
 from skillstill_training.util.jsonl import write_text
 
 
@@ -23,11 +22,11 @@ async def ask_field(
     *,
     models: Models | None = None,
     on_progress: OnField = lambda progress: None,
-) -> FieldResult:
+) -> FieldTest:
     """Measure the arms and write score and page into the folder `results`. Raise as `measure_in_field` does."""
     test = await measure_in_field(
         skill_folder, subject, questions, results, options, models=models, on_progress=on_progress
     )
     write_text(results / f"{options.split}.json", test.result.model_dump_json(indent=1) + "\n")
     write_field_page(results, test)
-    return test.result
+    return test

@@ -13,6 +13,7 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import BaseError, ModelError, StageError
 from skillstill.models.likeness import comparison_engine, measure_behaviour
 from skillstill.models.sources import locate
+from skillstill.skills.calibration import Calibration
 from skillstill.skills.registry import (
     DIGITS,
     FILE,
@@ -28,6 +29,7 @@ from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import BaseBehaviour, ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
 
+from skillstill_training.evaluation.calibration import GradedField, raised_for_field
 from skillstill_training.evaluation.looks import fresh_test_set_gate
 from skillstill_training.evaluation.verdicts import judge_scorecard
 from skillstill_training.field.score import HANDED_BACK_RIGHTLY, RIGHT, SILENTLY_WRONG
@@ -194,7 +196,7 @@ def field_figures(result: FieldResult) -> FieldFigures | None:
 def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> None:
     """Write a field test of the registered release into its scorecard and the registry.
 
-    Raise StageError if it is a test of something else, or not of the test questions.
+    What other arms scored before stays; a difference from them does not. Raise StageError if it is a test of something else, or not of the test questions.
     """
     known = _known(registry, result.skill)
     if known is None or known.adapter is None or result.adapter is None or known.measured is None:
@@ -203,10 +205,27 @@ def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> Non
         raise StageError("only a test of the registered release on the test questions is recorded: --split test")
     file = skill_folder / RELEASES / f"{known.adapter.sha256[:DIGITS]}.json"
     scorecard = Scorecard.model_validate_json(file.read_text(encoding="utf-8"))
-    written = scorecard.model_copy(update={"field": result.model_copy(update={"adapter": known.adapter})})
+    asked = {score.arm for score in result.scores}
+    before = scorecard.field.scores if scorecard.field else ()
+    scores = (*result.scores, *(score for score in before if score.arm not in asked))
+    field = result.model_copy(update={"adapter": known.adapter, "scores": scores})
+    written = scorecard.model_copy(update={"field": field})
     write_atomically(file, written.model_dump_json(indent=1) + "\n", mode=ALL_READ)
     measured = known.measured.model_copy(update={"field": field_figures(result)})
     amend(registry, known.model_copy(update={"measured": measured}))
+
+
+def raise_threshold(registry: Path, skill: str, field: GradedField) -> Calibration:
+    """Return the calibration of a release, raised until few of these field questions are answered wrongly unwarned.
+
+    It stands in the registry then. Raise StageError if there is none to raise.
+    """
+    known = _known(registry, skill)
+    if known is None or known.calibration is None:
+        raise StageError(f"{registry} has no release of {skill} with a calibrated confidence")
+    raised = raised_for_field(known.calibration, field)
+    amend(registry, known.model_copy(update={"calibration": raised}))
+    return raised
 
 
 def _place(skill_folder: Path, registry: Path) -> Path:

@@ -5,26 +5,26 @@ stage `dataset` replaces the text by the one line that the student will see.
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from skillstill.errors import BudgetSpent, TeacherError
 from skillstill.models.remote import GREEDY, Sampling
 from skillstill.run.loop import ANSWER_CHARACTERS
 from skillstill.skills.skill import Limits, Skill
-from skillstill.types import Trace, Usage
+from skillstill.types import Trace
 
 from skillstill_training import episode
 from skillstill_training.authoring.attempt import Attempt
 from skillstill_training.authoring.checks import Judged, judge
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.episode import EpisodeTask
-from skillstill_training.teachers.large_models import LargeModel, Priced
-from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose, sum_usage
-from skillstill_training.teachers.retries import RetryingModel, RetryPolicy
+from skillstill_training.teachers.large_models import LargeModel
+from skillstill_training.teachers.ledger import Ledger, Purpose
+from skillstill_training.teachers.metered import open_metered
+from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.teachers.rubric import RubricJudge, rubric_reason
 from skillstill_training.teachers.teacher import TraceRow
 
@@ -59,7 +59,7 @@ class ModelTeacher:
     retries: RetryPolicy = field(default_factory=RetryPolicy)
     failures: int = FAILURES
     limits: Limits | None = None
-    _failed: int = field(default=0, init=False)
+    _failed: Counter[Purpose] = field(default_factory=Counter, init=False)
 
     @property
     def name(self) -> str:
@@ -100,8 +100,9 @@ class ModelTeacher:
         except BudgetSpent:
             raise
         except TeacherError as error:  # as if it had not been reached: the goal is solved again
-            self._count_failure(str(error))
+            self._count_failure("judge", str(error))
             return row.model_copy(update={"reason": str(error), "transient": True})
+        self._count_failure("judge", "")
         why = rubric_reason(verdicts)
         fields = {"kept": not why, "reason": why, "verified": "none" if why else "judged", "judged": verdicts}
         return row.model_copy(update=fields)
@@ -109,33 +110,26 @@ class ModelTeacher:
     async def run(self, task: EpisodeTask, root: Path, sample: int, purpose: Purpose) -> TraceRow:
         """Run one sample without judging it. Raises BudgetSpent and TeacherError."""
         self.ledger.check()
-        async with self._opened(task, sample, purpose) as model:
+        metered = open_metered(
+            self.model,
+            self.ledger,
+            self.retries,
+            self._sampling(task, sample),
+            purpose=purpose,
+            goal=task.id,
+            sample=sample,
+        )
+        async with metered as model:
             trace = await episode.solve(
                 task, self._widened_skill, model, root, self.label, told=self.skill.instructions
             )
         if model.stop:
             raise model.stop
         why = str(model.failure or (trace.report.answer if trace.report.status == "failed" else ""))
-        self._count_failure(why)
+        self._count_failure(purpose, why)
         return TraceRow(
             goal=task.id, sample=sample, teacher=self.name, kept=False, reason=why, transient=bool(why), trace=trace
         )
-
-    @asynccontextmanager
-    async def _opened(self, task: EpisodeTask, sample: int, purpose: Purpose) -> AsyncIterator[RetryingModel]:
-        """Return the model for one attempt. Once it is closed, and has told its cost, that goes into the ledger."""
-        sampling, seconds = self._sampling(task, sample), self.retries.request
-        async with AsyncExitStack() as stack:
-            opened = await stack.enter_async_context(
-                self.model.open(sampling, seconds=seconds, usd=self.ledger.usd_left)
-            )
-            model = RetryingModel(opened, self.ledger, self.retries)
-            try:
-                yield model
-            finally:
-                await stack.aclose()
-                usd = opened.usd if isinstance(opened, Priced) else None
-                self.ledger.write(self._entry(model.usages, usd, task, sample, purpose))
 
     @property
     def _widened_skill(self) -> Skill:
@@ -148,30 +142,13 @@ class ModelTeacher:
         digest = hashlib.sha256(f"{self.seed}/{task.id}/{sample}".encode()).digest()
         return Sampling(self.temperature, int.from_bytes(digest[:4]) >> 1)  # a signed 32-bit number everywhere
 
-    def _entry(
-        self, usages: Sequence[Usage], usd: float | None, task: EpisodeTask, sample: int, purpose: Purpose
-    ) -> LedgerEntry:
-        usage = sum_usage(usages)
-        return LedgerEntry(
-            when=datetime.now(UTC),
-            teacher=self.name,
-            purpose=purpose,
-            goal=task.id,
-            sample=sample,
-            requests=len(usages),
-            prompt=usage.prompt,
-            cached=usage.reused,
-            completion=usage.completion,
-            usd=usd,
-        )
-
-    def _count_failure(self, failure: str) -> None:
+    def _count_failure(self, purpose: Purpose, failure: str) -> None:
         """Count the failures of the model in a row. Raises TeacherError if there are too many."""
-        self._failed = self._failed + 1 if failure else 0
-        if self._failed >= self.failures:
+        self._failed[purpose] = self._failed[purpose] + 1 if failure else 0
+        if self._failed[purpose] >= self.failures:
             raise TeacherError(
-                f"the teacher failed {self._failed} times in a row, at last so: {failure}; what is done is kept: "
-                "run the same command again when it works"
+                f"the teacher failed {self._failed[purpose]} times in a row, at last so: {failure}; what is done is "
+                "kept: run the same command again when it works"
             )
 
 

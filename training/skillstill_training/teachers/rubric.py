@@ -5,7 +5,7 @@ held against it without asking anybody. What it quotes has to stand in the attem
 judge has to refuse attempts that were spoiled on purpose.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,26 +63,32 @@ class RubricJudge:
 
     async def judge(self, rubric: Judged, trace: Trace) -> tuple[CriterionVerdict, ...]:
         """Return a verdict on each criterion. Raise BudgetSpent and TeacherError."""
-        asker = Asker(self.model, self.ledger, ROLE, "judge", self.retries)
         shown = clean("\n\n".join(message.content for message in trace.messages if message.role == "tool"))
-        prompt = PROMPT.format(
-            question=trace.prompt,
-            shown=shorten(shown, SHOWN) or "nothing",
-            answer=trace.report.answer or "nothing",
-            criteria="\n".join(f"{at}. {one.asks}" for at, one in enumerate(rubric.criteria, 1)),
-        )
-        found = (await asker.ask(prompt, trace.run)).get("criteria")
-        told = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-        said = {str(one.get("number")): one for one in told}
-        text = _plain(f"{shown} {trace.report.answer}")
-        return tuple(_verdict(one.asks, said.get(str(at)), text) for at, one in enumerate(rubric.criteria, 1))
+        answer = clean(trace.report.answer)
+        asker = Asker(self.model, self.ledger, ROLE, "judge", self.retries)
+        said = _by_number(await asker.ask(_prompt(rubric, trace.prompt, shown, answer), trace.run))
+        text = _plain(f"{shown} {answer}")
+        return tuple(_verdict(one.asks, said.get(str(at), {}), text) for at, one in enumerate(rubric.criteria, 1))
 
 
-def _verdict(asks: str, said: dict[str, JsonValue] | None, text: str) -> CriterionVerdict:
+def _prompt(rubric: Judged, question: str, shown: str, answer: str) -> str:
+    return PROMPT.format(
+        question=question,
+        shown=shorten(shown, SHOWN) or "nothing",
+        answer=answer or "nothing",
+        criteria="\n".join(f"{at}. {one.asks}" for at, one in enumerate(rubric.criteria, 1)),
+    )
+
+
+def _by_number(reply: Mapping[str, JsonValue]) -> Mapping[str, Mapping[str, JsonValue]]:
+    found = reply.get("criteria")
+    return {str(one.get("number")): one for one in found if isinstance(one, dict)} if isinstance(found, list) else {}
+
+
+def _verdict(asks: str, said: Mapping[str, JsonValue], text: str) -> CriterionVerdict:
     """Return what was said; a criterion whose evidence is not in the attempt does not hold."""
-    told = said or {}
-    evidence = str(told.get("evidence") or "").strip()
-    holds = told.get("holds") is True and len(_plain(evidence)) >= QUOTED and _plain(evidence) in text
+    evidence = str(said.get("evidence") or "").strip()
+    holds = said.get("holds") is True and len(_plain(evidence)) >= QUOTED and _plain(evidence) in text
     return CriterionVerdict(asks=asks, holds=holds, evidence=evidence)
 
 
@@ -96,8 +102,13 @@ def rubric_reason(verdicts: Sequence[CriterionVerdict]) -> str:
     return next((f"judged: not so: {one.asks}" for one in verdicts if not one.holds), "")
 
 
-def rubric_hash(rubric: Judged) -> str:
-    return hash_parts(rubric.model_dump_json())
+async def prove_judge(judge: RubricJudge, rubric: Judged, rows: Sequence[TraceRow], file: Path) -> None:
+    """Try the judge once for each rubric: `file` holds a line for each that was proven. Raise TeacherError."""
+    key = judge.model.label, rubric_hash(rubric)
+    if key not in {(one.judge, one.rubric) for one in (read_lines(file, JudgeProof) if file.exists() else ())}:
+        proof = await try_judge(judge, rubric, rows)
+        with Appender(file) as kept:
+            kept.append([proof])
 
 
 async def try_judge(judge: RubricJudge, rubric: Judged, rows: Sequence[TraceRow]) -> JudgeProof:
@@ -115,13 +126,9 @@ async def try_judge(judge: RubricJudge, rubric: Judged, rows: Sequence[TraceRow]
     return JudgeProof(judge=judge.model.label, rubric=rubric_hash(rubric), refused=len(spoiled))
 
 
-async def prove_judge(judge: RubricJudge, rubric: Judged, rows: Sequence[TraceRow], file: Path) -> None:
-    """Try the judge once for each rubric: `file` holds a line for each that was proven. Raise TeacherError."""
-    key = judge.model.label, rubric_hash(rubric)
-    if key not in {(one.judge, one.rubric) for one in (read_lines(file, JudgeProof) if file.exists() else ())}:
-        proof = await try_judge(judge, rubric, rows)
-        with Appender(file) as kept:
-            kept.append([proof])
+def rubric_hash(rubric: Judged) -> str:
+    """Return what a proof holds for: the criteria, and how they are asked."""
+    return hash_parts(ROLE, PROMPT, rubric.model_dump_json())
 
 
 def _spoiled(traces: Sequence[Trace]) -> Iterator[tuple[str, Trace]]:

@@ -1,7 +1,8 @@
 """Whether a text that no program can check may still be judged by a rubric: its own demands on what it answers.
 
-Three conditions, all of them: it only looks, so that its result is the answer and not an action in the world; it speaks
-of material in a folder, which questions can be about; and it says often enough what a good answer has to be.
+Four conditions, all of them: it only looks, so that its result is the answer and not an action in the world; it
+promises to look, so that it is no mere guidance; it speaks of material in a folder, which questions can be about; and
+it says often enough what a good answer has to be.
 """
 
 import re
@@ -19,6 +20,13 @@ _ACTS = re.compile(
     r"(?:s|es|ed|e|ing|ting|ion|ions)?\b",
     re.IGNORECASE,
 )
+# What a description promises that ends in an answer.
+_LOOKS = re.compile(
+    r"\b(?:advis|analy[sz]|assess|audit|challeng|check|compar|critiqu|detect|diagnos|evaluat|examin|explain|find|inspect|"
+    r"investigat|judg|read|review|summari[sz]|trac|validat)(?:e|es|ed|s|ing)?\b|"
+    r"\b(?:classif|identif|verif)(?:y|ies|ied|ying)\b",
+    re.IGNORECASE,
+)
 _MATERIAL = re.compile(
     r"\b(?:code ?bases?|source code|code|repositor(?:y|ies)|files?|documents?|documentation|README|logs?|datasets?|"
     r"configurations?|changelogs?|notes|manuscripts?|specs?|specifications?|tests?|modules?|APIs?)\b",
@@ -34,7 +42,7 @@ _DEMAND = re.compile(
 def is_judgeable(page: Sheet, tools: Cover) -> bool:
     """Return whether a teacher could draw a rubric from it, and see in an answer whether that holds."""
     promises = [line.text for line in page.of("summary")]
-    if not tools.only_looks or any(map(_ACTS.search, promises)):
+    if not tools.only_looks or any(map(_ACTS.search, promises)) or not any(map(_LOOKS.search, promises)):
         return False
     text = [line.text for line in page.of("opening", "prose")]
     demands = sum(_DEMAND.search(line) is not None for line in text)
