@@ -10,7 +10,7 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import GateError, StageError
 from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills import releases
-from skillstill.skills.calibration import FEATURES, Calibration
+from skillstill.skills.calibration import Calibration
 from skillstill.skills.registry import Registry, read_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
@@ -446,7 +446,7 @@ async def test_the_threshold_of_a_release_rises_by_field_questions_and_nothing_e
     publish(settings, evaluated, registry, PROOF)
     before = read_registry(registry).entries[0]
     assert before.calibration
-    wrong = [GradedAnswer(f"own/{at}", (9.0,) * len(FEATURES), right=False, unwarned_wrong=True) for at in range(100)]
+    wrong = [GradedAnswer(f"own/{at}", (9.0,), right=False, unwarned_wrong=True) for at in range(100)]
     raised = raise_threshold(registry, "settings", GradedField(100, wrong))
     (entry,) = read_registry(registry).entries
     assert raised.threshold == 1

@@ -196,7 +196,8 @@ def field_figures(result: FieldResult) -> FieldFigures | None:
 def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> None:
     """Write a field test of the registered release into its scorecard and the registry.
 
-    What other arms scored before stays; a difference from them does not. Raise StageError if it is a test of something else, or not of the test questions.
+    What other arms scored before stays; a difference from them does not. Raise StageError if it is a test of something
+    else, or not of the test questions.
     """
     known = _known(registry, result.skill)
     if known is None or known.adapter is None or result.adapter is None or known.measured is None:
