@@ -23,6 +23,7 @@ from skillstill.tools.code.files import resolve_fuzzy, text_lines
 from skillstill.tools.code.inheritance import inherited_definitions
 from skillstill.tools.code.ranking import NAME, SIGNATURE, RankedText, rank
 from skillstill.tools.kit.listing import place, rows
+from skillstill.tools.kit.ripgrep import nothing_to_look_in
 from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result, fitting
 from skillstill.types import Copied, Span
 from skillstill.util.text import shorten
@@ -133,7 +134,8 @@ async def _outline_name(workspace: Workspace, name: str, of: str, target: str) -
     where = " in any spelling" if lookup.is_complete else f" in {PARSED} of {lookup.sources} files with the word"
     occurs = f"; the word stands in {len(lookup.files)} files: use search" if lookup.files else ""
     text = f"no definition of {name!r}{where}{occurs}"
-    return Result((Line(text),), missed=_why_unproven(lookup), empty=True)
+    missed = _why_unproven(lookup) or await nothing_to_look_in(workspace)
+    return Result((Line(text),), missed=missed, empty=True)
 
 
 def _why_unproven(lookup: NameLookup) -> str:

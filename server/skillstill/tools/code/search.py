@@ -20,7 +20,7 @@ from skillstill.tools.code.files import FilePath, resolve_fuzzy, text_lines
 from skillstill.tools.kit.listing import left_out
 from skillstill.tools.kit.pattern_variants import NOT_READ, lacking, readings
 from skillstill.tools.kit.redaction import BODY, redact
-from skillstill.tools.kit.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, visible_files
+from skillstill.tools.kit.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, nothing_to_look_in, visible_files
 from skillstill.tools.kit.tool import Line, Result
 from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
@@ -49,7 +49,7 @@ async def search(
         return await to_thread.run_sync(search_by_description, workspace, files, pattern)
     if not hits.found:
         text = f"no hits for {pattern!r}{'' if name == '.' else f' in {name}'}, in any case{remark}"
-        return Result((Line(text),), NOT_READ if remark else "", empty=True)
+        return Result((Line(text),), NOT_READ if remark else await nothing_to_look_in(workspace), empty=True)
     defined = await to_thread.run_sync(_definition_hits, workspace, pattern, hits.found, case)
     first = set(defined)
     others = [hit for hit in hits.found if hit not in first]

@@ -70,6 +70,11 @@ async def visible_files(workspace: Workspace, under: str = ".") -> list[str]:
     return files if under == "." else [path for path in files if path.startswith(under + "/")]
 
 
+async def nothing_to_look_in(workspace: Workspace) -> str:
+    """Return why finding nothing proves nothing: a folder without files was most likely not meant. Else ""."""
+    return "" if await visible_files(workspace) else "there are no files in the workspace"
+
+
 async def matching_files(workspace: Workspace, glob: str, option: Literal["--glob", "--iglob"]) -> list[str]:
     """Return the visible files that match, as gitignore would, or lie in a folder that does. Raise BadPattern."""
     escaped = "\\" + glob if glob[0] in "!#" else glob  # there these two would mean something else

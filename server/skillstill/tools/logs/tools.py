@@ -250,7 +250,8 @@ def _nothing_found(scan: LogScan, unread: str) -> Result:
         return Result((Line(none, _files(logs)), *_unread_line(scan)), missed, empty=True)
     where = "the workspace" if logs.name == "." else logs.name
     none = f"no log entries in {where}, ignored files left out: name a log file by its path"
-    return Result((Line(none, (Span(path=logs.name),)), *_unread_line(scan)), _why_unproven(scan), empty=True)
+    missed = _why_unproven(scan) or f"there are no logs in {where}"
+    return Result((Line(none, (Span(path=logs.name),)), *_unread_line(scan)), missed, empty=True)
 
 
 def _files(logs: Logs) -> tuple[Span, ...]:

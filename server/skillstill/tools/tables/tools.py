@@ -97,7 +97,8 @@ def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: De
     if name:
         return _describe_table(workspace, catalogue, find_table(catalogue, name), loading)
     if not catalogue.tables and not catalogue.remarks:
-        return Result((Line(f"no SQLite, CSV or TSV file among {len(files)} files"),), empty=True)
+        none = f"no SQLite, CSV or TSV file among {len(files)} files"
+        return Result((Line(none),), "there is no table to look in", empty=True)
     terms: dict[str, tuple[str, ...]] = {}
     if len(catalogue.tables) <= DETAILED:
         lines = [*_table_lines(workspace, catalogue.tables, loading, terms)]
