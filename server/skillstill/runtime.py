@@ -8,7 +8,7 @@ from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, UsageError
 from skillstill.run import loop, memory, store
 from skillstill.run.feedback import Feedback, give_feedback
-from skillstill.run.finish import finish_with_index
+from skillstill.run.finish import finish_with_index, noted
 from skillstill.run.following import follow_up
 from skillstill.run.prompt import check_prompt
 from skillstill.skills.registry import ListedEntry, Registry
@@ -83,7 +83,11 @@ class Runtime:
         trace, is_old = await memory.remembered(
             asked, folder, brief.skill.tools, lambda: self._answer(brief, listed, spec, folder, on_step)
         )
-        return _recalled(trace) if is_old else trace
+        if not is_old:
+            return trace
+        if self.keep_traces:
+            store.store_if_possible(trace)  # again: `last` is the run that the caller saw last
+        return _recalled(trace)
 
     async def _answer(
         self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
@@ -149,5 +153,4 @@ def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: 
 def _recalled(trace: Trace) -> Trace:
     """Return the trace with a note that it is not of now. Nothing was read or written for it."""
     note = f"(Answered at {trace.created.astimezone():%Y-%m-%d %H:%M}; what it rests on has not changed.)"
-    report = trace.report.model_copy(update={"notes": (*trace.report.notes, note)})
-    return trace.model_copy(update={"report": report, "tally": Tally()})
+    return noted(trace, note).model_copy(update={"tally": Tally()})

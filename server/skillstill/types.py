@@ -473,7 +473,7 @@ class Tally(Frozen):
 class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
-    index_leads   the places that the index of the workspace holds to be likeliest for the prompt, if it was asked
+    index_leads   the likeliest places for the prompt by the workspace's index, if it was asked; None: not in time
     patch         what the run changed in its copy of the workspace, as `git apply` reads it
     after         the id of the run that it goes on from, if it is a follow-up
     """
@@ -490,7 +490,7 @@ class Trace(Frozen):
     messages: tuple[Message, ...]
     receipts: tuple[Receipt, ...]
     report: Report
-    index_leads: tuple[Lead, ...] = ()
+    index_leads: tuple[Lead, ...] | None = ()
     patch: str = ""
     confidence: float | None = None
     after: str = ""

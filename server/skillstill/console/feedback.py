@@ -43,7 +43,7 @@ def _tell(given: "Feedback", *, as_json: bool) -> None:
     if as_json:
         typer.echo(given.model_dump_json())
     else:
-        typer.echo(f"kept here: run {given.run[:12]} of {given.skill} was {given.verdict}")
+        typer.echo(f"kept here: {given}")
 
 
 def _list(found: "Mapping[FailureClass, Sequence[Trace]]", *, as_json: bool) -> None:
@@ -60,3 +60,5 @@ def _list(found: "Mapping[FailureClass, Sequence[Trace]]", *, as_json: bool) -> 
         typer.echo(f"{kind.value}: {len(runs)}")
         for run in runs[-SHOWN:]:
             typer.echo(f"  {run.run[:12]}  {one_line(run.skill, 20)}  {one_line(run.prompt, 70)}")
+        if len(runs) > SHOWN:
+            typer.echo(f"  … {len(runs) - SHOWN} more: --json lists all")

@@ -13,7 +13,7 @@ from skillstill.routing.experience import remember
 from skillstill.routing.router import Router
 from skillstill.run import store
 from skillstill.run.finish import neutralized
-from skillstill.run.leads import index_leads
+from skillstill.run.leads import LATE, index_leads
 from skillstill.run.prompt import check_prompt
 from skillstill.skills.registry import Registry
 from skillstill.types import ESCALATE, DialectName, Message, Reason, ReasonKind, Report, Trace
@@ -61,11 +61,13 @@ class Delegation:
 
     async def _decline(self, task: str, folder: Workspace, reason: str) -> Trace:
         text = f"no subagent fits: {reason}. Do it yourself."
+        leads = await index_leads(folder, (), task)
         report = Report(
             answer=f"{ESCALATE} {text}",
             status="escalate",
             reason=Reason(kind=ReasonKind.NO_SUBAGENT, text=text),
-            leads=await index_leads(folder, (), task),
+            notes=(LATE,) if leads is None else (),
+            leads=leads or (),
         )
         trace = _without_run(task, folder, neutralized(report))
         if self.keep:

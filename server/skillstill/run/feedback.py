@@ -15,8 +15,10 @@ from pydantic import Field, ValidationError
 from skillstill.errors import TraceError, UsageError
 from skillstill.types import PROMPT_CHARACTERS, Frozen, ToolCall, Trace
 from skillstill.util.storage import state_folder, write_atomically
+from skillstill.util.text import one_line
 
 RIGHT = 1_000  # characters of what is right
+QUOTED = 70  # characters of the question that it is about
 Verdict = Literal["right", "wrong"]
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,11 @@ class Feedback(Frozen):
     workspace: str
     after: str = ""
     created: datetime
+
+    def __str__(self) -> str:
+        """Return what was said of which run, and of which question: whoever meant another one sees it."""
+        asked = self.prompt.rpartition("\n\n")[2] if self.after else self.prompt
+        return f'run {self.run[:12]} of {self.skill} was {self.verdict}: "{one_line(asked, QUOTED)}"'
 
 
 def give_feedback(trace: Trace, verdict: str, right: str = "") -> Feedback:

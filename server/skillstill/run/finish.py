@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from skillstill.run.claims import claim_notes
 from skillstill.run.evidence import DENIES, RECEIPT, REFERENCE, incomplete_notes
-from skillstill.run.leads import leads_of, with_index_leads
+from skillstill.run.leads import LATE, leads_of, with_index_leads
 from skillstill.skills.calibration import Calibration, features
 from skillstill.skills.skill import Skill
 from skillstill.types import LEAD_CHARACTERS, Lead, Report, Trace
@@ -40,16 +40,24 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
 
 
 async def finish_with_index(trace: Trace, skill: Skill, workspace: Workspace, calibration: Calibration | None) -> Trace:
-    """Return the finished trace. The index is asked only if the report needs leads: that takes half a second."""
+    """Return the finished trace. The index is asked only if the report needs leads: that takes half a second.
+
+    If it could not be asked in time, the report says so.
+    """
     finished = finish(trace, calibration)
     if not _needs_leads(finished.report):
         return finished
     began = time.monotonic()
     located = await with_index_leads(trace, skill, workspace)
     seconds = round(trace.tally.seconds + time.monotonic() - began, 3)
-    return finish(
-        located.model_copy(update={"tally": trace.tally.model_copy(update={"seconds": seconds})}), calibration
-    )
+    tally = trace.tally.model_copy(update={"seconds": seconds})
+    finished = finish(located.model_copy(update={"tally": tally}), calibration)
+    return noted(finished, LATE) if located.index_leads is None else finished
+
+
+def noted(trace: Trace, note: str) -> Trace:
+    """Return the trace whose report has one more note."""
+    return trace.model_copy(update={"report": trace.report.model_copy(update={"notes": (*trace.report.notes, note)})})
 
 
 def neutralized(report: Report) -> Report:

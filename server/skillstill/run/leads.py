@@ -15,6 +15,7 @@ from skillstill.workspace import Workspace
 MOST = 5
 LINES = 60  # behind the first one that a lead may span: what one looks through
 SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
+LATE = "(The index was not searched for likely places in time.)"
 FACT_TOOLS = frozenset(BUNDLED["facts"])
 WORD = re.compile(r"[^\W\d_]{3,}")
 log = logging.getLogger(__name__)
@@ -33,9 +34,8 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
 
 def leads_of(trace: Trace) -> tuple[Lead, ...]:
     """Return up to five places: the likeliest of the run, those of the index, then others that the run has shown."""
-    return tuple(_distinct([*_likely(trace), *trace.index_leads, *chain.from_iterable(_shown(trace, guesses=False))]))[
-        :MOST
-    ]
+    others = chain.from_iterable(_shown(trace, guesses=False))
+    return tuple(_distinct([*_likely(trace), *(trace.index_leads or ()), *others]))[:MOST]
 
 
 def _likely(trace: Trace) -> Sequence[Lead]:
@@ -130,8 +130,11 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
     return Lead(path=path, line=line, last=last, text=one_line(text.lstrip(" :"), LEAD_CHARACTERS))
 
 
-async def index_leads(workspace: Workspace, readers: tuple[str, ...], prompt: str) -> tuple[Lead, ...]:
-    """Return the likeliest places for a prompt by these readers, or all; none if the index cannot be asked at once."""
+async def index_leads(workspace: Workspace, readers: tuple[str, ...], prompt: str) -> tuple[Lead, ...] | None:
+    """Return the likeliest places for a prompt by these readers, or all; none if the index cannot be asked.
+
+    Return None if it could not be asked in time: then it may be the next time.
+    """
     from skillstill.tools.facts.leads import locate_within  # it imports the readers, with their parsers
 
     try:
@@ -141,5 +144,5 @@ async def index_leads(workspace: Workspace, readers: tuple[str, ...], prompt: st
     except Exception:  # a run must not fail for want of a hint
         log.warning("no leads", exc_info=True)
     else:
-        return tuple(_placed(found.text.split("\n"), found.places, found.spans)) if found else ()
+        return tuple(_placed(found.text.split("\n"), found.places, found.spans)) if found else None
     return ()

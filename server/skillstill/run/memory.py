@@ -102,8 +102,8 @@ async def _recall(asked: Asked, state: bytes, workspace: Workspace, tools: Mappi
 
 
 def _remember(asked: Asked, state: bytes, trace: Trace) -> None:
-    """Keep an answer for that state of the files. One that ended for a passing reason is not kept."""
-    if trace.report.reason and trace.report.reason.kind in PASSING:
+    """Keep an answer for that state of the files. One that ended for a passing reason, or lacks leads, is not kept."""
+    if (trace.report.reason and trace.report.reason.kind in PASSING) or trace.index_leads is None:
         return
     newest = "select key from answers order by created desc limit ?"
     try:

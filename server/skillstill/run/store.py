@@ -36,10 +36,14 @@ def store_if_possible(trace: Trace) -> None:
 
 
 def load(run: str) -> Trace:
-    """Return a trace by its run id, the beginning of one, or `last`. Raise UnknownName and TraceError."""
-    found = trace_files()[-1:] if run == "last" else [file for file in trace_files() if _id(file).startswith(run)]
+    """Return a trace by its run id, the beginning of one, or `last`: what was stored last, anew or again.
+
+    Raise UnknownName and TraceError.
+    """
+    files = trace_files()
+    found = sorted(files, key=_stored)[-1:] if run == "last" else [file for file in files if _id(file).startswith(run)]
     if len(found) != 1:
-        if not trace_files():
+        if not files:
             raise UnknownName("no run is stored yet: `skillstill run` makes one")
         what = f"{len(found)} runs begin with {run!r}" if found else f"no run {run!r} is stored"
         raise UnknownName(f"{what}: `skillstill show --list` names them")
@@ -80,6 +84,14 @@ def folder() -> Path:
 
 def _id(file: Path) -> str:
     return file.stem.partition("-")[2]
+
+
+def _stored(file: Path) -> int:
+    """Return when a trace was stored, in nanoseconds; 0 if another process has just removed it."""
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def _forget_old() -> None:

@@ -9,6 +9,7 @@ from pydantic import Field
 from skillstill.runtime import Runtime
 from skillstill.server import wire
 from skillstill.types import Frozen, Trace, lean_schema
+from skillstill.util.neutral import neutral
 
 NAME = "feedback"
 DESCRIPTION = "Tell whether a subagent's answer was right, once you know: its next training learns from it."
@@ -41,5 +42,4 @@ def tool() -> McpTool:
 def keep(runtime: Runtime, trace: Trace, said: Remark) -> CallToolResult:
     """Store it. Raise UsageError and TraceError."""
     given = runtime.judge(trace, said.verdict, said.right)
-    text = f"kept: run {given.run[:12]} of {given.skill} was {given.verdict}"
-    return CallToolResult(content=[TextContent(type="text", text=text)])
+    return CallToolResult(content=[TextContent(type="text", text=neutral(f"kept: {given}"))])

@@ -71,7 +71,9 @@ class TranscriptResources:
         self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
 
     def keep(self, trace: Trace, context: Context) -> None:
-        self._traces[owner(context), trace.run] = trace
+        key = (owner(context), trace.run)
+        self._traces[key] = trace
+        self._traces.move_to_end(key)  # a remembered answer is an older run, told last
         while len(self._traces) > KEPT:
             self._traces.popitem(last=False)
 

@@ -39,6 +39,7 @@ class FieldFigures(Frozen):
 
     handed_back      rightly: looking cannot answer them
     silently_wrong   answered wrongly without a warning
+    led              the share of those that stand somewhere for which a wanted place was handed over; None: not measured
     """
 
     asked: int = Field(ge=1)
@@ -46,13 +47,15 @@ class FieldFigures(Frozen):
     right: int = Field(ge=0)
     handed_back: int = Field(ge=0)
     silently_wrong: int = Field(ge=0)
+    led: float | None = Field(default=None, ge=0, le=1)
     seconds: float = Field(ge=0)
 
     @property
     def text(self) -> str:
         """Return the figures in one clause."""
         good = f"{self.right + self.handed_back} of {self.asked} natural questions right or rightly handed back"
-        return f"{good}, {self.silently_wrong} wrong without a warning"
+        led = f", a wanted place handed over for {self.led:.0%}" if self.led is not None else ""
+        return f"{good}{led}, {self.silently_wrong} wrong without a warning"
 
 
 class Measured(Frozen):

@@ -53,7 +53,7 @@ def test_what_was_said_of_a_run_is_kept_with_what_a_training_needs(ask: Command,
     code, said = command("feedback", "last", "right")
     (kept,) = all_feedback()
     trace = store.load("last")
-    assert (code, said) == (0, f"kept here: run {trace.run[:12]} of explore was right\n")
+    assert (code, said) == (0, f'kept here: run {trace.run[:12]} of explore was right: "{QUESTION}"\n')
     assert (kept.run, kept.prompt, kept.right, kept.places) == (trace.run, QUESTION, CLAIM, ("cart.py:1",))
     assert kept.calls == (ToolCall(name="search", arguments={"pattern": "class Cart"}),)
 
@@ -108,6 +108,16 @@ def test_what_failed_is_listed_by_class(ask: Command, command: Command, project:
     assert "handed back: 2\n" in command("feedback")[1]
 
 
+def test_the_latest_five_runs_of_a_class_are_listed_and_the_others_counted(ask: Command, command: Command) -> None:
+    for number in range(5):
+        ask(f"where is Cart{number}?", turns=("escalate: no",))
+    assert "more" not in command("feedback")[1]
+    ask("where is Cart5?", turns=("escalate: no",))
+    listed = command("feedback")[1].splitlines()
+    assert (listed[0], listed[6:]) == ("handed back: 6", ["  … 1 more: --json lists all"])
+    assert [line.rpartition("  ")[2] for line in listed[1:6]] == [f"where is Cart{number}?" for number in range(1, 6)]
+
+
 def test_what_another_subagent_answered_in_the_end_was_the_wrong_skill(command: Command, project: Path) -> None:
     folder = ("--workspace", str(project))
     command("run", "logs", QUESTION, *folder, turns=("escalate: no",))
@@ -141,6 +151,7 @@ def test_a_follow_up_is_asked_under_what_it_follows(ask: Command, command: Comma
     second = store.load("last")
     assert second.prompt == f"{QUESTION}\n\n{CLAIM}\n\nand its base class?"
     assert second.after == first.run
+    assert command("feedback", "last", "right")[1].endswith(' was right: "and its base class?"\n')
     command("delegate", "and then?", "--after", "last", "--workspace", str(project))
     assert (store.load("last").skill, store.load("last").after) == ("explore", second.run)
 

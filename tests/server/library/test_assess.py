@@ -293,6 +293,22 @@ def test_a_verb_and_the_thing_that_it_is_about_stand_in_one_sentence(tmp_path: P
     assert assessed(ART, tmp_path).verdict == "not verifiable"
 
 
+RUNNER = """\
+---
+name: suite-runner
+description: Runs the test suite of a project and says which of its tests failed first.
+---
+Read setup.cfg for how they are started. Never change a file.
+"""
+
+
+def test_a_file_s_name_is_no_deed_and_to_run_tests_is_not_to_write_them(tmp_path: Path) -> None:
+    says = {"it sets something up or converts it", "it writes tests, which can be run"}
+    assert not says & {reason.text for reason in assessed(RUNNER, tmp_path).reasons}
+    writer = RUNNER.replace("Runs the", "Writes the").replace("Read setup.cfg", "Set up setup.cfg")
+    assert says <= {reason.text for reason in assessed(writer, tmp_path).reasons}
+
+
 HANDBOOK = LOOK_UP.replace("Read, Grep, Glob", "Read, WebFetch")
 FIXER = LOOK_UP.replace("Read, Grep, Glob", "Read, Bash(make:*)")
 
@@ -404,6 +420,12 @@ def test_an_imported_skill_is_assessed_by_its_name(tmp_path: Path, typed: Typed)
     (tmp_path / "agents" / "finder.md").write_text(FINDER, encoding="utf-8")
     assert typed("import", str(tmp_path)).code == 0
     assert typed("assess", "definition-finder").out.startswith("definition-finder: verifiable")
+
+
+def test_a_mistyped_path_is_told_to_be_neither_a_file_nor_in_the_library(tmp_path: Path, typed: Typed) -> None:
+    done = typed("assess", "own/nope")
+    assert (done.code, done.out) == (64, "")
+    assert "there is no file or folder 'own/nope', and no definition called 'own/nope' is in the library" in done.err
 
 
 def test_the_labels_name_files_and_hold_no_text_of_theirs() -> None:

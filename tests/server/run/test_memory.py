@@ -1,19 +1,23 @@
 """Answers that are remembered: given again at once while they are true, and never after."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from mcp import Client
 from skillstill.contract import serving_hash
 from skillstill.models.scripted import ScriptedModel, call
-from skillstill.run import memory
+from skillstill.run import leads, memory, store
+from skillstill.run.feedback import all_feedback
 from skillstill.runtime import Runtime
+from skillstill.server import build
 from skillstill.skills.registry import Registry
 from skillstill.types import Message, ModelFile, Trace
 from skillstill.util.storage import state_folder
 
-from tests.scenes import ROOT, UNTRAINED, ScriptedModels, write
+from tests.scenes import HANGS, ROOT, UNTRAINED, ScriptedModels, write
 
 pytestmark = pytest.mark.anyio
 LOOK = call("search", pattern="class Cart")
@@ -131,6 +135,38 @@ async def test_a_failure_is_not_remembered(shop: Shop) -> None:
     failed = await shop.ask([])
     assert failed.report.status == "failed"
     assert (await shop.ask([LOOK, FOUND])).report.answer == FOUND
+
+
+async def test_a_hand_over_whose_leads_came_too_late_says_so_and_is_not_remembered(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leads, "SECONDS", 0.0)
+    late = await shop.ask(["escalate: I cannot tell"])
+    assert (late.report.leads, leads.LATE in late.report.said) == ((), True)
+    monkeypatch.setattr(leads, "SECONDS", HANGS)
+    in_time = await shop.ask(["escalate: I cannot tell"])
+    assert in_time.report.leads[0].path == "cart.py"
+    assert leads.LATE not in in_time.report.said
+    assert REMEMBERED in (await shop.ask([])).report.text
+
+
+async def test_an_answer_from_memory_is_the_last_run(shop: Shop) -> None:
+    first = await shop.ask([LOOK, FOUND])
+    other = await shop.ask([LOOK, FOUND], "Where is Cart defined?")
+    for file in store.trace_files():
+        os.utime(file, (file.stat().st_mtime - 60,) * 2)
+    assert store.load("last") == other
+    await shop.ask([])
+    assert store.load("last") == first, "as it was, without the note that it is remembered"
+
+
+async def test_an_answer_from_memory_is_the_last_run_of_a_client(shop: Shop) -> None:
+    runtime = Runtime(shop.registry, ScriptedModels(ScriptedModel([LOOK, FOUND, LOOK, FOUND])))
+    async with Client(build(runtime, shop.root), mode="2026-07-28") as client:
+        for question in ("Where is Cart?", "Where is Cart defined?", "Where is Cart?"):
+            await client.call_tool("explore", {"prompt": question})
+        await client.call_tool("feedback", {"verdict": "right"})
+    assert [kept.prompt for kept in all_feedback()] == ["Where is Cart?"]
 
 
 async def test_a_folder_that_takes_too_long_to_look_at_is_asked_anew(

@@ -101,11 +101,12 @@ def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
     assert store.load("aab").run == "aabb2222"
 
 
-def test_the_last_run_is_the_one_that_began_last() -> None:
+def test_the_last_run_is_the_one_that_was_stored_last_anew_or_again() -> None:
+    for ago, (run, began) in enumerate([("ffff3333", 0), ("aabb2222", 2), ("aaaa1111", 1)], 1):
+        aged(later(run, days=began), days=ago)
+    assert store.load("last").run == "ffff3333"
     later("aaaa1111", days=1)
-    later("aabb2222", days=2)
-    later("ffff3333", days=0)
-    assert store.load("last").run == "aabb2222"
+    assert store.load("last").run == "aaaa1111"
     assert [store.read(file).run for file in store.trace_files()] == ["ffff3333", "aaaa1111", "aabb2222"]
 
 

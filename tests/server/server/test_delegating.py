@@ -66,6 +66,15 @@ async def test_a_task_for_none_is_handed_back_without_a_run_and_with_places(
     assert store.load("last").skill == NAME
 
 
+async def test_places_that_were_not_looked_for_in_time_are_told_in_a_sentence(
+    scripted: Scripted, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillstill.run.leads.SECONDS", 0.0)
+    result = await delegated(scripted([]), project, task="Refactor the Cart class and add unit tests for it")
+    assert result.structured_content["answer"].endswith("\n(The index was not searched for likely places in time.)")
+    assert "leads" not in result.structured_content
+
+
 async def test_a_part_of_the_folder_decides_for_that_part(scripted: Scripted, project: Path) -> None:
     result = await delegated(scripted(["escalate: no"]), project, task="how many came first?", workspace="logs")
     assert result.structured_content["subagent"] == "logs"

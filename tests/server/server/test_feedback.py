@@ -35,7 +35,7 @@ async def test_a_caller_says_that_its_last_run_was_wrong_and_what_is_right(scrip
     result = await called(scripted([LOOK, CLAIM]), project, ("explore", {"prompt": QUESTION}), ("feedback", said))
     (kept,) = all_feedback()
     assert (kept.verdict, kept.right, kept.prompt) == ("wrong", "it is in basket.py:3", QUESTION)
-    assert result.content[0].text == f"kept: run {kept.run[:12]} of explore was wrong"
+    assert result.content[0].text == f'kept: run {kept.run[:12]} of explore was wrong: "{QUESTION}"'
 
 
 async def test_a_run_of_an_earlier_process_is_found_by_its_id(scripted: Scripted, project: Path) -> None:

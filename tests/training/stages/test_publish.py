@@ -439,7 +439,7 @@ async def test_a_field_test_of_the_release_is_recorded_without_another_release(
         record_field(settings, registry, again.model_copy(update={"split": "validation"}))
 
 
-async def test_the_threshold_of_a_release_rises_by_field_questions_and_nothing_else_changes(
+async def test_the_threshold_of_a_release_rises_by_field_questions_and_the_adapter_stays(
     settings: Path, evaluated: RunFolder
 ) -> None:
     registry = registry_of(settings)
@@ -447,9 +447,12 @@ async def test_the_threshold_of_a_release_rises_by_field_questions_and_nothing_e
     before = read_registry(registry).entries[0]
     assert before.calibration
     wrong = [GradedAnswer(f"own/{at}", (9.0,), right=False, unwarned_wrong=True) for at in range(100)]
-    raised = raise_threshold(registry, "settings", GradedField(100, wrong))
+    raised = raise_threshold(settings, registry, GradedField(100, wrong))
     (entry,) = read_registry(registry).entries
     assert raised.threshold == 1
-    assert entry == before.model_copy(update={"calibration": raised})
+    assert entry.calibration == raised
+    assert entry.measured
+    assert entry.measured.sure is None, "no answer is sure any more"
+    assert (entry.adapter, entry.serving_hash, entry.before) == (before.adapter, before.serving_hash, before.before)
     with pytest.raises(StageError, match="no release of other with a calibrated confidence"):
-        raise_threshold(registry, "other", GradedField(100, wrong))
+        raise_threshold(settings.with_name("other"), registry, GradedField(100, wrong))

@@ -94,7 +94,7 @@ def field(
         record_field(folder, registry_of(folder), test.result)
     field_output.print_field(test.result, results, as_json=json)
     if calibrate:
-        raised = raise_threshold(registry_of(folder), test.result.skill, graded_field(test.judged["ours"]))
+        raised = raise_threshold(folder, registry_of(folder), graded_field(test.judged["ours"]))
         field_output.print_threshold(raised.threshold)
     return 0
 

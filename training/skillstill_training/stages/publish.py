@@ -189,6 +189,7 @@ def field_figures(result: FieldResult) -> FieldFigures | None:
         right=ours.verdicts.get(RIGHT, 0),
         handed_back=ours.verdicts.get(HANDED_BACK_RIGHTLY, 0),
         silently_wrong=ours.verdicts.get(SILENTLY_WRONG, 0),
+        led=ours.led.value,
         seconds=round(ours.seconds, 2),
     )
 
@@ -205,7 +206,7 @@ def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> Non
     if known.adapter.sha256 != result.adapter.sha256 or result.split != "test":
         raise StageError("only a test of the registered release on the test questions is recorded: --split test")
     file = skill_folder / RELEASES / f"{known.adapter.sha256[:DIGITS]}.json"
-    scorecard = Scorecard.model_validate_json(file.read_text(encoding="utf-8"))
+    scorecard = _scorecard(skill_folder, known.adapter)
     asked = {score.arm for score in result.scores}
     before = scorecard.field.scores if scorecard.field else ()
     scores = (*result.scores, *(score for score in before if score.arm not in asked))
@@ -216,17 +217,28 @@ def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> Non
     amend(registry, known.model_copy(update={"measured": measured}))
 
 
-def raise_threshold(registry: Path, skill: str, field: GradedField) -> Calibration:
+def raise_threshold(skill_folder: Path, registry: Path, field: GradedField) -> Calibration:
     """Return the calibration of a release, raised until few of these field questions are answered wrongly unwarned.
 
-    It stands in the registry then. Raise StageError if there is none to raise.
+    It stands in the registry then, with the share of made questions that are still answered without a warning. Raise
+    StageError if there is none to raise.
     """
-    known = _known(registry, skill)
-    if known is None or known.calibration is None:
-        raise StageError(f"{registry} has no release of {skill} with a calibrated confidence")
+    name = skill_folder.absolute().name
+    known = _known(registry, name)
+    if known is None or known.calibration is None or known.measured is None or known.adapter is None:
+        raise StageError(f"{registry} has no release of {name} with a calibrated confidence")
     raised = raised_for_field(known.calibration, field)
-    amend(registry, known.model_copy(update={"calibration": raised}))
+    curve = _scorecard(skill_folder, known.adapter).selective.curve
+    point = next((point for point in curve if point.threshold >= raised.threshold), None)
+    sure = {"sure": point.coverage, "right": point.accuracy} if point else {"sure": None, "right": None}
+    measured = known.measured.model_copy(update=sure)
+    amend(registry, known.model_copy(update={"calibration": raised, "measured": measured}))
     return raised
+
+
+def _scorecard(skill_folder: Path, adapter: ModelFile) -> Scorecard:
+    file = skill_folder / RELEASES / f"{adapter.sha256[:DIGITS]}.json"
+    return Scorecard.model_validate_json(file.read_text(encoding="utf-8"))
 
 
 def _place(skill_folder: Path, registry: Path) -> Path:
