@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from skillstill.errors import LibraryError, UsageError
+from skillstill.errors import LibraryError, UnknownName, UsageError
 from skillstill.library.catalogue import Catalogue
 from skillstill.library.definition import Definition
 from skillstill.library.scanning import scan
@@ -18,7 +18,7 @@ def definitions_of(skill: str) -> Sequence[Definition]:
         raise UsageError("expected a folder with a SKILL.md, an agent file or an imported name, got nothing")
     path = Path(skill).expanduser()
     if not path.exists():
-        return [Catalogue().get(skill)]
+        return [_imported(skill)]
     scanned = scan(path, str(path))
     if not scanned.definitions:
         why = f": {scanned.refused[0].reason}" if scanned.refused else ""
@@ -26,3 +26,11 @@ def definitions_of(skill: str) -> Sequence[Definition]:
             f"{path} holds no skill, agent or command{why}; give a folder with a SKILL.md or an agent file"
         )
     return scanned.definitions
+
+
+def _imported(skill: str) -> Definition:
+    """Raise UnknownName, which says also that it is no path."""
+    try:
+        return Catalogue().get(skill)
+    except UnknownName as error:
+        raise UnknownName(f"there is no file or folder {skill!r}, and {error}") from error

@@ -39,7 +39,7 @@ class FieldFigures(Frozen):
 
     handed_back      rightly: looking cannot answer them
     silently_wrong   answered wrongly without a warning
-    led              the share of those that stand somewhere for which a wanted place was handed over; None: not measured
+    led              of those that stand somewhere, the share with a wanted place handed over; None: not measured
     """
 
     asked: int = Field(ge=1)

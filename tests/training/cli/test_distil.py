@@ -1,5 +1,6 @@
 """From an agent's file, declared kinds and three folders to a verdict, without a line of Python."""
 
+import io
 import sys
 import tomllib
 from pathlib import Path
@@ -111,6 +112,21 @@ def test_a_skill_with_declared_kinds_goes_the_whole_way_in_one_command(
     goals = run.frozen_goals()
     assert {goal.split for goal in goals} == {"train", "validation", "test"}
     assert (code == 0) == bool(read_registry(registry).entries if registry.exists() else ())
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_without_a_terminal_the_plan_is_shown_and_nothing_begins_unless_that_is_said(
+    folders: list[str], declared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], json: tuple[str, ...],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    names = ["--kinds", str(declared), *folders, "--out", str(tmp_path / "ports"), *json]
+    assert distil(monkeypatch, tmp_path, *names) == 64
+    said = capsys.readouterr()
+    assert "minutes of an idle core at most" in (said.err if json else said.out)
+    assert "is asked at a terminal: without one, say --yes" in said.err
+    assert not (json and said.out)
+    assert not (tmp_path / "ports").exists()
 
 
 def test_the_script_to_beat_answers_by_the_kinds(

@@ -147,7 +147,7 @@ def test_it_costs_what_the_price_file_says_and_no_more_than_the_budget(
     [
         (("--orchestrator", "https://models.example#big"), "models.example would be sent what is in the folders"),
         (("--orchestrator", "claude-code", "--send"), "what it costs is asked at a terminal"),
-        (("--orchestrator", "none", "--arms", "alone"), "none can be in script, stock, ours, router, not in 'alone'"),
+        (("--arms", "ours,alone"), "--arms: the orchestrator 'none' knows script, stock, ours, router; not 'alone'"),
         (("--orchestrator", "ideal"), "nobody wrote plans for these tasks"),
         (("--orchestrator", "http://127.0.0.1:1#small", "--prices", "PRICES"), "the price file does not name small"),
         (("--orchestrator", "none", "--prices", "/none.toml", "--budget", "few"), "a budget is money or tokens"),
@@ -159,6 +159,16 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_spent(
     code, _, err = compare(*(str(tmp_path / "prices.toml") if one == "PRICES" else one for one in arguments))
     assert (code, told in err) == (64, True), err
     assert rows(tmp_path) == []
+
+
+def test_a_skill_without_field_questions_is_told_with_those_that_have_some(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["skillstill", "compare", "field:exlpore", "--orchestrator", "ideal"])
+    with pytest.raises(SystemExit, match="64"):
+        cli.main()
+    told = "no skill called 'exlpore' has field questions; there are: config, explore, history, logs, research, tables"
+    assert told in capsys.readouterr().err
 
 
 def test_a_file_that_is_asked_for_is_stated_by_a_place_in_it(

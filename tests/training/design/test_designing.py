@@ -139,6 +139,17 @@ def test_what_is_missing_for_a_draft_is_said_in_a_sentence(
     assert (code, said in err) == (64, True), err
 
 
+@pytest.mark.parametrize(("folders", "said"), [(0, "name three or more folders"), (4, "three or more, got 2")])
+def test_all_that_is_missing_for_a_draft_is_said_at_once(design: Run, tmp_path: Path, folders: int, said: str) -> None:
+    code, _, err = design(SETTINGS, "-o", str(tmp_path / "settings-finder"), *projects(tmp_path / "src")[:folders])
+    assert (code, said in err, "declare kinds of questions (--kinds kinds.toml), or let" in err) == (64, True, True)
+
+
+def test_a_refusal_says_also_that_folders_are_needed(design: Run, tmp_path: Path) -> None:
+    _, _, err = design(TASTE, "-o", str(tmp_path / "pages"))
+    assert "(--kinds kinds.toml); that takes three or more folders that it works on (--workspace)" in err
+
+
 @pytest.mark.parametrize("skill", ["explore", "logs", "tables"])
 def test_the_table_of_cues_knows_every_family_of_our_own_skills(skill: str) -> None:
     families = load_families(lender(skill))

@@ -89,7 +89,14 @@ def retrain(released: ListedEntry, workshop: Workshop, tmp_path: Path, monkeypat
         )
         app = typer.Typer()
         app.command()(command)
-        arguments = ["settings", "--runs", str(tmp_path / "again"), "--registry", str(registry or released.origin)]
+        arguments = [
+            "settings",
+            "--yes",
+            "--runs",
+            str(tmp_path / "again"),
+            "--registry",
+            str(registry or released.origin),
+        ]
         result = CliRunner().invoke(app, arguments, standalone_mode=False)
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception

@@ -138,7 +138,7 @@ def _arms(names: str, who: "Orchestrator") -> "Sequence[ArmName]":
     """Raise UsageError."""
     asked = [name.strip() for name in names.split(",") if name.strip()]
     if unknown := next((name for name in asked if name not in who.arms), ""):
-        raise _usage(f"--arms: {who.name} can be in {', '.join(who.arms)}, not in {unknown!r}")
+        raise _usage(f"--arms: the orchestrator {who.name!r} knows {', '.join(who.arms)}; not {unknown!r}")
     return [arm for arm in who.arms if not asked or arm in asked]
 
 

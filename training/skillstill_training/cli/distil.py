@@ -40,7 +40,8 @@ def distil(
 ) -> int:
     """Make a small model of any skill: a plan, the skill folder, goals, traces, training, figures, a verdict.
 
-    Interrupted, the same command goes on. Exit code 2 without a release.
+    It asks at a terminal whether to go on, and without one it needs --yes. Interrupted, the same command goes on.
+    Exit code 2 without a release.
 
     Example: skillstill distil .claude/agents/release-notes.md --kinds kinds.toml -w ~/src/a -w ~/src/b -w ~/src/c
     """
@@ -61,8 +62,7 @@ def distil(
         drawn = draft_design(
             definition, place.name, workspace or (), declared, made=folders, has_teacher=bool(proposes)
         )
-        if not json:
-            print_plan(drawn, place, minutes)
+        print_plan(drawn, place, minutes, as_json=json)
         if not (yes or _agreed(drawn)):
             return 1
         proposer = proposer_at(proposes, price, budget, own=bool(workspace), send=send, offline=offline)
@@ -78,7 +78,9 @@ def distil(
 
 
 def _agreed(drawn: "Design") -> bool:
-    """Ask a person at a terminal; a program that typed the command has agreed."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return True
-    return typer.confirm(f"Distil {drawn.name}?", default=True)
+    """Ask a person. Raise UsageError if nobody is at a terminal."""
+    from skillstill.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError("whether to go on with this plan is asked at a terminal: without one, say --yes")
+    return typer.confirm(f"Distil {drawn.name}?", default=True, err=True)

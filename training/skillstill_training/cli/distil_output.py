@@ -11,18 +11,16 @@ from skillstill_training.design.draft import Design
 from skillstill_training.run.recipe import TrainConfig
 from skillstill_training.stages.pipeline import TOKENS_A_MINUTE
 
-_out = Console(soft_wrap=True, highlight=False, markup=False)
 
-
-def print_plan(design: Design, place: Path, minutes: int | None) -> None:
-    """Print one line for each part of the way."""
+def print_plan(design: Design, place: Path, minutes: int | None, *, as_json: bool) -> None:
+    """Print one line for each part of the way; on standard error if a program reads what comes at the end."""
     table = Table("", "", box=None, show_header=False)
     table.add_row("skill", f"{design.name} ({design.assessment.verdict}), to be written to {place}")
     table.add_row("tools", "; ".join(_tools(design)))
     table.add_row("workspaces", _workspaces(design))
     table.add_row("questions", "; ".join(_questions(design)))
     table.add_row("training", f"{_minutes(minutes):,} minutes of an idle core at most, about")
-    _out.print(table)
+    Console(stderr=as_json, soft_wrap=True, highlight=False, markup=False).print(table)
 
 
 def _tools(design: Design) -> Iterator[str]:

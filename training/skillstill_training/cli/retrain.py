@@ -83,5 +83,9 @@ def _print_plan(plan: "RetrainingPlan") -> None:
 
 
 def _agreed(name: str) -> bool:
-    """Ask a person at a terminal; a program that typed the command has agreed."""
-    return not (sys.stdin.isatty() and sys.stdout.isatty()) or typer.confirm(f"Retrain {name}?", default=True)
+    """Ask a person. Raise UsageError if nobody is at a terminal."""
+    from skillstill.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError("whether to train again is asked at a terminal: without one, say --yes")
+    return typer.confirm(f"Retrain {name}?", default=True, err=True)

@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
-from skillstill.errors import StageError
+from skillstill.errors import StageError, UnknownName
 from skillstill.types import Frozen
 
 from skillstill_training.benchmarks.benchmark import Benchmark, Task
 from skillstill_training.benchmarks.registry import find
 from skillstill_training.field.judge import FieldAnswer, judge_answer
-from skillstill_training.field.question import FORM, Gold, load_questions, prompt_of, questions_file
+from skillstill_training.field.question import (
+    FORM,
+    Gold,
+    has_field_questions,
+    load_questions,
+    prompt_of,
+    questions_file,
+)
 from skillstill_training.util.hashes import drawn, file_sha256
 from skillstill_training.util.jsonl import read_lines
 from skillstill_training.workspaces import workspace_roots
@@ -77,9 +84,14 @@ class FieldTasks:
 
     @classmethod
     def of(cls, skill_folder: Path, *, offline: bool) -> "FieldTasks":
-        """Raise StageError."""
-        version = file_sha256(file) if (file := questions_file(skill_folder, "validation")).is_file() else ""
-        return cls(skill_folder, f"field-{skill_folder.name}", skill_folder.name, version, offline=offline)
+        """Raise UnknownName, with the skills beside it that have such questions."""
+        name = skill_folder.name
+        if not has_field_questions(skill_folder, "validation"):
+            beside = sorted(skill_folder.parent.glob("*"))
+            known = ", ".join(one.name for one in beside if has_field_questions(one, "validation")) or "none"
+            raise UnknownName(f"no skill called {name[:64]!r} has field questions; there are: {known}")
+        version = file_sha256(questions_file(skill_folder, "validation"))
+        return cls(skill_folder, f"field-{name}", name, version, offline=offline)
 
     def tasks(self) -> Iterator[Task]:
         """Raise StageError."""

@@ -1,6 +1,6 @@
 """A foreign skill as a draft of one of ours: which families, tools and workspaces; or why there can be none."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from skillstill.tools import TOOLS
 from skillstill.types import ModelFile
 
 from skillstill_training.authoring.checks import Judged
+from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.authoring.proposed import Proposed
 from skillstill_training.design.borrowing import lender, tools_of
 from skillstill_training.design.declared import Declared
@@ -117,19 +118,12 @@ def draft_design(
     lent = "" if assessment.archetype == "none" else assessment.archetype
     families = choose(definition, assessment.archetype)
     steps = lenders()[lent].steps if lent else ()
-    has_folders = bool(folders or made)
-    if has_folders and not steps:
+    count = len(folders) + len(made)
+    if count and not steps:
         families = ()  # they read notes that only generated workspaces have
-    if not (lent or has_folders):
-        raise UsageError(
-            f"{name} resembles none of our skills: name three or more folders that it works on (--workspace)"
-        )
-    if not (families or has_teacher or declared):
-        raise UsageError(
-            "no family of ours asks about such folders: declare kinds of questions (--kinds kinds.toml), or let a "
-            "model propose some (--teacher URL#MODEL)"
-        )
-    workspaces = declared_sources(folders, steps, made) if has_folders else ()
+    if lacking := "; ".join(_lacking(name, lent, count, is_askable=bool(families or has_teacher or declared))):
+        raise UsageError(lacking)
+    workspaces = declared_sources(folders, steps, made) if count else ()
     return Design(name, definition, assessment, lent, families, workspaces, declared)
 
 
@@ -140,6 +134,19 @@ def check_distillable(definition: Definition, declared: Declared | None, *, has_
     if is_refused and not declared:
         raise GateError(_refusal(assessment))
     return assessment
+
+
+def _lacking(name: str, lent: str, folders: int, *, is_askable: bool) -> Iterator[str]:
+    """Yield all that its user has to name before anything can be drafted."""
+    if not (lent or folders):
+        yield f"{name} resembles none of our skills: name three or more folders that it works on (--workspace)"
+    elif 0 < folders < len(SPLITS):
+        yield f"training, validation and test need a folder each (--workspace): expected three or more, got {folders}"
+    if not is_askable:
+        yield (
+            "no family of ours asks about such folders: declare kinds of questions (--kinds kinds.toml), or let a "
+            "model propose some (--teacher URL#MODEL)"
+        )
 
 
 def nearest_base() -> ModelFile:
@@ -162,6 +169,8 @@ def _refusal(assessment: Assessment) -> str:
     unless = "unless you declare what can be asked of it (--kinds kinds.toml)"
     if assessment.check.by == "rubric":
         unless += ", or let a model judge its answers by a rubric (--teacher URL#MODEL), which verifies nothing"
+    if assessment.archetype == "none":
+        unless += "; that takes three or more folders that it works on (--workspace)"
     return f"{sentence}; it lacks {MISSING[assessment.verdict]}, {unless}"
 
 

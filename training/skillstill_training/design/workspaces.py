@@ -8,7 +8,7 @@ from skillstill.errors import UsageError, WorkspaceError
 from skillstill.library.reading.naming import slug
 from skillstill.workspace import Workspace
 
-from skillstill_training.authoring.goal import SPLITS, Split
+from skillstill_training.authoring.goal import Split
 from skillstill_training.workspaces import Source, pinned
 
 SHARE = 5  # every fifth folder is a test's, and another fifth are for validation
@@ -27,13 +27,12 @@ def declared_sources(
 ) -> tuple[Source, ...]:
     """Return the first ones train, the last ones test: what was made comes before what is somebody's own.
 
+    They are as many as there are splits, or more.
     Raise UsageError and WorkspaceSourceError.
     """
     roots = [_root(folder) for folder in (*(one.folder for one in made), *folders)]
     if twice := [root for root in roots if roots.count(root) > 1]:
         raise UsageError(f"{twice[0]} is named twice: no workspace can serve two splits")
-    if len(roots) < len(SPLITS):
-        raise UsageError(f"training, validation and test need a folder each: expected three or more, got {len(roots)}")
     makers = [*(one.by for one in made), *("" for _ in folders)]
     return tuple(
         pinned(Source(name=name, split=split, source=f"folder:{root}", steps=tuple(steps), made_by=by))
