@@ -26,7 +26,7 @@ Commits = Sequence[tuple[str, Sequence[str]]]
 
 
 def places(text: str, texts: Mapping[str, str] = SHOP, commits: Commits = ()) -> list[Place]:
-    return [*Locator(MemoryCorpus(texts, commits)).places(text)]
+    return [*Locator(MemoryCorpus(texts, commits)).places(text, 5)]
 
 
 def first(text: str, texts: Mapping[str, str] = SHOP, commits: Commits = ()) -> tuple[str, int]:

@@ -226,7 +226,7 @@ async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: R
     field = {"asked": 300, "workspaces": 15, "right": 150, "handed_back": 30, "silently_wrong": 12, "led": 0.6}
     made = {"success": 0.8, "n": 100, "seconds": 3.14, "sure": 0.6, "right": 0.96}
     assert entry.measured.model_dump() == {**made, "field": {**field, "seconds": 1.25}}
-    assert entry.expectation.startswith("Measured: 180 of 300 natural questions right or rightly handed back, a wanted ")
+    assert entry.expectation.startswith("Measured: 180 of 300 natural questions right or rightly handed back, a ")
     assert entry.adapter
     assert Path(entry.adapter.source.removeprefix("file:")).read_bytes() == evaluated.exported.read_bytes()
     assert entry.serving_hash == serving_hash(skill, BASE, entry.adapter)

@@ -57,8 +57,10 @@ EXPECTED = tuple(
 def promise(question: str, lines: Sequence[str], near: Array, best: int) -> Array:
     """Return what each line of a passage promises. `near` are the shares of the question's words in and near them.
 
-    `best` is the index of the line that tells most by its words.
+    `best` is the index of the line that tells most by its words. If no line has a word, none of them promises more.
     """
+    if not near.any():
+        return BEST * (np.arange(len(lines)) == best)
     scores: Array = NEAR * near + ANY * (near > 0) + np.array([_kind(question, line[:READ]) for line in lines])
     scores[best] += BEST
     scores[[at for at in (best - 1, best + 1) if 0 <= at < len(lines)]] += NEXT

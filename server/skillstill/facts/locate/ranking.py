@@ -19,6 +19,7 @@ from skillstill.facts.locate.signals import Search, files_of
 NAME, OWNER, DAMPING, LENGTH, TYPICAL, LONG = 4.0, 1.5, 1.5, 0.4, 20.0, 4.0
 AROUND, PATH = 0.6, 0.4  # what a word is there for a passage that stands in the names around it, or in the path
 NAMED = 99.0  # what a line promises that the text names
+HEAD = 3.0  # ... and the head of a definition that it names
 LITERAL = 4.0  # what an address, a time or an id counts that the text says
 _LAST = re.compile(r"\b(?:last|latest|final|finally|newest|most recent|end|ends|ended)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:first|earliest|oldest|begin\w*|begun|start of)\b", re.IGNORECASE)
@@ -130,7 +131,8 @@ class Ranking:
     def lines(self, found: Candidate) -> Mapping[int, float]:
         """Return the lines of a passage that may be shown with what each promises. `found` begins at its `line`.
 
-        A line that the text names promises all. A report is about a definition, whatever its lines.
+        A line that the text names promises all, and the head of a definition that it names more than other lines. A
+        report is about a definition, whatever its lines.
         """
         reading = self._readings[found.file]
         passage = next(each for each in reading.passages if each.first == found.line)
@@ -139,7 +141,10 @@ class Ranking:
             return {named[0]: NAMED}
         if question.is_report and passage.definition:
             return {max(passage.first, passage.definition.first): NAMED}
-        return dict(enumerate(reading.promises(question.text, passage, self._values), passage.first))
+        promises = dict(enumerate(reading.promises(question.text, passage, self._values), passage.first))
+        if passage.definition and passage.definition.first in promises:
+            promises[passage.definition.first] += HEAD * self._search.naming(passage.definition)
+        return promises
 
     def excerpt(self, file: int, line: int) -> str:
         """Return what a line says, as much of it as is shown."""
