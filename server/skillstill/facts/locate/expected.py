@@ -60,7 +60,8 @@ def promise(question: str, lines: Sequence[str], near: Array, best: int) -> Arra
     `best` is the index of the line that tells most by its words. If no line has a word, none of them promises more.
     """
     if not near.any():
-        return BEST * (np.arange(len(lines)) == best)
+        alone: Array = BEST * (np.arange(len(lines)) == best)
+        return alone
     scores: Array = NEAR * near + ANY * (near > 0) + np.array([_kind(question, line[:READ]) for line in lines])
     scores[best] += BEST
     scores[[at for at in (best - 1, best + 1) if 0 <= at < len(lines)]] += NEXT
