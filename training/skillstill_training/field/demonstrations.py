@@ -47,10 +47,10 @@ class _Demonstrator:
     roots: Mapping[str, Path]
 
     async def row(self, question: FieldQuestion, plan: Plan) -> TraceRow:
-        opened = await self._solve(question, Plan(question=question.id, calls=(), answer=""))
-        quoted = shown_answer(question, opened.trace) if opened.trace else ""
-        short = plan.model_copy(update={"calls": (), "answer": quoted})
-        solved = await self._solve(question, short if quoted else plan)
+        solved = await self._solve(question, plan)
+        opened = solved.trace if self.skill.subagent.opening else None
+        if opened and (quoted := shown_answer(question, opened)):
+            solved = await self._solve(question, plan.model_copy(update={"calls": (), "answer": quoted}))
         judged = judge_answer(question.gold, solved.answer, solved.prompt)
         reason = "" if judged.is_good else f"{judged.verdict.value}: {judged.why}"
         return TraceRow(
@@ -64,7 +64,7 @@ class _Demonstrator:
 
 def shown_answer(question: FieldQuestion, trace: Trace) -> str:
     """Return the one or two lines of the first result that are a right answer at a wanted place; empty if none are."""
-    gold, first = question.gold, next((one for one in trace.messages if one.places), None)
+    gold, first = question.gold, next((one for one in trace.messages if one.role == "tool"), None)
     if first is None or gold.outcome != "answer" or not gold.places:
         return ""
     texts = first.content.removeprefix(f"{first.receipt}: ").split("\n")

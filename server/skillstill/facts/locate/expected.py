@@ -62,7 +62,8 @@ def promise(question: str, lines: Sequence[str], near: Array, best: int) -> Arra
     if not near.any():
         alone: Array = BEST * (np.arange(len(lines)) == best)
         return alone
-    scores: Array = NEAR * near + ANY * (near > 0) + np.array([_kind(question, line[:READ]) for line in lines])
+    held = [(held, weight) for asked, held, weight in EXPECTED if asked.search(question)]
+    scores: Array = NEAR * near + ANY * (near > 0) + np.array([_looks(line[:READ], held) for line in lines])
     scores[best] += BEST
     scores[[at for at in (best - 1, best + 1) if 0 <= at < len(lines)]] += NEXT
     return scores
@@ -73,10 +74,10 @@ def standing(rank: int, value: float, best: float) -> float:
     return PASSAGE / (1 + rank) + WORTH * (value - best)
 
 
-def _kind(question: str, line: str) -> float:
-    holds = sum(weight for asked, held, weight in EXPECTED if held.search(line) and asked.search(question))
+def _looks(line: str, held: Sequence[tuple[re.Pattern[str], float]]) -> float:
+    """Return what a line counts by how it looks, words aside; `held` is what the question expects, with its weights."""
     return (
-        holds
+        sum(weight for pattern, weight in held if pattern.search(line))
         + SHORT * (len(line.strip()) < LEAST)
         + DIGIT * (_DIGIT.search(line) is not None)
         + ASSIGNED * (_ASSIGNED.search(line) is not None)

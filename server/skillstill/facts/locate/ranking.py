@@ -128,7 +128,7 @@ class Ranking:
                 name = passage.definition.qualified if passage.definition else ""
                 yield Candidate(file, passage.first, passage.last, float(self._scores[at]), passage.first, name=name)
 
-    def lines(self, found: Candidate) -> Mapping[int, float]:
+    def promises(self, found: Candidate) -> Mapping[int, float]:
         """Return the lines of a passage that may be shown with what each promises. `found` begins at its `line`.
 
         A line that the text names promises all, and the head of a definition that it names more than other lines. A

@@ -5,8 +5,9 @@ with the lines alone that have most of the words (docs/experiments.md).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from skillstill.facts.locate.candidates import Candidate
 from skillstill.facts.locate.expected import LEAST, standing
@@ -17,11 +18,18 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A line of a file as it is shown; `rank` is the position of its place among the others."""
+    """A line of a file as it is shown."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromisingLine:
+    """A line that may be shown; `rank` is the position of its place among the others."""
 
     rank: int
     line: int
-    text: str
     promise: float
 
 
@@ -33,34 +41,37 @@ def shown_lines(ranking: Ranking, chosen: Sequence[Candidate]) -> Sequence[Seque
     found = [_promising(ranking, chosen, rank) for rank in range(len(chosen))]
     best = [lines[0] for lines in found if lines]
     others = sorted((line for lines in found for line in lines[1:]), key=lambda line: -line.promise)
-    more = [*_unlike(others, best)][: len(chosen)]
+
+    def shown(line: PromisingLine) -> ShownText:
+        return ShownText(line.line, ranking.excerpt(chosen[line.rank].file, line.line))
+
+    heads = {line.rank: shown(line) for line in best}
+    texts = ((line.rank, shown(line)) for line in others)  # few of them are asked for
+    more = [*islice(_unlike(texts, heads.values()), len(chosen))]
     return [
-        [*lines[:1], *sorted((line for line in more if line.rank == rank), key=lambda line: line.line)]
+        [heads[rank], *sorted((one for at, one in more if at == rank), key=lambda one: one.line)] if lines else []
         for rank, lines in enumerate(found)
     ]
 
 
-def _promising(ranking: Ranking, chosen: Sequence[Candidate], rank: int) -> Sequence[ShownText]:
+def _promising(ranking: Ranking, chosen: Sequence[Candidate], rank: int) -> Sequence[PromisingLine]:
     """Return the lines of one place, the most promising first."""
     each = chosen[rank]
     if each.text:
         return ()
     extra = standing(rank, each.value, chosen[0].value)
-    found = (
-        ShownText(rank, line, ranking.excerpt(each.file, line), promise + extra)
-        for line, promise in ranking.lines(each).items()
-    )
+    found = (PromisingLine(rank, line, promise + extra) for line, promise in ranking.promises(each).items())
     return sorted(found, key=lambda line: -line.promise)
 
 
-def _unlike(lines: Sequence[ShownText], shown: Sequence[ShownText]) -> Iterator[ShownText]:
+def _unlike(lines: Iterable[tuple[int, ShownText]], shown: Iterable[ShownText]) -> Iterator[tuple[int, ShownText]]:
     """Yield the lines that say something, and more than other numbers: the entries of a log are alike."""
     known = {_plain(line.text) for line in shown}
-    for line in lines:
+    for rank, line in lines:
         plain = _plain(line.text)
         if len(plain) >= LEAST and plain not in known:
             known.add(plain)
-            yield line
+            yield rank, line
 
 
 def _plain(text: str) -> str:
