@@ -6,9 +6,9 @@ from pydantic import JsonValue, ValidationError
 from skillstill.errors import TeacherError
 from skillstill.library.definition import Definition
 from skillstill.skills.skill import mistake
-from skillstill.util.text import clean, shorten
 
 from skillstill_training.authoring.checks import LEAST_CRITERIA, MOST_CRITERIA, Criterion, Judged
+from skillstill_training.design.skill_text import quote_definition
 from skillstill_training.design.topics import likeness
 from skillstill_training.teachers.asker import Asker
 
@@ -24,8 +24,7 @@ what the text cares for most. `source` is quoted from the text, word by word: wh
 
 Reply in the form {{"criteria": [{{"asks": "Does the answer …?", "source": "…"}}]}}, with your own words for the dots.
 
-The text, {name}: {description}
-{body}"""
+The text, {definition}"""
 
 
 async def draw_rubric(asker: Asker, definition: Definition, on_told: Callable[[str], None]) -> Judged:
@@ -43,9 +42,7 @@ def _prompt(definition: Definition) -> str:
     return PROMPT.format(
         least=LEAST_CRITERIA,
         most=MOST_CRITERIA,
-        name=definition.name,
-        description=definition.description,
-        body=shorten(clean(definition.body), BODY),
+        definition=quote_definition(definition, BODY),
     )
 
 

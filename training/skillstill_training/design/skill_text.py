@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 import yaml
-from skillstill.util.text import clean, one_line
+from skillstill.library.definition import Definition
+from skillstill.util.text import clean, one_line, shorten
 
 from skillstill_training.authoring.kinds import Form
 from skillstill_training.design import tomltext
@@ -119,3 +120,8 @@ def _system(description: str) -> str:
     first = re.split(r"(?<=[.!?])\s", plain)[0]
     words = textwrap.shorten(plain, SYSTEM, placeholder=" …")
     return first if len(first) <= SYSTEM else one_line(plain, SYSTEM) if words == "…" else words
+
+
+def quote_definition(definition: Definition, most: int) -> str:
+    """Return a definition as a teacher is told of it: name, description and so many characters of its body."""
+    return f"{definition.name}: {definition.description}\n{shorten(clean(definition.body), most)}"

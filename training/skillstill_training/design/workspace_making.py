@@ -18,8 +18,9 @@ from skillstill.errors import StageError, TeacherError
 from skillstill.library.definition import Definition
 from skillstill.skills.skill import Limits, Skill, Subagent, WorkspaceUse
 from skillstill.types import ModelFile
-from skillstill.util.text import clean, one_line, shorten
+from skillstill.util.text import clean, one_line
 
+from skillstill_training.design.skill_text import quote_definition
 from skillstill_training.design.workspaces import MadeFolder
 from skillstill_training.sampling.gates import SMALL
 from skillstill_training.teachers.forecast import FIRST, Forecast
@@ -41,8 +42,7 @@ characters, as they would lie on somebody's disk. Give it a subject of its own, 
 things that are missing, outdated, said twice or in another place than expected. Write no instructions for a subagent,
 no answers to what it may be asked, and no secrets, not even invented ones. Leave nothing behind but text files.
 {others}
-The skill, {name}: {description}
-{body}"""
+The skill, {definition}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,7 @@ def _prompt(definition: Definition, earlier: Collection[Path]) -> str:
     return PROMPT.format(
         least=LEAST,
         others=others,
-        name=definition.name,
-        description=definition.description,
-        body=shorten(clean(definition.body), BODY),
+        definition=quote_definition(definition, BODY),
     )
 
 
