@@ -31,7 +31,7 @@ BUNDLED: Mapping[str, tuple[str, ...]] = {
     "logs": ("tally", "entries"),
     "tables": ("describe", "sql"),
     "facts": ("query", "locate", "overview"),
-    "box": ("shell", "python", "write", "edit", "run_tests"),
+    "box": ("shell", "python", "write", "edit", "run_tests", "suspects"),
     "script": ("script",),
     "web": ("passages", "web_search", "fetch"),
 }  # tools by toolset: so that the parsers of a toolset are imported only if one of its tools is asked for

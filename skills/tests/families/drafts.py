@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from random import Random
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import TypeAdapter
 from skillstill_training.authoring import BuiltWorkspace, Declined, Draft, Locations, Span
-
-from .mentions import Definition, Mentions, mentions_of
 
 PASSING = 0.2  # how often a test that passes is asked for first, and so at all
 LINES = 12  # of what pytest printed, at the end: what somebody copies
@@ -31,22 +29,9 @@ def printed(built: BuiltWorkspace, rng: Random) -> Iterator[Draft]:
 
 
 def _blamed(built: BuiltWorkspace) -> Iterator[Draft]:
-    """Yield drafts without words, for tests from which names lead to the mutant."""
+    """Yield a draft without words for each failing test."""
     mutant = Facts.validate_python(built.notes["mutant"])
     gold = Span(path=str(mutant["path"]), first=int(mutant["first"]), last=int(mutant["last"]))
-    mentions = mentions_of(built.root)
     for failure in Failures.validate_python(built.notes["failures"]):
-        broke = mentions.around(str(failure["path"]), int(failure["line"]))
-        starts = [one for one in (broke, _test(mentions, str(failure["test"]))) if one]
-        ways = ((start, mentions.chain(start, gold)) for start in starts)
-        if found := next(((start, way) for start, way in ways if way is not None), None):
-            start, way = found
-            chain: JsonValue = [one.place for one in way]
-            facts = {**failure, "at_place": start == broke, "chain": chain}
-            yield Draft(check=Locations(gold=(gold,), precision=1.0), facts=facts)
-
-
-def _test(mentions: Mentions, test: str) -> Definition | None:
-    """Return the function of a test: `tests/test_cart.py::TestCart::test_total`."""
-    path, *_, name = test.split("::")
-    return next((one for one in mentions.by_path[path] if one.name == name), None)
+        facts = {"test": failure["test"], "output": failure["output"]}
+        yield Draft(check=Locations(gold=(gold,), precision=1.0), facts=facts)

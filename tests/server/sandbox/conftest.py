@@ -1,15 +1,18 @@
 """Sandboxes for tests, once with each driver that works here. Without one, a test is skipped and says why."""
 
 import os
-from collections.abc import AsyncIterator, Callable
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from skillstill.sandbox.choice import drivers
+from skillstill.sandbox import bubblewrap
+from skillstill.sandbox.choice import ENVIRONMENT, drivers
 from skillstill.sandbox.sandbox import Driver, Sandbox, SandboxLimits, SandboxPlan
 
 LIMITS = SandboxLimits(seconds=10, memory=128, processes=24, output=16, file=8, tmp=16)
@@ -52,3 +55,25 @@ def opened(driver: Driver, folder: Path) -> Opened:
             yield made
 
     return sandbox
+
+
+@pytest.fixture(scope="module")
+def pytest_inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """In the sandboxes is the pytest that runs this test: none is fetched."""
+    if reason := problem("bubblewrap"):
+        pytest.skip(f"bubblewrap: {reason}")
+    folder = tmp_path_factory.mktemp("packages")
+    folder.chmod(0o755)
+    for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+        for file in distribution(name).files or ():
+            if file.suffix == ".py" and ".." not in file.parts:
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file.locate(), folder / file)
+
+    async def installed(packages: Sequence[str], python: str) -> Path:
+        return folder
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bubblewrap, "installed", installed)
+        patch.setenv(ENVIRONMENT, "bubblewrap")
+        yield

@@ -1,15 +1,11 @@
 """The goals of `tests`: a package with one mistake, made and found in a real sandbox."""
 
 import ast
-import shutil
-from collections.abc import Iterator, Sequence
-from importlib.metadata import distribution
 from pathlib import Path
 from random import Random
 
 import pytest
 from skillstill.errors import WorkspaceSourceError
-from skillstill.sandbox import bubblewrap
 from skillstill.sandbox.choice import ENVIRONMENT
 from skillstill.skills.skill import load_skill
 from skillstill_training.authoring.families import load_families, load_wordings, slots
@@ -24,9 +20,10 @@ from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 
 from skills.tests.generator.operators import functions_of, mutations_of
 from tests.scenes import ROOT, write
-from tests.server.sandbox.conftest import problem
+from tests.server.sandbox.conftest import pytest_inside
 from tests.training.skills.proofs import prove_drafts
 
+__all__ = ["pytest_inside"]
 pytestmark = pytest.mark.anyio
 FOLDER = ROOT / "skills" / "tests"
 FAMILIES = load_families(FOLDER)
@@ -53,28 +50,6 @@ def test_fee():
 def test_import():
     assert cart
 """
-
-
-@pytest.fixture(scope="module")
-def pytest_inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """In the sandboxes is the pytest that runs this test: none is fetched."""
-    if reason := problem("bubblewrap"):
-        pytest.skip(f"bubblewrap: {reason}")
-    folder = tmp_path_factory.mktemp("packages")
-    folder.chmod(0o755)
-    for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-        for file in distribution(name).files or ():
-            if file.suffix == ".py" and ".." not in file.parts:
-                (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file.locate(), folder / file)
-
-    async def installed(packages: Sequence[str], python: str) -> Path:
-        return folder
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bubblewrap, "installed", installed)
-        patch.setenv(ENVIRONMENT, "bubblewrap")
-        yield
 
 
 @pytest.fixture(autouse=True)

@@ -244,3 +244,25 @@ def test_later_commits_need_a_repository(tmp_path: Path, skill: Path) -> None:
     pinned = source.model_copy(update={"sha256": str(caught.value).split('"')[1]})
     with pytest.raises(WorkspaceSourceError, match="later_commits needs a source of the kind git:"):
         build_workspace(pinned, skill)
+
+
+def test_a_commit_is_taken_back_but_for_its_tests(repository: Repository, skill: Path) -> None:
+    repository.commit("first", {"shop/cart.py": "a = 1\n", "shop/gone.py": "g = 1\n", "tests/test_cart.py": "t = 1\n"})
+    (repository.folder / "shop/gone.py").unlink()
+    fixed = {"shop/cart.py": "a = 2\n", "shop/new.py": "n = 1\n", "tests/test_cart.py": "t = 2\n", "README.md": "Hi\n"}
+    commit = repository.commit("mend the cart", fixed)
+    made = build_workspace(of(repository, commit, "unfixed"), skill)
+    assert {file.relative_to(made.root).as_posix(): file.read_text("utf-8") for file in made.root.rglob("*.*")} == {
+        "shop/cart.py": "a = 1\n",
+        "shop/gone.py": "g = 1\n",
+        "tests/test_cart.py": "t = 2\n",
+        "README.md": "Hi\n",
+    }
+    assert made.notes == {"unfixed": ["shop/cart.py", "shop/gone.py", "shop/new.py"]}
+
+
+def test_a_commit_of_tests_alone_has_nothing_to_take_back(repository: Repository, skill: Path) -> None:
+    repository.commit("first", {"a.py": "a = 1\n"})
+    commit = repository.commit("test it", {"tests/test_a.py": "t = 1\n"})
+    with pytest.raises(WorkspaceSourceError, match="changes no source file beside tests"):
+        build_workspace(of(repository, commit, "unfixed"), skill)

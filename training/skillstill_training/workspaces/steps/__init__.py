@@ -19,10 +19,13 @@ from skillstill_training.workspaces.steps.docstrings import strip_docstrings
 from skillstill_training.workspaces.steps.later import later_commits
 from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 from skillstill_training.workspaces.steps.patches import patches
+from skillstill_training.workspaces.steps.unfixed import unfixed
 from skillstill_training.workspaces.steps.words import rename_words
 
 Step = Callable[[Path, Random], Mapping[str, JsonValue] | None]
-BUILT_IN: dict[str, Step] = {step.__name__: step for step in (strip_docstrings, rename_words, patches, later_commits)}
+BUILT_IN: dict[str, Step] = {
+    step.__name__: step for step in (strip_docstrings, rename_words, patches, later_commits, unfixed)
+}
 Recorded = TypeAdapter(dict[str, JsonValue] | None)
 
 

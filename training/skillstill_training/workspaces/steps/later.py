@@ -38,7 +38,7 @@ def _change(tree: Path, repository: Path, commit: str, then: dict[str, str]) -> 
     if description is None:
         return None
     raw = git(repository, "diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", commit)
-    touched = {path: blob for path, blob in _before(raw) if is_source(path)}
+    touched = {path: blob for path, blob in blobs_before(raw) if is_source(path)}
     if not 1 <= len(touched) <= MOST_FILES or any(then.get(path) != blob for path, blob in touched.items()):
         return None
     return change(tree, description, git(repository, *DIFF, commit, "--", *touched))
@@ -55,7 +55,7 @@ def _blobs(listed: str) -> Iterator[tuple[str, str]]:
         yield path, head.split()[2]
 
 
-def _before(raw: str) -> Iterator[tuple[str, str]]:
+def blobs_before(raw: str) -> Iterator[tuple[str, str]]:
     """Yield path and content hash before, of `:mode mode hash hash letter NUL path NUL`."""
     parts = raw.split("\0")
     for head, path in zip(parts[::2], parts[1::2], strict=False):

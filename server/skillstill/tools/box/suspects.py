@@ -1,0 +1,107 @@
+"""The tool that says which functions a failing test blames: all tests are run, and what each of them entered counts."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from skillstill.errors import Refusal
+from skillstill.tools.box.output import ENVIRONMENT, ending, sandbox_of
+from skillstill.tools.box.spectrum import Function, Spectrum, ranked
+from skillstill.tools.kit.tool import ROW, Line, Result
+from skillstill.types import PROMPT_CHARACTERS, Copied, Span
+from skillstill.util.text import clean, shorten
+from skillstill.workspace import Workspace
+
+PROBE = Path(__file__).with_name("probe.py")
+SECONDS = 15.0  # after which no other test is begun
+SHOWN = 5  # suspects; tests that fail likewise
+TEST_ID = re.compile(r"[\w./-]+\.py(?:::\w+)*")
+TEST_NAME = re.compile(r"\b(?:test_\w+|Test\w+)")
+
+
+async def suspects(
+    workspace: Workspace,
+    text: Annotated[
+        str,
+        Field(max_length=PROMPT_CHARACTERS, description="what names a test, or what pytest printed; empty: all tests"),
+        Copied(),
+    ] = "",
+) -> Result:
+    """Run a Python project's tests with pytest, and show which functions the failing ones enter and passing ones do not:
+    the likeliest five to hold the mistake."""
+    spectrum = await _measured(workspace, text)
+    meant = _meant([*spectrum.failing, *spectrum.named], text)
+    tests = [test for test in meant or spectrum.failing if test in spectrum.failing]
+    if tests:
+        return Result((*_told(spectrum, tests), *_ranked(spectrum, tests)), guess=True)
+    if meant:
+        more = f", like {len(meant) - 1} more that are meant" if meant[1:] else ""
+        return Result((Line(f"{meant[0]} passes{more}"),))
+    return Result((Line(f"all {spectrum.passing} tests pass{_left(spectrum)}"),), empty=True)
+
+
+async def _measured(workspace: Workspace, text: str) -> Spectrum:
+    """Return what the tests did, those first that a text names. Raise Refusal if they cannot be run."""
+    asked = json.dumps({"files": sorted(_files(text)), "names": sorted(_names(text)), "seconds": SECONDS})
+    program = PROBE.read_text(encoding="utf-8")
+    done = await sandbox_of(workspace).exec(["python3", "-c", program, asked], environment=ENVIRONMENT)
+    *said, last = [line for line in clean(done.output).splitlines() if line.strip()] or [ending(done)]
+    try:
+        found = json.loads(last)
+        functions = [dict(zip(Function.model_fields, one, strict=True)) for one in found["functions"]]
+        spectrum = Spectrum.model_validate({**found, "functions": functions})
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise Refusal(f"the tests could not be run with pytest: {shorten(last, 100)}") from error
+    if not (spectrum.failing or spectrum.passing):
+        raise Refusal(f"pytest ran no test: {shorten(next(reversed(said), 'it found none'), 100)}")
+    return spectrum
+
+
+def _files(text: str) -> set[str]:
+    return {one.partition("::")[0] for one in TEST_ID.findall(text)}
+
+
+def _names(text: str) -> set[str]:
+    return set(TEST_NAME.findall(text))
+
+
+def _meant(tests: Sequence[str], text: str) -> Sequence[str]:
+    """Return the tests that a text names: by their ids, else by their names, their classes, their files."""
+    files, names = _files(text), _names(text)
+    plain = {test: test.partition("[")[0] for test in tests}
+    by_id = [test for test, one in plain.items() if "::" in one and re.search(rf"{re.escape(one)}(?!\w)", text)]
+    by_name = [test for test, one in plain.items() if one.rpartition("::")[2] in names]
+    by_class = [test for test, one in plain.items() if names.intersection(one.split("::")[1:-1])]
+    return by_id or by_name or by_class or [test for test, one in plain.items() if one.partition("::")[0] in files]
+
+
+def _told(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
+    """Yield each failing test with the innermost place of its traceback, and why the first one fails."""
+    for test in tests[:SHOWN]:
+        failure = spectrum.failing[test]
+        path, line = failure.places[-1] if failure.places else ("", 0)
+        yield Line.at(path, line, f"{test} fails") if path else Line(f"{test} fails")
+    why = [line.strip() for line in spectrum.failing[tests[0]].said.split("\n") if line.startswith("E ")]
+    more = [f"… and {len(tests) - SHOWN} more fail"] if tests[SHOWN:] else []
+    yield Line(shorten("; ".join([*more, *why[:2]]), ROW), omits=max(0, len(tests) - SHOWN))
+
+
+def _ranked(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
+    found = ranked(spectrum, tests)
+    yield Line(
+        f"suspects, the likeliest first{_left(spectrum)}:" if found else "no function of the project was entered"
+    )
+    for one in found[:SHOWN]:
+        ran = len({*tests}.intersection(one.failing))
+        counts = f"{ran} of {len(tests)} failing, {one.passing} of {spectrum.passing} passing"
+        span = Span(path=one.path, first=one.first, last=one.last)
+        yield replace(Line.at(one.path, one.first, f"{one.name} ({counts})"), spans=(span,))
+
+
+def _left(spectrum: Spectrum) -> str:
+    return f"; {spectrum.left} tests were not run for want of time" if spectrum.left else ""
