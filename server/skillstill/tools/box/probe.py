@@ -11,12 +11,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
 
-ROOT = os.getcwd() + os.sep
+ROOT = f"{Path.cwd()}{os.sep}"
 OPTIONS = ("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors")
 MOST = 400  # functions: those that the fewest passing tests entered
 SAID = 1_500  # characters of how a test failed, the last ones

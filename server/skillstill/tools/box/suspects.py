@@ -32,8 +32,8 @@ async def suspects(
         Copied(),
     ] = "",
 ) -> Result:
-    """Run a Python project's tests with pytest, and show which functions the failing ones enter and passing ones do not:
-    the likeliest five to hold the mistake."""
+    """Run a Python project's tests with pytest, and show the five functions that are likeliest to hold the mistake: the
+    failing tests enter them and passing ones do not."""
     spectrum = await _measured(workspace, text)
     meant = _meant([*spectrum.failing, *spectrum.named], text)
     tests = [test for test in meant or spectrum.failing if test in spectrum.failing]

@@ -112,8 +112,8 @@ async def test_a_test_file_that_cannot_be_imported_fails_and_the_others_count(tm
 
 async def test_tests_that_print_to_the_end_and_leave_threads_behind_do_not_hang_it(tmp_path: Path) -> None:
     lasting = (
-        "import sys, threading, time\n\n\ndef test_thread():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n"
-        "    sys.__stdout__.write('{}' * 9)\n"
+        "import sys, threading, time\n\n\ndef test_thread():\n"
+        "    threading.Thread(target=time.sleep, args=(600,)).start()\n    sys.__stdout__.write('{}' * 9)\n"
     )
     found = await asked(project(tmp_path, **{"tests/test_thread.py": lasting}))
     assert "cart.py:9: fee" in found.text
@@ -124,5 +124,5 @@ async def test_a_folder_without_tests_is_refused_with_what_pytest_said(tmp_path:
     with pytest.raises(Refusal, match="pytest ran no test: "):
         await asked(write(tmp_path / "work", {"cart.py": CART}))
     broken = write(tmp_path / "broken", {"conftest.py": "raise ValueError('no')\n", "test_a.py": "def test(): pass\n"})
-    with pytest.raises(Refusal, match="pytest ran no test: .*ValueError"):
+    with pytest.raises(Refusal, match=r"pytest ran no test: .*ValueError"):
         await asked(broken)
