@@ -6,6 +6,7 @@ at once, whatever threads the tests have left behind.
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ import pytest
 ROOT = f"{Path.cwd()}{os.sep}"
 OPTIONS = ("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors")
 MOST = 400  # functions: those that the fewest passing tests entered
+LONGEST = 10.0  # seconds of one test
 SAID = 1_500  # characters of how a test failed, the last ones
 
 
@@ -50,9 +52,11 @@ class Probe:
         self.left -= 1
         self.entered.clear()
         _trace(self._enter)
+        signal.setitimer(signal.ITIMER_REAL, LONGEST)
         try:
             return (yield)
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             _trace(None)
             self._count(item.nodeid)
 
@@ -94,6 +98,11 @@ class Probe:
         }
 
 
+def _give_up(number: int, frame: FrameType | None) -> None:
+    """Skip a test that takes too long, so that it tells nothing. It is raised within the test."""
+    raise pytest.skip.Exception("it takes too long")
+
+
 def _trace(function: Any) -> None:
     sys.settrace(function)
     threading.settrace(function)
@@ -122,6 +131,7 @@ def main(arguments: str) -> None:
     sys.argv, sys.path = sys.argv[:1], [*filter(os.path.isdir, [f"{ROOT}src"]), *sys.path]
     probe, out = Probe(**json.loads(arguments)), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    signal.signal(signal.SIGALRM, _give_up)
     if pytest.main([*OPTIONS], plugins=[probe]) == pytest.ExitCode.USAGE_ERROR:  # options of plugins that are not here
         pytest.main([*OPTIONS, "-o", "addopts="], plugins=[probe])
     with os.fdopen(out, "w") as stream:

@@ -110,10 +110,11 @@ async def test_a_test_file_that_cannot_be_imported_fails_and_the_others_count(tm
     assert "no function of the project was entered" in found.text
 
 
-async def test_tests_that_print_to_the_end_and_leave_threads_behind_do_not_hang_it(tmp_path: Path) -> None:
+async def test_tests_that_never_end_or_leave_threads_behind_do_not_hang_it(tmp_path: Path) -> None:
     lasting = (
         "import sys, threading, time\n\n\ndef test_thread():\n"
         "    threading.Thread(target=time.sleep, args=(600,)).start()\n    sys.__stdout__.write('{}' * 9)\n"
+        "\n\ndef test_for_ever():\n    while True: pass\n"
     )
     found = await asked(project(tmp_path, **{"tests/test_thread.py": lasting}))
     assert "cart.py:9: fee" in found.text
