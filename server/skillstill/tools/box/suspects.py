@@ -42,7 +42,9 @@ async def suspects(
     if meant:
         more = f", like {len(meant) - 1} more that are meant" if meant[1:] else ""
         return Result((Line(f"{meant[0]} passes{more}"),))
-    return Result((Line(f"all {spectrum.passing} tests pass{_left(spectrum)}"),), empty=True)
+    if spectrum.left:
+        return Result((Line(f"{spectrum.passing} tests pass{_left(spectrum)}"),))
+    return Result((Line(f"all {spectrum.passing} tests pass"),), empty=True)
 
 
 async def _measured(workspace: Workspace, text: str) -> Spectrum:
