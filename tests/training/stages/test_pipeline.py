@@ -187,7 +187,7 @@ def test_killed_in_a_stage_it_goes_on_there(train: Train, workshop: Workshop, se
 def test_what_was_made_from_something_newer_is_made_again(train: Train, tmp_path: Path, settings: Path) -> None:
     train(Watch())
     folder = RunFolder.latest(tmp_path / "runs", "settings")
-    later = folder.traces.stat().st_mtime + 60
+    later = trained_file(folder.adapter).stat().st_mtime + 60
     os.utime(folder.dataset, (later, later))
     watch = Watch()
     train(watch)
