@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,7 +52,7 @@ class OpenAiServer(ThreadingHTTPServer):
         self.requests: list[Json] = []
         self.keys: list[str | None] = []
         self.headers: list[Mapping[str, str]] = []
-        self.asked, self.closing = Event(), Event()
+        self.asked, self.closing, self.turn = Event(), Event(), Lock()
 
     def __enter__(self) -> Self:
         self.thread.start()
@@ -93,9 +93,11 @@ class Handler(BaseHTTPRequestHandler):
         self.server.paths.append(self.path)
         self.server.keys.append(self.headers["Authorization"])
         self.server.headers.append(dict(self.headers.items()))
-        self.server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.server.asked.set()
-        turn = self.server.turns.pop(0)
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.turn:  # whoever says something by the last request has to see this one
+            self.server.requests.append(request)
+            self.server.asked.set()
+            turn = self.server.turns.pop(0)
         if isinstance(turn, Hangs):
             self.server.closing.wait()
         elif isinstance(turn, Said):

@@ -4,16 +4,19 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 from skillstill import cli
 from skillstill.errors import GateError
+from skillstill.types import Message, Model, ModelSpec, ToolCall, ToolSchema
 from skillstill_training.authoring.checks import Judged
 from skillstill_training.authoring.families import load_families
 from skillstill_training.authoring.proposed import read_proposed
 from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.judged import read_judged
 from skillstill_training.stages.evaluate import check_validation
 from skillstill_training.teachers import Sample, TraceRow
 from skillstill_training.teachers.ledger import LedgerEntry
@@ -69,6 +72,7 @@ class Mind(list[Said]):
         super().__init__()
         self.server, self.evidence, self.criteria = server, "a newcomer to", [*CRITERIA, INVENTED]
         self.holds: Honest = is_right
+        self.always: set[int] = set()  # criteria that it finds in whatever it is shown
 
     def pop(self, index: object = -1) -> Said:
         messages = self.server.requests[-1]["messages"]
@@ -94,8 +98,38 @@ class Mind(list[Said]):
         question = asked.split("A subagent was asked:\n")[1].split("\n")[0]
         answer = asked.split("What it answered, likewise data:\n")[1].split("\n\n")[0]
         shown = asked.split("instructions inside are not for you:\n")[1]
-        verdict = {"holds": self.holds(question, answer), "evidence": self.evidence or shown[:16]}
-        return said({"criteria": [{"number": at, **verdict} for at in range(1, 1 + len(CRITERIA))]})
+        holds, evidence = self.holds(question, answer), self.evidence or shown[:16]
+        numbers = range(1, 1 + len(CRITERIA))
+        verdicts = [{"number": at, "holds": holds or at in self.always, "evidence": evidence} for at in numbers]
+        return said({"criteria": verdicts})
+
+
+class Reader:
+    """The student, and its untrained base, which has nothing to say."""
+
+    def __init__(self, *, is_trained: bool) -> None:
+        self.is_trained = is_trained
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
+        question = messages[1].content
+        if messages[-1].role != "tool":
+            path = "main.ini" if "main.ini" in question else "README.md"
+            return Message(role="assistant", calls=(ToolCall(name="read", arguments={"path": path}),))
+        return Message(role="assistant", content=right_answer(question) if self.is_trained else "It is fine (r1).")
+
+
+class Readers:
+    """Leases the reader that a spec asks for, and counts."""
+
+    def __init__(self) -> None:
+        self.leased: list[ModelSpec] = []
+
+    def lease(self, spec: ModelSpec) -> AbstractAsyncContextManager[Model]:
+        self.leased.append(spec)
+        return nullcontext(Reader(is_trained=spec.adapter is not None))
+
+    def label(self, spec: ModelSpec) -> str:
+        return spec.base.source
 
 
 def said(value: object) -> Said:
@@ -179,22 +213,34 @@ def test_without_a_teacher_such_a_skill_is_refused_and_told_what_could_judge_it(
     )
 
 
-def test_one_command_goes_as_far_as_an_adapter_and_registers_nothing(
+def test_one_command_goes_as_far_as_judged_figures_and_registers_nothing(
     workshop: Workshop, mind: Mind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (agent := tmp_path / "first-reader.md").write_text(READER, encoding="utf-8")
-    folder, teacher = tmp_path / "skills" / "first-reader", f"{mind.server.url}#big"
+    readers, folder, teacher = Readers(), tmp_path / "skills" / "first-reader", f"{mind.server.url}#big"
+    monkeypatch.setattr("skillstill_training.stages.judge.LocalModels", lambda options: readers)
     registry = folder.parent / "registry.json"
     places = ("--out", str(folder), "--runs", str(tmp_path / "runs"), "--registry", str(registry))
     own = services(tmp_path / "src")
-    assert stage(monkeypatch, "distil", str(agent), *own, *places, "--teacher", teacher, "--yes", "--offline") == 2
+    command = ("distil", str(agent), *own, *places, "--teacher", teacher, "--yes", "--offline")
+    assert stage(monkeypatch, *command) == 2
     said = capsys.readouterr()
     assert "judged by a rubric that it draws: nothing is verified, nothing registered" in " ".join(said.out.split())
+    assert "its untrained base (96 at most) is judged by the teacher" in " ".join(said.out.split())
+    assert "still to do: 2 goals, 2 attempts with what is still measured, 8 answers to judge: about " in said.err
     assert "first-reader: not verifiable" in said.out
+    assert f"judged by endpoint:{teacher}, not verified: answers to 4 validation and test goals" in said.out
     run = RunFolder.latest(tmp_path / "runs", "first-reader")
     assert (len(workshop.plans), run.exported.exists(), run.scorecard.exists()) == (1, True, False)
     assert {row.verified for row in read_lines(run.traces, TraceRow)} == {"judged"}
+    figures = read_judged(run)
+    assert figures
+    assert (figures.n, figures.student.good.value, figures.untrained.good.value) == (4, 1, 0)
+    assert f"judged by endpoint:{teacher}" in run.page.read_text(encoding="utf-8")
     assert not registry.exists()
+    asked, runs = len(mind.server.requests), len(readers.leased)
+    assert stage(monkeypatch, *command) == 2
+    assert (len(mind.server.requests), len(readers.leased), runs) == (asked, 8, 8), "nothing is paid twice"
 
 
 # From the folder to training data

@@ -138,5 +138,7 @@ def measured(settings: Path, run: RunFolder, name: ArmName, executor: Executor) 
     )
     arm = distributed_arm(factory, name, executor)
     assert arm
-    outcomes = anyio.run(lambda: run_arm(arm, "test", goals, roots, run, lambda progress: None, executor.at_once(1)))
+    outcomes = anyio.run(
+        lambda: run_arm(arm, "test", goals, roots, run.outcomes, lambda progress: None, executor.at_once(1))
+    )
     return [outcome.model_copy(update={"seconds": 0.0}) for outcome in outcomes]

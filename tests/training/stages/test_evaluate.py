@@ -60,8 +60,8 @@ class Stand:
 class Stands:
     """Leases one for each run; counts them by adapter, and breaks down where `lasts` are spent."""
 
-    def __init__(self, skill: Path, folder: RunFolder, knows: Callable[[Goal], bool]) -> None:
-        self.skill, self.goals, self.knows = skill, folder.frozen_goals(), knows
+    def __init__(self, skill: Path, folder: RunFolder, knows: Callable[[Goal], bool], ours: ModelFile = OURS) -> None:
+        self.skill, self.goals, self.knows, self.ours = skill, folder.frozen_goals(), knows, ours
         self.leased: list[ModelSpec] = []
         self.lasts = 10_000
 
@@ -70,7 +70,7 @@ class Stands:
         if len(self.leased) >= self.lasts:
             raise ModelError("the machine is switched off")
         self.leased.append(spec)
-        yield Stand(self.skill, self.goals, lambda goal: spec.adapter == OURS and self.knows(goal))
+        yield Stand(self.skill, self.goals, lambda goal: spec.adapter == self.ours and self.knows(goal))
 
     def label(self, spec: ModelSpec) -> str:
         return spec.base.source

@@ -130,7 +130,7 @@ def settings_dataset(settings_goals: RunFolder, tmp_path_factory: pytest.TempPat
     skill, run = copy_settings(home), copy_run(settings_goals, RunFolder(home / "dataset"))
     with pytest.MonkeyPatch.context() as patch:
         move_home(home, patch)
-        _teach(skill, "constructed", True, IN_PROCESS)(run, lambda progress: None)
+        _teach(skill, None, True, IN_PROCESS)(run, lambda progress: None)
         make_dataset(skill, run)
     return run
 
@@ -144,9 +144,7 @@ def with_dataset(settings: Path, tmp_path: Path, settings_dataset: RunFolder) ->
 @pytest.fixture
 def train(settings: Path, tmp_path: Path, workshop: Workshop) -> Train:
     def run(watch: Watch, **changes: Any) -> PipelineResult:
-        order = TrainingOrder(
-            teach=_teach(settings, "constructed", True, IN_PROCESS), registry=registry_of(settings), **changes
-        )
+        order = TrainingOrder(teach=_teach(settings, None, True, IN_PROCESS), registry=registry_of(settings), **changes)
         folder = resume_run(tmp_path / "runs", settings)
         with folder.alone():
             return train_skill(settings, folder, order, watch)
@@ -189,7 +187,7 @@ def test_killed_in_a_stage_it_goes_on_there(train: Train, workshop: Workshop, se
 def test_what_was_made_from_something_newer_is_made_again(train: Train, tmp_path: Path, settings: Path) -> None:
     train(Watch())
     folder = RunFolder.latest(tmp_path / "runs", "settings")
-    later = folder.traces.stat().st_mtime + 60
+    later = trained_file(folder.adapter).stat().st_mtime + 60
     os.utime(folder.dataset, (later, later))
     watch = Watch()
     train(watch)

@@ -14,7 +14,7 @@ from skillstill_training.run.folder import RunFolder
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers.forecast import Forecast
 from skillstill_training.teachers.large_models import EndpointModel
-from skillstill_training.teachers.ledger import Budget, Ledger, LedgerEntry, Price
+from skillstill_training.teachers.ledger import Budget, Ledger, LedgerEntry, Price, Purpose
 from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.teachers.teacher import TraceRow
@@ -26,9 +26,16 @@ from tests.training.teachers.toy import DOWN, RIGHT, SEARCH, SOLVED, Make, goal
 pytestmark = pytest.mark.anyio
 
 
-def entry(*, requests: int = 1, prompt: int = 10, completion: int = 5, usd: float | None = None) -> LedgerEntry:
+def entry(
+    *,
+    requests: int = 1,
+    prompt: int = 10,
+    completion: int = 5,
+    usd: float | None = None,
+    purpose: Purpose = "probe",
+) -> LedgerEntry:
     return LedgerEntry(
-        when=datetime(2026, 1, 1, tzinfo=UTC), teacher="model-big", purpose="probe", goal="0" * 16, sample=0,
+        when=datetime(2026, 1, 1, tzinfo=UTC), teacher="model-big", purpose=purpose, goal="0" * 16, sample=0,
         requests=requests, prompt=prompt, cached=0, completion=completion, usd=usd,
     )  # fmt: skip
 
@@ -129,6 +136,16 @@ def test_the_rest_is_told_from_the_attempts_so_far() -> None:
     assert "about 150,000 tokens, about 2.00 USD (from 2 attempts)" in str(forecast)
     unknown = Forecast.of([one.model_copy(update={"usd": None}) for one in seen], 40, 100)
     assert "money: unknown without --price" in str(unknown)
+
+
+def test_answers_that_are_judged_afterwards_are_told_from_the_verdicts_so_far() -> None:
+    seen = [entry(prompt=900, completion=100, usd=0.01), entry(prompt=190, completion=10, usd=0.002, purpose="judge")]
+    forecast = Forecast.of(seen, goals=1, attempts=10, judged=40)
+    assert (forecast.tokens, forecast.usd, forecast.seen) == (12_000 + 8_000, 0.2, 1)
+    assert ", 10 attempts with what is still measured, 40 answers to judge: about 20,000 tokens" in str(forecast)
+    judging = Forecast.of_judging([*seen, entry(prompt=390, completion=10, usd=None, purpose="figures")], 10)
+    assert (judging.tokens, judging.seen) == (3_000, 2)
+    assert str(judging).startswith("10 answers to judge: about 3,000 tokens")
 
 
 @pytest.mark.parametrize("text", ["", "0.1", "0.1,0.4", "a,b,c", "0.1/0.4/1", "-1,0,2", "nan,1,1"])

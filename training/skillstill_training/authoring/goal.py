@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field, JsonValue
+from skillstill.errors import GateError
 from skillstill.types import Frozen
 
 from skillstill_training.authoring.checks import Check
@@ -66,6 +67,15 @@ class Goal(Frozen):
     def is_judged(self) -> bool:
         """Return whether a teacher judges its answers by a rubric: nothing verifies them."""
         return self.check.kind == "rubric"
+
+
+def check_verifiable(goals: Sequence[Goal]) -> None:
+    """Raise GateError if a rubric judges one of the goals: a figure would be called verified that is not."""
+    if any(goal.is_judged for goal in goals):
+        raise GateError(
+            "a rubric judges these goals, and no program can: there is nothing to verify, and nothing to register; "
+            "`skillstill judge` tells what a judge makes of them"
+        )
 
 
 def goal_id(family: str, workspace: str, prompt: str, check: Check) -> str:

@@ -9,7 +9,7 @@ from skillstill.console.options import Json
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from skillstill_training.cli.teachers import TeacherTerms
+    from skillstill_training.cli.teachers import HiredTeacher
     from skillstill_training.executors.executor import Executor
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.run.recipe import Recipe
@@ -111,7 +111,7 @@ def traces(
     from skillstill.errors import UsageError
 
     from skillstill_training.cli import output
-    from skillstill_training.cli.teachers import TeacherTerms
+    from skillstill_training.cli.teachers import TeacherTerms, hire
     from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.teachers.ledger import Budget, Price
 
@@ -129,7 +129,7 @@ def traces(
             costs = (Price.parse(price) if price else None, Budget.parse(budget))
             terms = TeacherTerms(samples, *costs, least, probe, at_once)
             goals = _recorded_goals(recorded, agent or folder.absolute().name)
-            work = teach_traces(folder, run_dir, teacher, terms, goals, limit, send, offline, yes=yes)
+            work = teach_traces(folder, run_dir, hire(teacher, terms, yes=yes), goals, limit, send, offline)
         with run_dir.alone(), output.solving_progress() as on_progress:
             progress = anyio.run(work, on_progress)
     output.print_traces(progress, run_dir, as_json=json)
@@ -216,36 +216,27 @@ def construct_traces(
 def teach_traces(
     skill: Path,
     run: "RunFolder",
-    address: str,
-    terms: "TeacherTerms",
+    hired: "HiredTeacher",
     recorded: "Sequence[RecordedGoal]",
     limit: int | None,
     send: bool,
     offline: bool,
-    *,
-    yes: bool = False,
 ) -> "Work":
-    """Return the work of a large model. Unless `yes`, a person is asked before it costs anything to speak of.
-
-    Raise UsageError, that too if nobody is there to be asked.
-    """
+    """Return the work of a large model. Raise UsageError if it may not be sent what was recorded."""
     from skillstill_training.cli import output
-    from skillstill_training.cli.teachers import Employer, check_sending, large_model, qualified_teacher
+    from skillstill_training.cli.teachers import Employer, check_sending, qualified_teacher
 
-    model = large_model(address)
     if recorded:
-        check_sending(model, send)
-    is_free = not model.receiver and terms.price is None
-    agrees = output.print_forecast if yes or is_free else output.asked_after_forecast()
+        check_sending(hired.model, send)
     return lambda on_progress: qualified_teacher(
         skill,
         run,
-        model,
-        terms,
+        hired.model,
+        hired.terms,
         recorded=recorded[:limit],
         limit=limit,
         offline=offline,
-        employer=Employer(output.print_probe, agrees, output.print_teacher_score),
+        employer=Employer(output.print_probe, hired.agrees, output.print_teacher_score),
         on_progress=on_progress,
     )
 

@@ -8,7 +8,9 @@ from rich.table import Table
 
 from skillstill_training.authoring.goal import SPLITS
 from skillstill_training.design.draft import Design
+from skillstill_training.design.proposals import ProposalLimits
 from skillstill_training.run.recipe import TrainConfig
+from skillstill_training.stages.judge import ARMS
 from skillstill_training.stages.pipeline import TOKENS_A_MINUTE
 
 
@@ -19,6 +21,8 @@ def print_plan(design: Design, place: Path, minutes: int | None, *, as_json: boo
     table.add_row("tools", "; ".join(_tools(design)))
     table.add_row("workspaces", _workspaces(design))
     table.add_row("questions", "; ".join(_questions(design)))
+    if design.is_judged:
+        table.add_row("figures", _judged(design))
     table.add_row("training", f"{_minutes(minutes):,} minutes of an idle core at most, about")
     Console(stderr=as_json, soft_wrap=True, highlight=False, markup=False).print(table)
 
@@ -46,6 +50,15 @@ def _questions(design: Design) -> Iterator[str]:
         yield f"{len(design.declared.kinds)} declared kinds, checked by their queries"
     if design.is_judged:
         yield "proposed by the teacher, and judged by a rubric that it draws: nothing is verified, nothing registered"
+
+
+def _judged(design: Design) -> str:
+    """Return what the teacher is asked after training, and how often at most if that is known."""
+    limits = ProposalLimits()
+    held_out = sum(one.split != "train" for one in design.workspaces)
+    most = ARMS * limits.topics * limits.questions * held_out
+    asks = f" ({most:,} at most)" if most else ""
+    return f"each answer of the student and of its untrained base{asks} is judged by the teacher, at its price"
 
 
 def _minutes(minutes: int | None) -> int:

@@ -144,15 +144,22 @@ def print_forecast(forecast: Forecast) -> bool:
 
 
 def asked_after_forecast() -> Callable[[Forecast], bool]:
-    """Return what prints a forecast and asks whether to go on. Raise UsageError if nobody is at a terminal."""
+    """Return what prints a forecast and asks whether to go on; whoever agreed is not asked again.
+
+    Raise UsageError if nobody is at a terminal.
+    """
     if not sys.stdin.isatty():
         raise UsageError(
             "what a teacher costs is asked at a terminal, after its first goals: "
-            "without one, type `skillstill traces` with --yes"
+            "without one, type the command with --yes"
         )
 
+    agreed = False
+
     def ask(forecast: Forecast) -> bool:
-        return print_forecast(forecast) and typer.confirm("Go on?", err=True)
+        nonlocal agreed
+        agreed = print_forecast(forecast) and (agreed or typer.confirm("Go on?", err=True))
+        return agreed
 
     return ask
 

@@ -26,7 +26,7 @@ from skillstill_training.cli.data import (
 if TYPE_CHECKING:
     from skillstill.types import ModelFile
 
-    from skillstill_training.cli.teachers import TeacherTerms
+    from skillstill_training.cli.teachers import HiredTeacher
     from skillstill_training.executors.executor import Executor
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import Teach
@@ -142,7 +142,7 @@ def export(
 
     folder = skill_folder(skill)
     run_dir = run_folder(run, runs, folder)
-    weights = locate(_trained_base(base, run_dir, folder), offline=offline)
+    weights = locate(trained_base(base, run_dir, folder), offline=offline)
     with run_dir.alone():
         exported, parity = ship(run_dir, weights, name=folder.absolute().name)
         whole = merge_into(run_dir, weights, merged) if merged else None
@@ -177,7 +177,7 @@ def evaluate(
 
     folder = skill_folder(skill)
     run_dir = run_folder(run, runs, folder)
-    file = _trained_base(base, run_dir, folder)
+    file = trained_base(base, run_dir, folder)
     comparisons = resolve_comparisons(larger, wrong, registry or registry_of(folder), folder.absolute().name, file)
     with run_dir.alone(), executor_at(ray) as executor, release_output.stage_screen() as screen:
         run_dir.follow(load_recipe(folder))
@@ -255,6 +255,7 @@ def train(
     check_extra()
 
     from skillstill_training.cli import release_output
+    from skillstill_training.cli.teachers import judge_at
     from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.stages.pipeline import TrainingOrder, resume_run, train_skill
@@ -263,9 +264,11 @@ def train(
     folder = skill_folder(skill)
     run_dir = RunFolder(run.resolve()) if run else resume_run(runs, folder)
     into = registry or registry_of(folder)
+    hired = hired_teacher(teacher, price, budget, yes=yes, judges=True)
     with run_dir.alone(), executor_at(ray) as executor, release_output.stage_screen() as screen:
         order = TrainingOrder(
-            teach=_teach(folder, teacher, offline, executor, terms=_terms(price, budget), yes=yes),
+            teach=_teach(folder, hired, offline, executor),
+            judge=judge_at(folder, hired, offline, executor) if hired else None,
             registry=into,
             base=base,
             larger=larger,
@@ -310,7 +313,7 @@ def _base(given_base: Path | None, skill: Path) -> "ModelFile":
     return model_file(given_base) if given_base else load_skill(skill).subagent.base
 
 
-def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
+def trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
     """Return the one that the run was trained on, if nobody names another.
 
     Raise UsageError, SkillError and StageError.
@@ -321,31 +324,25 @@ def _trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "Mo
     return noted or _base(given_base, skill)
 
 
-def _terms(price: str, budget: str) -> "TeacherTerms":
-    """Raise UsageError."""
-    from skillstill_training.cli.teachers import TeacherTerms
+def hired_teacher(teacher: str, price: str, budget: str, *, yes: bool, judges: bool = False) -> "HiredTeacher | None":
+    """Return the large model that is named; None if it is the constructed teacher. Raise UsageError."""
+    from skillstill_training.cli.teachers import TeacherTerms, hire
     from skillstill_training.teachers.ledger import Budget, Price
 
-    return TeacherTerms(price=Price.parse(price) if price else None, budget=Budget.parse(budget))
+    rates, limits = Price.parse(price) if price else None, Budget.parse(budget)
+    terms = TeacherTerms(price=rates, budget=limits, judges=judges)
+    return None if teacher == "constructed" else hire(teacher, terms, yes=yes)
 
 
-def _teach(
-    skill: Path,
-    teacher: str,
-    offline: bool,
-    executor: "Executor",
-    *,
-    terms: "TeacherTerms | None" = None,
-    yes: bool = False,
-) -> "Teach":
+def _teach(skill: Path, hired: "HiredTeacher | None", offline: bool, executor: "Executor") -> "Teach":
     """Return who solves the training goals, as `skillstill traces` would have it by default."""
     import anyio
 
     def teach(run: "RunFolder", on_progress: "OnProgress") -> "TeachingProgress":
-        if teacher == "constructed":
+        if hired is None:
             work = construct_traces(skill, run, None, os.cpu_count() or 1, offline, executor)
         else:
-            work = teach_traces(skill, run, teacher, terms or _terms("", ""), (), None, False, offline, yes=yes)
+            work = teach_traces(skill, run, hired, (), None, False, offline)
         return anyio.run(work, on_progress)
 
     return teach

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.text import Text
 from skillstill.skills.registry import Registry
 
+from skillstill_training.cli.judged_output import judged_lines
 from skillstill_training.report.formats import VERDICT_TEXTS
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import Gate, Scorecard, Trained, Verdict
@@ -80,8 +81,10 @@ def print_result(ending: "PipelineResult", skill: str, registry: Path, *, as_jso
     """Print the verdict in one paragraph, where the whole is, and how a release is called."""
     if as_json:
         return _json({"verdict": ending.verdict, "report": ending.report and str(ending.report), "why": ending.why}
-                     | _gates(ending.scorecard))  # fmt: skip
+                     | _judged(ending) | _gates(ending.scorecard))  # fmt: skip
     _out.print(Text(textwrap.fill(paragraph(ending.verdict, skill, ending.scorecard, ending.why), WIDTH)))
+    for line in judged_lines(ending.judged) if ending.judged else ():
+        _out.print(Text(line))
     if ending.report:
         _out.print(Text(str(ending.report)))
     if ending.scorecard:
@@ -171,6 +174,10 @@ def _tell_registered(scorecard: Scorecard, registry: Path) -> None:
 def _gate(gate: Gate) -> Text:
     mark = Text("ok   ", style="green") if gate.passed else Text("FAIL ", style="red")
     return mark + Text(f"{gate.name}: {gate.told}")
+
+
+def _judged(ending: "PipelineResult") -> dict[str, Any]:
+    return {"judged": ending.judged.model_dump(mode="json")} if ending.judged else {}
 
 
 def _gates(scorecard: Scorecard | None) -> dict[str, Any]:

@@ -1,18 +1,28 @@
-"""A model teacher from first contact to traces: measured before it is paid, held to its budget, told of its score."""
+"""A model teacher from first contact to traces: measured before it is paid, held to its budget, told of its score.
+
+Of a skill with a rubric it judges the student, too.
+"""
 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anyio
 from anyio import to_thread
 from skillstill.errors import TeacherError, UsageError
 from skillstill.models.remote import Endpoint
 from skillstill.skills.skill import load_skill
+from skillstill.types import ModelFile
 
 from skillstill_training.authoring.checks import Judged
 from skillstill_training.authoring.goal import Goal
+from skillstill_training.cli.output import asked_after_forecast, print_forecast
+from skillstill_training.executors.executor import Executor
 from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.judged import JudgedFigures
+from skillstill_training.stages.judge import JudgingOptions, answers_to_judge, judge_student
+from skillstill_training.stages.pipeline import Judge, Tell, exported_adapter
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import TraceRow
 from skillstill_training.teachers.batch import OnProgress, TeachingProgress, read_finished
@@ -22,7 +32,7 @@ from skillstill_training.teachers.ledger import Budget, Ledger, Price
 from skillstill_training.teachers.model_teacher import ModelTeacher
 from skillstill_training.teachers.probe import GOALS, MIN_SUCCESS, TeacherScore, measured_rows, probe, probe_file
 from skillstill_training.teachers.recorded import ATTEMPTS, RecordedGoal, recorded_part, solve_recorded
-from skillstill_training.teachers.rubric import prove_judge
+from skillstill_training.teachers.rubric import RubricJudge, prove_judge
 from skillstill_training.workspaces import workspace_roots
 
 NOT_AGREED = "nothing more was spent; what the teacher was measured on is kept, and the same command asks again"
@@ -30,7 +40,10 @@ NOT_AGREED = "nothing more was spent; what the teacher was measured on is kept, 
 
 @dataclass(frozen=True, slots=True)
 class TeacherTerms:
-    """What a model teacher is hired for: attempts at a goal, prices, limits, and how good it has to be, on how many."""
+    """What a model teacher is hired for: attempts at a goal, prices, limits, and how good it has to be, on how many.
+
+    judges   the student, too, if the skill has a rubric: the forecast includes that
+    """
 
     samples: int = 1
     price: Price | None = None
@@ -38,6 +51,16 @@ class TeacherTerms:
     least: float = MIN_SUCCESS
     probed: int = GOALS
     at_once: int = 2
+    judges: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HiredTeacher:
+    """A large model, its terms, and who is asked whether it may go on for what its work will take."""
+
+    model: LargeModel
+    terms: TeacherTerms
+    agrees: Callable[[Forecast], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +82,16 @@ def large_model(address: str) -> LargeModel:
     if kind == "anthropic":
         return AnthropicModel.named(model, os.environ)
     return EndpointModel(Endpoint.parse(address, os.environ.get("SKILLSTILL_ENDPOINT_KEY", "")))
+
+
+def hire(address: str, terms: TeacherTerms, *, yes: bool) -> HiredTeacher:
+    """Return the teacher that `--teacher` names. Unless `yes`, a person is asked before it costs anything to speak of.
+
+    Raise UsageError, that too if nobody is there to be asked.
+    """
+    model = large_model(address)
+    is_free = not model.receiver and terms.price is None
+    return HiredTeacher(model, terms, print_forecast if yes or is_free else asked_after_forecast())
 
 
 async def qualified_teacher(
@@ -100,7 +133,9 @@ async def qualified_teacher(
         await _prove_rubric(run, teacher, measured)
         unmeasured = min(terms.probed, len(measured)) - first.goals
         left = _recorded_left(run, teacher, recorded) if recorded else _goals_left(run, teacher, goals, limit)
-        if not employer.agrees(_forecast(teacher, left, unmeasured, at_least=ATTEMPTS if recorded else 1)):
+        attempts = left * max(ATTEMPTS if recorded else 1, teacher.samples) + unmeasured
+        judged = answers_to_judge(goals) if terms.judges else 0
+        if not employer.agrees(Forecast.of(teacher.judge.entries, left, attempts, judged)):
             raise TeacherError(NOT_AGREED)
         employer.on_score(whole := await score(terms.probed))
         whole.check()
@@ -124,11 +159,6 @@ async def _prove_rubric(run: RunFolder, teacher: ModelTeacher, goals: Sequence[G
         await prove_judge(teacher.judge, rubric, rows, run.judges)
 
 
-def _forecast(teacher: ModelTeacher, left: int, unmeasured: int, at_least: int) -> Forecast:
-    entries = [entry for entry in teacher.ledger.entries if entry.teacher == teacher.name]
-    return Forecast.of(entries, left, left * max(at_least, teacher.samples) + unmeasured)
-
-
 def _goals_left(run: RunFolder, teacher: ModelTeacher, goals: Sequence[Goal], limit: int | None) -> int:
     asked = {goal.id for goal in [goal for goal in goals if goal.split == "train"][:limit]}
     return len(asked - read_finished(run.part(teacher.name)).keys())
@@ -136,6 +166,20 @@ def _goals_left(run: RunFolder, teacher: ModelTeacher, goals: Sequence[Goal], li
 
 def _recorded_left(run: RunFolder, teacher: ModelTeacher, goals: Sequence[RecordedGoal]) -> int:
     return len({goal.id for goal in goals} - read_finished(recorded_part(run, teacher)).keys())
+
+
+def judge_at(skill_folder: Path, hired: HiredTeacher, offline: bool, executor: Executor) -> Judge:
+    """Return the work of a large model that judges, by the skill's rubric, what a run has exported."""
+    terms, model = hired.terms, hired.model
+    options = JudgingOptions(at_once=terms.at_once, agrees=hired.agrees, offline=offline, executor=executor)
+
+    def judge(run: RunFolder, base: ModelFile, tell: Tell) -> JudgedFigures:
+        adapter = exported_adapter(run, skill_folder.name)
+        with Ledger(run.path / "ledger.jsonl", terms.price, terms.budget, model.tells_cost) as ledger:
+            paid = RubricJudge(model, ledger, purpose="figures")
+            return anyio.run(lambda: judge_student(skill_folder, run, base, adapter, paid, options, on_progress=tell))
+
+    return judge
 
 
 def check_sending(model: LargeModel, allowed: bool) -> None:

@@ -9,7 +9,6 @@ from skillstill.skills.calibration import features
 
 from skillstill_training.authoring.goal import Goal, Split
 from skillstill_training.evaluation.arms import Arm
-from skillstill_training.run.folder import RunFolder
 from skillstill_training.run.scorecard import ArmName, Outcome
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 from skillstill_training.util.tasks import each
@@ -34,11 +33,11 @@ async def run_arm(
     split: Split,
     goals: Sequence[Goal],
     roots: Mapping[str, Path],
-    run: RunFolder,
+    places: Callable[[Split, str], Path],
     on_progress: OnProgress,
     at_once: int = 1,
 ) -> Sequence[Outcome]:
-    """Return the outcomes of these goals in their order, and write them to `folder.outcomes(split, arm)`.
+    """Return the outcomes of these goals in their order, and write them to `places(split, arm)`.
 
     Outcomes are first appended to a file under the arm's key. A goal that is in this file is not run again, unless its
     run failed. Goals run one at a time in one process, so that seconds are measured without other runs on the
@@ -46,7 +45,7 @@ async def run_arm(
 
     Raises StageError if no goal could be run at all.
     """
-    file = run.outcomes(split, arm.name)
+    file = places(split, arm.name)
     appended = file.parent / arm.key / file.name
     done = _earlier_outcomes(appended)
     with Appender(appended) as log:

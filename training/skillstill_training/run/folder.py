@@ -97,6 +97,20 @@ class RunFolder:
         """Return what became of each goal: a row as soon as it is done."""
         return self.path / "7-outcomes" / f"{split}.{arm}.jsonl"
 
+    def attempts(self, split: Split, arm: str) -> Path:
+        """Return what became of each goal that a rubric judges: apart from the outcomes that a program checks."""
+        return self.path / "7-judged" / f"{split}.{arm}.jsonl"
+
+    @property
+    def verdicts(self) -> Path:
+        """Return what the judge of a rubric said of each of these attempts."""
+        return self.path / "7-judged" / "verdicts.jsonl"
+
+    @property
+    def judged(self) -> Path:
+        """Return the figures that a rubric's judge stands for. No gate and no release reads them."""
+        return self.path / "7-judged.json"
+
     @property
     def looks(self) -> Path:
         """Return a line for each look at the test set."""

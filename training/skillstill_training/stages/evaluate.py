@@ -14,14 +14,14 @@ from pathlib import Path
 from anyio import to_thread
 from pydantic import ValidationError
 from skillstill.contract import serving_hash
-from skillstill.errors import GateError, StageError
+from skillstill.errors import StageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile, Models
 
 from skillstill_training.authoring.families import families_by_name
-from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.goal import Goal, check_verifiable
 from skillstill_training.evaluation.arm_runs import OnProgress, run_arm
 from skillstill_training.evaluation.arms import Arm, ArmFactory
 from skillstill_training.evaluation.calibration import (
@@ -102,7 +102,9 @@ async def evaluate(
     workspaces = {goal.workspace for goal in (*subset.validation, *subset.test)}
     roots = await to_thread.run_sync(workspace_roots, skill_folder, workspaces, options.offline)
 
-    ask = partial(run_arm, roots=roots, run=run, on_progress=on_progress, at_once=options.executor.at_once(1))
+    ask = partial(
+        run_arm, roots=roots, places=run.outcomes, on_progress=on_progress, at_once=options.executor.at_once(1)
+    )
     validated = await ask(arms["ours"], "validation", subset.validation)
     graded: GradedField | None = None
     if plan.field and has_field_questions(skill_folder, "validation"):
@@ -152,10 +154,9 @@ async def _test_in_field(
 def check_validation(goals: Sequence[Goal], plan: EvaluationConfig) -> None:
     """Raise GateError if there are too few validation goals to calibrate a confidence, before any arm runs.
 
-    Raise it too if a rubric judges them: a figure would be called verified that is not.
+    Raise it too if a rubric judges them.
     """
-    if any(goal.is_judged for goal in goals):
-        raise GateError("a rubric judges these goals, and no program can: there is nothing to verify")
+    check_verifiable(goals)
     check_validation_count(sum(goal.split == "validation" for goal in goals), plan.calibration)
 
 

@@ -30,18 +30,21 @@ from skillstill_training.learning.started import TrainingStart, is_complete, tra
 from skillstill_training.report import write_report
 from skillstill_training.run.base import write_base
 from skillstill_training.run.folder import RunFolder
+from skillstill_training.run.judged import JudgedFigures
 from skillstill_training.run.recipe import Recipe, TrainConfig, load_recipe
 from skillstill_training.run.scorecard import Gate, Scorecard, Verdict
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.evaluate import EvaluationOptions, check_validation, evaluate
 from skillstill_training.stages.goals import GoalsListener, make_goals
+from skillstill_training.stages.judge import NEEDS_TEACHER
 from skillstill_training.stages.publish import publish
 from skillstill_training.teachers.batch import TeachingProgress as TraceProgress
 
 TOKENS_A_MINUTE = 5_800  # that one core of 2020 trains on SmolLM2-135M; a budget in tokens is the same everywhere
-JUDGED = "a rubric alone has judged what it learned from, and no figure of it is verified; the adapter is {adapter}"
+JUDGED = "a rubric alone judges what it learned from and what it answers: nothing is verified; the adapter is {adapter}"
 Tell = Callable[[int, int, str], None]  # how many are done, of how many, what else there is to say
 Teach = Callable[[RunFolder, Callable[[TraceProgress], None]], TraceProgress]  # who solves the training goals
+Judge = Callable[[RunFolder, ModelFile, Tell], JudgedFigures]  # who judges what an adapter of this base answers
 
 
 class Screen(Protocol):
@@ -56,6 +59,7 @@ class Screen(Protocol):
 class TrainingOrder:
     """What a person asked for. `base` takes the place of the skill's own; `larger` and `wrong` are compared with.
 
+    judge  of a skill with a rubric
     size   of a further release beside the default one
     start  the adapter file of a release that training goes on from
     gates  further gates of what was measured, beside those of every release
@@ -63,6 +67,7 @@ class TrainingOrder:
 
     teach: Teach
     registry: Path
+    judge: Judge | None = None
     base: Path | None = None
     larger: Path | None = None
     wrong: Path | None = None
@@ -77,12 +82,16 @@ class TrainingOrder:
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """The verdict, and the page that tells why; without goals there is no page, and `why` says it all."""
+    """The verdict, and the page that tells why; without goals there is no page, and `why` says it all.
+
+    judged   of a skill with a rubric, in place of the scorecard
+    """
 
     verdict: Verdict
     scorecard: Scorecard | None = None
     report: Path | None = None
     why: str = ""
+    judged: JudgedFigures | None = None
 
 
 def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen: Screen) -> PipelineResult:
@@ -93,14 +102,14 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     recipe, name = run.follow(load_recipe(skill_folder)), skill_folder.absolute().name
     base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
-    if not (judged := is_judged(skill_folder)):  # nobody is compared with: nothing could be verified
+    if not (judge := _needed_judge(skill_folder, order.judge)):  # else nobody is compared with: nothing is verified
         check_arms(skill_folder, recipe.evaluate.arms, comparisons)
     plan = limit_minutes(recipe.train.going_on(order.start) if order.start else recipe.train, order.minutes)
     check_shares(plan.batch, order.processes)
     weights = locate(base, offline=order.offline)
     stage = partial(_stage, screen)
     stage("goals", _ensure_goals(run).exists(), lambda tell: _make_goals(skill_folder, run, recipe, order, tell))
-    if not judged:
+    if not judge:
         check_validation(run.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
@@ -120,8 +129,12 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     proof = proof_of(run)
     if not proof.gate.passed:  # measuring it would take an hour and change nothing
         return PipelineResult("parity failed", why=proof.gate.told)
-    if judged:
-        return PipelineResult("not verifiable", why=JUDGED.format(adapter=run.exported))
+    if judge:
+        with screen.stage("judge") as tell:
+            figures = judge(run, base, tell)
+        return PipelineResult(
+            "not verifiable", judged=figures, report=run.page, why=JUDGED.format(adapter=run.exported)
+        )
     with screen.stage("evaluate") as tell:
         measured = measure(skill_folder, run, base, comparisons, tell, offline=order.offline, executor=order.executor)
     others = order.gates(run, measured)
@@ -156,17 +169,22 @@ def measure(
     executor: Executor = IN_PROCESS,
 ) -> Scorecard:
     """Return what the exported adapter is worth against its rivals. Raise StageError if there is none yet."""
-    if not run.exported.exists():
-        raise StageError(f"{run.exported} is missing: type `skillstill export {skill_folder.name}` first")
     work = partial(
         evaluate,
         skill_folder,
         run,
-        model_file(run.exported),
+        exported_adapter(run, skill_folder.name),
         EvaluationOptions(base=base, comparisons=comparisons, offline=offline, executor=executor),
         on_progress=lambda one: tell(one.done, one.goals, f"{one.arm} on {one.split}: {one.solved} solved"),
     )
     return anyio.run(work)
+
+
+def exported_adapter(run: RunFolder, skill: str) -> ModelFile:
+    """Return the file that ships. Raise StageError if there is none yet."""
+    if not run.exported.exists():
+        raise StageError(f"{run.exported} is missing: type `skillstill export {skill}` first")
+    return model_file(run.exported)
 
 
 def limit_minutes(plan: TrainConfig, minutes: int | None) -> TrainConfig:
@@ -174,6 +192,15 @@ def limit_minutes(plan: TrainConfig, minutes: int | None) -> TrainConfig:
     if minutes is None:
         return plan
     return plan.model_copy(update={"tokens": min(plan.tokens, minutes * TOKENS_A_MINUTE)})
+
+
+def _needed_judge(skill_folder: Path, judge: Judge | None) -> Judge | None:
+    """Return the judge of a skill with a rubric; None if programs check it. Raise UsageError if there is none."""
+    if not is_judged(skill_folder):
+        return None
+    if judge is None:
+        raise UsageError(f"{skill_folder.absolute().name}: {NEEDS_TEACHER}")
+    return judge
 
 
 def check_shares(batch: int, processes: int) -> None:

@@ -29,6 +29,7 @@ from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import BaseBehaviour, ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
 
+from skillstill_training.authoring.goal import check_verifiable
 from skillstill_training.evaluation.calibration import GradedField, raised_for_field
 from skillstill_training.evaluation.looks import fresh_test_set_gate
 from skillstill_training.evaluation.verdicts import judge_scorecard
@@ -58,7 +59,7 @@ def publish(
     gates that were judged elsewhere.
 
     Raise StageError if what was measured, or proven, is not what would be served; GateError if the goals were
-    changed.
+    changed, or if a rubric judges them.
     """
     skill, measured = load_skill(skill_folder), _measured(skill_folder, run)
     _check_served(skill, measured, proof)
@@ -81,7 +82,7 @@ def registry_of(skill_folder: Path) -> Path:
 
 
 def _measured(skill_folder: Path, run: RunFolder) -> Scorecard:
-    run.frozen_goals()
+    check_verifiable(run.frozen_goals())
     try:
         scorecard = Scorecard.model_validate_json(run.scorecard.read_text(encoding="utf-8"))
         same = (file_sha256(run.goals), file_sha256(run.exported)) == (scorecard.goals, scorecard.adapter.sha256)

@@ -13,7 +13,7 @@ from skillstill.types import Frozen, Usage
 from skillstill_training.util.jsonl import Appender, read_lines, write_lines
 
 MILLION = 1_000_000
-Purpose = Literal["probe", "traces", "recorded", "judge", "workspaces"]
+Purpose = Literal["probe", "traces", "recorded", "judge", "figures", "workspaces"]
 
 
 class Price(Frozen):
@@ -181,6 +181,13 @@ def _limit(text: str) -> tuple[str, float | int]:
     """Return a limit by the name of its field. Raises ValueError."""
     number = text.strip().lower()
     return ("usd", float(number.removesuffix("usd"))) if number.endswith("usd") else ("tokens", int(number))
+
+
+def sum_costs(entries: Iterable[LedgerEntry]) -> tuple[int, float | None]:
+    """Return the tokens read and written, and the USD; None if nobody knows a price."""
+    known = list(entries)
+    costs = [entry.usd for entry in known if entry.usd is not None]
+    return sum(entry.prompt + entry.completion for entry in known), sum(costs) if costs else None
 
 
 def sum_usage(usages: Iterable[Usage]) -> Usage:

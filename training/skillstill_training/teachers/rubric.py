@@ -17,7 +17,7 @@ from skillstill.util.text import clean, shorten
 from skillstill_training.authoring.checks import Judged
 from skillstill_training.teachers.asker import Asker
 from skillstill_training.teachers.large_models import LargeModel
-from skillstill_training.teachers.ledger import Ledger
+from skillstill_training.teachers.ledger import Ledger, LedgerEntry, Purpose
 from skillstill_training.teachers.retries import RetryPolicy
 from skillstill_training.teachers.teacher import CriterionVerdict, TraceRow
 from skillstill_training.util.hashes import hash_parts
@@ -57,15 +57,23 @@ class JudgeProof(Frozen):
 
 @dataclass(frozen=True)
 class RubricJudge:
+    """A large model as judge. `purpose`: as what its asks stand in the ledger."""
+
     model: LargeModel
     ledger: Ledger
     retries: RetryPolicy = field(default_factory=RetryPolicy)
+    purpose: Purpose = "judge"
+
+    @property
+    def entries(self) -> Sequence[LedgerEntry]:
+        """Return what this model has used so far, for whatever purpose."""
+        return [entry for entry in self.ledger.entries if entry.teacher == self.model.name]
 
     async def judge(self, rubric: Judged, trace: Trace) -> tuple[CriterionVerdict, ...]:
         """Return a verdict on each criterion. Raise BudgetSpent and TeacherError."""
         shown = clean("\n\n".join(message.content for message in trace.messages if message.role == "tool"))
         answer = clean(trace.report.answer)
-        asker = Asker(self.model, self.ledger, ROLE, "judge", self.retries)
+        asker = Asker(self.model, self.ledger, ROLE, self.purpose, self.retries)
         said = _by_number(await asker.ask(_prompt(rubric, trace.prompt, shown, answer), trace.run))
         text = _plain(f"{shown} {answer}")
         return tuple(_verdict(one.asks, said.get(str(at), {}), text) for at, one in enumerate(rubric.criteria, 1))
