@@ -58,7 +58,7 @@ def opened(driver: Driver, folder: Path) -> Opened:
 
 
 @pytest.fixture(scope="module")
-def pytest_inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def inner_pytest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """In the sandboxes is the pytest that runs this test: none is fetched."""
     if reason := problem("bubblewrap"):
         pytest.skip(f"bubblewrap: {reason}")

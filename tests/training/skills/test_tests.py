@@ -20,10 +20,10 @@ from skillstill_training.workspaces.steps.notes import read_notes, write_notes
 
 from skills.tests.generator.operators import functions_of, mutations_of
 from tests.scenes import ROOT, write
-from tests.server.sandbox.conftest import pytest_inside
+from tests.server.sandbox.conftest import inner_pytest
 from tests.training.skills.proofs import prove_drafts
 
-__all__ = ["pytest_inside"]
+__all__ = ["inner_pytest"]
 pytestmark = pytest.mark.anyio
 FOLDER = ROOT / "skills" / "tests"
 FAMILIES = load_families(FOLDER)
@@ -67,7 +67,7 @@ def mutated(root: Path, tests: str = TESTS) -> BuiltWorkspace:
 
 
 @pytest.fixture(scope="module")
-def workspace(pytest_inside: None, tmp_path_factory: pytest.TempPathFactory) -> BuiltWorkspace:
+def workspace(inner_pytest: None, tmp_path_factory: pytest.TempPathFactory) -> BuiltWorkspace:
     return mutated(tmp_path_factory.mktemp("cart"))
 
 
@@ -133,13 +133,13 @@ async def test_the_baseline_blames_the_innermost_frame_or_what_the_test_names(tm
     assert answer("it fails", tree).startswith("escalate:")
 
 
-@pytest.mark.usefixtures("pytest_inside")
+@pytest.mark.usefixtures("inner_pytest")
 def test_a_package_whose_tests_fail_as_they_are_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceSourceError, match="its tests do not pass as they are"):
         mutated(tmp_path, tests=TESTS.replace("35", "36"))
 
 
-@pytest.mark.usefixtures("pytest_inside")
+@pytest.mark.usefixtures("inner_pytest")
 def test_a_package_whose_tests_notice_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceSourceError, match=r"none of \d+ mutants fails 1 to 8 tests of it"):
         mutated(tmp_path, tests="import cart\n\n\ndef test_import():\n    assert cart\n")

@@ -10,10 +10,10 @@ from skillstill.tools import TOOLS, Result
 from skillstill.workspace import Workspace
 
 from tests.scenes import write
-from tests.server.sandbox.conftest import pytest_inside
+from tests.server.sandbox.conftest import inner_pytest
 
-__all__ = ["pytest_inside"]
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("pytest_inside")]
+__all__ = ["inner_pytest"]
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("inner_pytest")]
 CART = """def net(prices):
     return sum(map(tidy, prices)) + fee(prices)
 
