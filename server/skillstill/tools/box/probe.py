@@ -20,9 +20,11 @@ import pytest
 
 ROOT = f"{Path.cwd()}{os.sep}"
 OPTIONS = ("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors")
-MOST = 400  # functions: those that the fewest passing tests entered
+# What is told stays below the limit of a sandbox on output: of many, those that are asked for come first.
+FAILING, PASSING = 20, 50  # tests
+FUNCTIONS = 200  # those that the fewest passing tests entered
 LONGEST = 10.0  # seconds of one test
-SAID = 1_500  # characters of how a test failed, the last ones
+SAID = 1_000  # characters of how a test failed, the last ones
 
 
 class Probe:
@@ -86,16 +88,22 @@ class Probe:
         return file in self.files or not self.names.isdisjoint(names)
 
     def told(self) -> dict[str, Any]:
-        """Return what was seen: `functions` as [path, first line, last line, name, failing tests, passing tests]."""
-        codes = sorted(self.by_failing, key=lambda code: self.by_passing[code] / len(self.by_failing[code]))[:MOST]
-        functions = [[*_place(code), self.by_failing[code], self.by_passing[code]] for code in codes]
+        """Return what was seen, as spectrum.Spectrum has it; failing tests of a function by their numbers."""
+        failing = sorted(self.failing, key=lambda test: not self._is_asked_for(test))[:FAILING]
+        codes = sorted(self.by_failing, key=lambda code: self.by_passing[code] / len(self.by_failing[code]))[:FUNCTIONS]
         return {
-            "failing": self.failing,
+            "failing": [{"test": test, **self.failing[test]} for test in failing],
+            "failed": len(self.failing),
             "passing": len(self.passing),
-            "named": [one for one in self.passing if self._is_asked_for(one)],
+            "named": [one for one in self.passing if self._is_asked_for(one)][:PASSING],
             "left": self.left,
-            "functions": functions,
+            "functions": [self._function(code, failing) for code in codes],
         }
+
+    def _function(self, code: CodeType, failing: list[str]) -> dict[str, Any]:
+        entered = {*self.by_failing[code]}
+        numbers = [at for at, test in enumerate(failing) if test in entered]
+        return {**_place(code), "failing": numbers, "passing": self.by_passing[code]}
 
 
 def _give_up(number: int, frame: FrameType | None) -> None:
@@ -108,10 +116,10 @@ def _trace(function: Any) -> None:
     threading.settrace(function)
 
 
-def _place(code: CodeType) -> tuple[str, int, int, str]:
+def _place(code: CodeType) -> dict[str, Any]:
     last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
     name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
-    return code.co_filename[len(ROOT) :], code.co_firstlineno, last, name
+    return {"path": code.co_filename[len(ROOT) :], "first": code.co_firstlineno, "last": last, "name": name}
 
 
 def _failure(report: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from skillstill.types import Frozen
 
@@ -14,6 +14,7 @@ WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 class Failing(Frozen):
     """How a test failed: the places of the project in its traceback, the innermost last, and what was said."""
 
+    test: str
     places: tuple[tuple[str, int], ...]
     said: str
 
@@ -22,14 +23,14 @@ class Function(Frozen):
     """A function that failing tests entered.
 
     name      with the class that it is in
-    failing   those tests; passing: how many of the others entered it
+    failing   those tests, as indices of Spectrum.failing; passing: how many of the others entered it
     """
 
     path: str
     first: int
     last: int
     name: str
-    failing: tuple[str, ...]
+    failing: frozenset[int]
     passing: int
 
     @property
@@ -43,17 +44,23 @@ class Function(Frozen):
 class Spectrum(Frozen):
     """A run of a project's tests.
 
-    failing     by the id of the test
-    passing     how many; named: those that were asked for
+    failing     those that are asked for first, and not all of very many
+    failed      how many failed; passing: how many passed
+    named       tests that were asked for and pass
     left        tests that were not begun, for want of time
     functions   those that at least one failing test entered
     """
 
-    failing: Mapping[str, Failing]
+    failing: tuple[Failing, ...]
+    failed: int
     passing: int
     named: tuple[str, ...]
     left: int
     functions: tuple[Function, ...]
+
+    def of_tests(self, tests: Sequence[str]) -> Sequence[int]:
+        """Return the indices of these failing tests."""
+        return [at for at, one in enumerate(self.failing) if one.test in tests]
 
 
 def ranked(spectrum: Spectrum, tests: Sequence[str]) -> Sequence[Function]:
@@ -63,20 +70,20 @@ def ranked(spectrum: Spectrum, tests: Sequence[str]) -> Sequence[Function]:
     Zoeteweij and van Gemund found best (On the Accuracy of Spectrum-based Fault Localization, 2007). Names that a
     test shares with a function, its traceback and its words add to it.
     """
-    shared = set(tests)
-    entered = [one for one in spectrum.functions if shared.intersection(one.failing) and not one.is_test_code]
+    meant = frozenset(spectrum.of_tests(tests))
+    entered = [one for one in spectrum.functions if meant & one.failing and not one.is_test_code]
     words = set().union(*(_words(test.partition("::")[2]) for test in tests))
-    failures = [spectrum.failing[test] for test in tests]
-    return sorted(entered, key=lambda one: -_suspicion(one, shared, words, failures))
+    failures = [spectrum.failing[at] for at in meant]
+    return sorted(entered, key=lambda one: -_suspicion(one, meant, words, failures))
 
 
-def _suspicion(function: Function, tests: set[str], words: set[str], failures: Sequence[Failing]) -> float:
-    ran = len(tests.intersection(function.failing))
+def _suspicion(function: Function, meant: frozenset[int], words: set[str], failures: Sequence[Failing]) -> float:
+    ran = len(meant & function.failing)
     last, own = function.name.rpartition(".")[2], _words(function.name)
     traced = any(function.holds(*place) for failure in failures for place in failure.places)
     said = any(re.search(rf"\b{re.escape(last)}\b", failure.said) for failure in failures)
     alike = len(own & words) / max(1, len(own | words))
-    return ran / math.sqrt(len(tests) * (ran + function.passing)) + NAMED * alike + TRACED * traced + SAID * said
+    return ran / math.sqrt(len(meant) * (ran + function.passing)) + NAMED * alike + TRACED * traced + SAID * said
 
 
 def _words(name: str) -> set[str]:

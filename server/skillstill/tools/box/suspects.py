@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from skillstill.errors import Refusal
 from skillstill.tools.box.output import ENVIRONMENT, ending, sandbox_of
-from skillstill.tools.box.spectrum import Function, Spectrum, ranked
+from skillstill.tools.box.spectrum import Spectrum, ranked
 from skillstill.tools.kit.tool import ROW, Line, Result
 from skillstill.types import PROMPT_CHARACTERS, Copied, Span
 from skillstill.util.text import clean, shorten
@@ -35,9 +35,9 @@ async def suspects(
     """Run a Python project's tests with pytest, and show the five functions that are likeliest to hold the mistake: the
     failing tests enter them and passing ones do not."""
     spectrum = await _measured(workspace, text)
-    meant = _meant([*spectrum.failing, *spectrum.named], text)
-    tests = [test for test in meant or spectrum.failing if test in spectrum.failing]
-    if tests:
+    failing = [one.test for one in spectrum.failing]
+    meant = _meant([*failing, *spectrum.named], text)
+    if tests := [test for test in meant or failing if test in failing]:
         return Result((*_told(spectrum, tests), *_ranked(spectrum, tests)), guess=True)
     if meant:
         more = f", like {len(meant) - 1} more that are meant" if meant[1:] else ""
@@ -54,14 +54,30 @@ async def _measured(workspace: Workspace, text: str) -> Spectrum:
     done = await sandbox_of(workspace).exec(["python3", "-c", program, asked], environment=ENVIRONMENT)
     *said, last = [line for line in clean(done.output).splitlines() if line.strip()] or [ending(done)]
     try:
-        found = json.loads(last)
-        functions = [dict(zip(Function.model_fields, one, strict=True)) for one in found["functions"]]
-        spectrum = Spectrum.model_validate({**found, "functions": functions})
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        spectrum = _of_project(workspace, Spectrum.model_validate_json(last))
+    except ValidationError as error:
         raise Refusal(f"the tests could not be run with pytest: {shorten(last, 100)}") from error
     if not (spectrum.failing or spectrum.passing):
         raise Refusal(f"pytest ran no test: {shorten(next(reversed(said), 'it found none'), 100)}")
     return spectrum
+
+
+def _of_project(workspace: Workspace, spectrum: Spectrum) -> Spectrum:
+    """Return it without places that the workspace does not have: tests are strangers' code, and may say anything."""
+    functions = [one for one in spectrum.functions if _has(workspace, one.path, one.first, one.last)]
+    failing = [
+        one.model_copy(update={"places": tuple(place for place in one.places if _has(workspace, *place))})
+        for one in spectrum.failing
+    ]
+    return spectrum.model_copy(update={"functions": tuple(functions), "failing": tuple(failing)})
+
+
+def _has(workspace: Workspace, path: str, *lines: int) -> bool:
+    try:
+        with workspace.resolve(path).open("rb") as file:
+            return 0 < min(lines) <= max(lines) <= sum(1 for _ in file)
+    except (Refusal, OSError):
+        return False
 
 
 def _files(text: str) -> set[str]:
@@ -84,23 +100,23 @@ def _meant(tests: Sequence[str], text: str) -> Sequence[str]:
 
 def _told(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
     """Yield each failing test with the innermost place of its traceback, and why the first one fails."""
-    for test in tests[:SHOWN]:
-        failure = spectrum.failing[test]
-        path, line = failure.places[-1] if failure.places else ("", 0)
-        yield Line.at(path, line, f"{test} fails") if path else Line(f"{test} fails")
-    why = [line.strip() for line in spectrum.failing[tests[0]].said.split("\n") if line.startswith("E ")]
-    more = [f"… and {len(tests) - SHOWN} more fail"] if tests[SHOWN:] else []
-    yield Line(shorten("; ".join([*more, *why[:2]]), ROW), omits=max(0, len(tests) - SHOWN))
+    failures = [spectrum.failing[at] for at in spectrum.of_tests(tests)]
+    for failure in failures[:SHOWN]:
+        text = f"{failure.test} fails"
+        yield Line.at(*failure.places[-1], text) if failure.places else Line(text)
+    why = [line.strip() for line in failures[0].said.split("\n") if line.startswith("E ")]
+    rest = (spectrum.failed if len(tests) == len(spectrum.failing) else len(tests)) - SHOWN
+    more = [f"… and {rest} more fail"] if rest > 0 else []
+    yield Line(shorten("; ".join([*more, *why[:2]]), ROW), omits=max(0, rest))
 
 
 def _ranked(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
-    found = ranked(spectrum, tests)
+    found, meant = ranked(spectrum, tests), frozenset(spectrum.of_tests(tests))
     yield Line(
         f"suspects, the likeliest first{_left(spectrum)}:" if found else "no function of the project was entered"
     )
     for one in found[:SHOWN]:
-        ran = len({*tests}.intersection(one.failing))
-        counts = f"{ran} of {len(tests)} failing, {one.passing} of {spectrum.passing} passing"
+        counts = f"{len(meant & one.failing)} of {len(meant)} failing, {one.passing} of {spectrum.passing} passing"
         span = Span(path=one.path, first=one.first, last=one.last)
         yield replace(Line.at(one.path, one.first, f"{one.name} ({counts})"), spans=(span,))
 

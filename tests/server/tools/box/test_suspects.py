@@ -1,5 +1,6 @@
 """Which functions a failing test blames, by real tests in a real sandbox."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,38 @@ async def test_tests_that_never_end_or_leave_threads_behind_do_not_hang_it(tmp_p
     )
     found = await asked(project(tmp_path, **{"tests/test_thread.py": lasting}))
     assert "cart.py:9: fee" in found.text
+
+
+async def test_of_many_failures_some_are_shown_and_all_are_counted(tmp_path: Path) -> None:
+    many = (
+        "import cart, pytest\n\n\n@pytest.mark.parametrize('n', range(300))\n"
+        "def test_many(n):\n    assert cart.fee([]) == -n\n"
+    )
+    found = await asked(project(tmp_path, **{"tests/test_many.py": many}))
+    assert "… and 296 more fail" in found.text
+    assert found.omitted == 296
+    assert "cart.py:9: fee (20 of 20 failing, 1 of 3 passing)" in found.text
+
+
+async def test_places_that_a_test_makes_up_are_not_believed(tmp_path: Path) -> None:
+    places = [["/etc/passwd", 1], ["cart.py", 999]]
+    told = {
+        "failing": [{"test": "tests/test_lie.py::test_lie", "places": places, "said": ""}],
+        "failed": 1, "passing": 0, "named": [], "left": 0,
+        "functions": [
+            {"path": path, "first": 1, "last": 2, "name": "f", "failing": [0], "passing": 0}
+            for path in ("../outside.py", "absent.py", "cart.py")
+        ],
+    }  # fmt: skip
+    lines = f"\n{json.dumps(told)}\n"
+    lie = (
+        "import contextlib, os\n\n\ndef test_lie():\n    for stream in range(1, 20):\n"
+        f"        with contextlib.suppress(OSError):\n            os.write(stream, {lines!r}.encode())\n"
+        "    os._exit(0)\n"
+    )
+    write(tmp_path, {"outside.py": "a\nb\n"})
+    found = await asked(project(tmp_path, **{"tests/test_lie.py": lie}), "tests/test_lie.py")
+    assert {f"{span.path}:{span.first}-{span.last}" for span in found.spans} == {"cart.py:1-2"}
 
 
 async def test_a_folder_without_tests_is_refused_with_what_pytest_said(tmp_path: Path) -> None:
