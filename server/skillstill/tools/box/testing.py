@@ -19,6 +19,7 @@ from skillstill.workspace import Workspace
 FAILURES = 8  # that are shown
 LAST = 3  # lines of a failure
 NO_PROGRAM = 127  # exit code
+SOURCE_FIRST = 'PYTHONPATH="$PWD/src${PYTHONPATH:+:$PYTHONPATH}" exec "$@"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,16 @@ async def run_tests(
         raise Refusal(f"{target!r} is an option: name a test file or folder")
     runner = await _runner(workspace, PurePosixPath(target).suffix)
     arguments = [target] if target else runner.whole
-    done = await sandbox_of(workspace).exec([*runner.command, *arguments], environment=ENVIRONMENT)
+    command = _with_source(workspace, [*runner.command, *arguments])
+    done = await sandbox_of(workspace).exec(command, environment=ENVIRONMENT)
     if done.code == NO_PROGRAM:
         raise Refusal(f"{runner.name} is not in the sandbox: {shorten(done.output.strip(), 100)}")
     return Result(tuple(_told(workspace, runner, done)))
+
+
+def _with_source(workspace: Workspace, command: Sequence[str]) -> Sequence[str]:
+    """Return the command with a folder `src` on Python's path, as if what is in it were installed."""
+    return ["sh", "-c", SOURCE_FIRST, "sh", *command] if (workspace.root / "src").is_dir() else command
 
 
 async def _runner(workspace: Workspace, suffix: str) -> TestRunner:

@@ -144,6 +144,14 @@ async def test_run_tests_tells_how_many_failed_which_where_and_why(scene: Scene)
     assert "FAILED (errors=1)" in (await scene.call("run_tests", target="tests/test_calc.py")).text
 
 
+async def test_run_tests_finds_a_package_below_src(scene: Scene) -> None:
+    (scene.workspace.root / "src").mkdir()
+    (scene.workspace.root / "calc.py").rename(scene.workspace.root / "src/calc.py")
+    found = await scene.call("run_tests")
+    assert "src/calc.py" in {span.path for span in found.spans}
+    assert "No module named" not in found.text
+
+
 async def test_run_tests_runs_those_of_node(scene: Scene) -> None:
     write(scene.workspace.root, {"package.json": "{}", "web/a.test.mjs": NODE})
     try:
