@@ -58,19 +58,19 @@ class Spectrum(Frozen):
     left: int
     functions: tuple[Function, ...]
 
-    def of_tests(self, tests: Sequence[str]) -> Sequence[int]:
+    def indices_of(self, tests: Sequence[str]) -> Sequence[int]:
         """Return the indices of these failing tests."""
         return [at for at, one in enumerate(self.failing) if one.test in tests]
 
 
-def ranked(spectrum: Spectrum, tests: Sequence[str]) -> Sequence[Function]:
+def rank_suspects(spectrum: Spectrum, tests: Sequence[str]) -> Sequence[Function]:
     """Return the functions that these failing tests entered, the likeliest first; code of tests is none of them.
 
     How much more often failing tests enter a function than passing ones do is Ochiai's coefficient, which Abreu,
     Zoeteweij and van Gemund found best (On the Accuracy of Spectrum-based Fault Localization, 2007). Names that a
     test shares with a function, its traceback and its words add to it.
     """
-    meant = frozenset(spectrum.of_tests(tests))
+    meant = frozenset(spectrum.indices_of(tests))
     entered = [one for one in spectrum.functions if meant & one.failing and not one.is_test_code]
     words = set().union(*(_words(test.partition("::")[2]) for test in tests))
     failures = [spectrum.failing[at] for at in meant]

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from skillstill.errors import Refusal
 from skillstill.tools.box.output import ENVIRONMENT, ending, sandbox_of
-from skillstill.tools.box.spectrum import Spectrum, ranked
+from skillstill.tools.box.spectrum import Spectrum, rank_suspects
 from skillstill.tools.kit.tool import ROW, Line, Result
 from skillstill.types import PROMPT_CHARACTERS, Copied, Span
 from skillstill.util.text import clean, shorten
@@ -38,7 +38,7 @@ async def suspects(
     failing = [one.test for one in spectrum.failing]
     meant = _meant([*failing, *spectrum.named], text)
     if tests := [test for test in meant or failing if test in failing]:
-        return Result((*_told(spectrum, tests), *_ranked(spectrum, tests)), guess=True)
+        return Result((*_failing_lines(spectrum, tests), *_suspect_lines(spectrum, tests)), guess=True)
     if meant:
         more = f", like {len(meant) - 1} more that are meant" if meant[1:] else ""
         return Result((Line(f"{meant[0]} passes{more}"),))
@@ -64,20 +64,23 @@ async def _measured(workspace: Workspace, text: str) -> Spectrum:
 
 def _of_project(workspace: Workspace, spectrum: Spectrum) -> Spectrum:
     """Return it without places that the workspace does not have: tests are strangers' code, and may say anything."""
-    functions = [one for one in spectrum.functions if _has(workspace, one.path, one.first, one.last)]
-    failing = [
-        one.model_copy(update={"places": tuple(place for place in one.places if _has(workspace, *place))})
+    named = {one.path for one in spectrum.functions} | {path for one in spectrum.failing for path, _ in one.places}
+    lengths = {path: _length(workspace, path) for path in named}
+    functions = tuple(one for one in spectrum.functions if 0 < one.first <= one.last <= lengths[one.path])
+    failing = tuple(
+        one.model_copy(update={"places": tuple(place for place in one.places if 0 < place[1] <= lengths[place[0]])})
         for one in spectrum.failing
-    ]
-    return spectrum.model_copy(update={"functions": tuple(functions), "failing": tuple(failing)})
+    )
+    return spectrum.model_copy(update={"functions": functions, "failing": failing})
 
 
-def _has(workspace: Workspace, path: str, *lines: int) -> bool:
+def _length(workspace: Workspace, path: str) -> int:
+    """Return how many lines a file of the workspace has; 0 if it has no such file."""
     try:
         with workspace.resolve(path).open("rb") as file:
-            return 0 < min(lines) <= max(lines) <= sum(1 for _ in file)
+            return sum(1 for _ in file)
     except (Refusal, OSError):
-        return False
+        return 0
 
 
 def _files(text: str) -> set[str]:
@@ -98,9 +101,9 @@ def _meant(tests: Sequence[str], text: str) -> Sequence[str]:
     return by_id or by_name or by_class or [test for test, one in plain.items() if one.partition("::")[0] in files]
 
 
-def _told(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
+def _failing_lines(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
     """Yield each failing test with the innermost place of its traceback, and why the first one fails."""
-    failures = [spectrum.failing[at] for at in spectrum.of_tests(tests)]
+    failures = [spectrum.failing[at] for at in spectrum.indices_of(tests)]
     for failure in failures[:SHOWN]:
         text = f"{failure.test} fails"
         yield Line.at(*failure.places[-1], text) if failure.places else Line(text)
@@ -110,8 +113,8 @@ def _told(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
     yield Line(shorten("; ".join([*more, *why[:2]]), ROW), omits=max(0, rest))
 
 
-def _ranked(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
-    found, meant = ranked(spectrum, tests), frozenset(spectrum.of_tests(tests))
+def _suspect_lines(spectrum: Spectrum, tests: Sequence[str]) -> Iterator[Line]:
+    found, meant = rank_suspects(spectrum, tests), frozenset(spectrum.indices_of(tests))
     yield Line(
         f"suspects, the likeliest first{_left(spectrum)}:" if found else "no function of the project was entered"
     )

@@ -5,16 +5,15 @@ from pathlib import Path
 from random import Random
 
 from pydantic import JsonValue
-from skillstill.errors import WorkspaceSourceError
 
-from skillstill_training.workspaces.fetching.git import COMMIT, LINK, git
+from skillstill_training.workspaces.fetching.git import git
 from skillstill_training.workspaces.steps.changes import (
     MOST_FILES,
     change,
     describe_change,
     distinct_changes,
-    is_source,
 )
+from skillstill_training.workspaces.steps.commits import cloned_commit, sources_before
 
 MOST = 200  # commits; the oldest ones first, so that a growing history adds to them and changes none
 
@@ -24,10 +23,7 @@ def later_commits(tree: Path, _: Random) -> dict[str, JsonValue]:
 
     Kept are those which touch one or two source files that are the same right before as they are in the tree.
     """
-    repository, commit = tree.with_name(LINK), tree.with_name(COMMIT)
-    if not commit.is_file():
-        raise WorkspaceSourceError("later_commits needs a source of the kind git:PATH_OR_URL@COMMIT")
-    base = commit.read_text(encoding="utf-8")
+    repository, base = cloned_commit(tree, "later_commits")
     then = dict(_blobs(git(repository, "ls-tree", "-r", "-z", base)))
     later = git(repository, "rev-list", "--reverse", "--no-merges", "--topo-order", f"{base}..HEAD").split()[:MOST]
     return {"changes": distinct_changes(_change(tree, repository, one, then) for one in later)}
@@ -37,8 +33,7 @@ def _change(tree: Path, repository: Path, commit: str, then: dict[str, str]) -> 
     description = describe_change(git(repository, "show", "--no-patch", "--format=%s", commit))
     if description is None:
         return None
-    raw = git(repository, "diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", commit)
-    touched = {path: blob for path, blob in blobs_before(raw) if is_source(path)}
+    touched = sources_before(repository, commit)
     if not 1 <= len(touched) <= MOST_FILES or any(then.get(path) != blob for path, blob in touched.items()):
         return None
     return change(tree, description, git(repository, *DIFF, commit, "--", *touched))
@@ -52,11 +47,4 @@ def _blobs(listed: str) -> Iterator[tuple[str, str]]:
     """Yield path and content hash, of `mode kind hash TAB path NUL`."""
     for entry in filter(None, listed.split("\0")):
         head, _, path = entry.partition("\t")
-        yield path, head.split()[2]
-
-
-def blobs_before(raw: str) -> Iterator[tuple[str, str]]:
-    """Yield path and content hash before, of `:mode mode hash hash letter NUL path NUL`."""
-    parts = raw.split("\0")
-    for head, path in zip(parts[::2], parts[1::2], strict=False):
         yield path, head.split()[2]

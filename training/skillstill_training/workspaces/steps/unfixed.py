@@ -8,9 +8,8 @@ from skillstill.errors import WorkspaceSourceError
 from skillstill.tools.box.spectrum import TEST_CODE
 
 from skillstill_training.workspaces.archives import unpack
-from skillstill_training.workspaces.fetching.git import COMMIT, LINK, git
-from skillstill_training.workspaces.steps.changes import is_source
-from skillstill_training.workspaces.steps.later import blobs_before
+from skillstill_training.workspaces.fetching.git import git
+from skillstill_training.workspaces.steps.commits import cloned_commit, sources_before
 
 ABSENT = "0" * 40
 
@@ -20,18 +19,14 @@ def unfixed(tree: Path, _: Random) -> dict[str, JsonValue]:
 
     So the tests that a fix brought along fail.
     """
-    repository, commit = tree.with_name(LINK), tree.with_name(COMMIT)
-    if not commit.is_file():
-        raise WorkspaceSourceError("unfixed needs a source of the kind git:PATH_OR_URL@COMMIT")
-    after = commit.read_text(encoding="utf-8")
-    raw = git(repository, "diff-tree", "-r", "-z", "--no-commit-id", "--no-renames", after)
-    changed = {path: blob for path, blob in blobs_before(raw) if is_source(path) and not TEST_CODE.search(path)}
+    repository, commit = cloned_commit(tree, "unfixed")
+    changed = {path: blob for path, blob in sources_before(repository, commit).items() if not TEST_CODE.search(path)}
     if not changed:
-        raise WorkspaceSourceError(f"the commit {after} changes no source file beside tests")
+        raise WorkspaceSourceError(f"the commit {commit} changes no source file beside tests")
     for path in changed:
         (tree / path).unlink(missing_ok=True)
     if known := [path for path, blob in changed.items() if blob != ABSENT]:
-        _restore(tree, repository, f"{after}^", known)
+        _restore(tree, repository, f"{commit}^", known)
     return {"unfixed": [*changed]}
 
 
