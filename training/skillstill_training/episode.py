@@ -1,5 +1,6 @@
 """One goal solved by one model: the real loop, the real tools, the real workspace."""
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,11 +9,12 @@ from typing import Protocol
 
 from skillstill.contract import behaviour_hash
 from skillstill.errors import OracleError
+from skillstill.models.scripted import ScriptedModel
 from skillstill.run import loop
 from skillstill.run.finish import finish
 from skillstill.run.leads import with_index_leads
 from skillstill.skills.skill import Skill
-from skillstill.types import DialectName, Model, Receipt, Trace
+from skillstill.types import DialectName, Message, Model, Receipt, Trace
 from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.attempt import Attempt
@@ -65,6 +67,14 @@ async def execute(
     if family.plan is None:
         raise OracleError(f"the family {family.name} has no plan")
     trace = await _run(goal, skill, OracleModel(family.plan(goal, context), context), root, "constructed")
+    if trace.report.status == "failed":
+        raise OracleError(trace.report.answer)
+    return trace, judge_trace(goal, trace)
+
+
+async def replay(goal: Goal, skill: Skill, turns: Iterable[Message | str], root: Path) -> tuple[Trace, Judgement]:
+    """Return the goal solved by turns that are known beforehand, and what its check says of that. Raise OracleError."""
+    trace = await _run(goal, skill, ScriptedModel(turns), root, "constructed")
     if trace.report.status == "failed":
         raise OracleError(trace.report.answer)
     return trace, judge_trace(goal, trace)

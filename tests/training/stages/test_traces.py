@@ -52,6 +52,16 @@ def rows(folder: RunFolder) -> Sequence[TraceRow]:
     return read_lines(folder.traces, TraceRow)
 
 
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def is_learned(goal: Goal, family: str) -> bool:
+    return goal.split == "train" and goal.family == family
+
+
 async def test_each_training_goal_becomes_a_kept_trace_of_real_calls(settings: Path, frozen: RunFolder) -> None:
     progress = await make_traces(settings, frozen, constructed(settings))
     assert (progress.done, progress.kept, progress.dropped.total()) == (48, 48, 0)
@@ -71,6 +81,26 @@ async def test_detours_are_taken_at_the_declared_rate_and_counted(settings: Path
     await make_traces(settings, frozen, constructed(settings, miss=0.5))
     assert 2 <= sum(row.detours.get("miss", 0) for row in rows(frozen)) <= 14  # of 16 goals whose plan asks
     assert all(len(row.trace.receipts) >= 2 for row in rows(frozen) if row.trace and row.detours.get("miss"))
+
+
+async def test_a_skill_with_the_tool_script_learns_its_plans_in_scripts(settings: Path, frozen: RunFolder) -> None:
+    change(settings / "subagent.toml", 'tools = ["search"]', 'tools = ["search", "read", "script"]')
+    first = """    seen = yield call("search", pattern=f"{goal.words['key']} =")\n"""
+    again = "    yield call('read', path=seen.places[0].path, line=seen.places[0].first)\n"
+    change(settings / "goals.py", first, first + again)
+    await make_traces(settings, frozen, constructed(settings, miss=1.0))
+    calls = {
+        row.goal: [call for message in row.trace.messages for call in message.calls]
+        for row in rows(frozen)
+        if row.kept and row.trace
+    }
+    assert len(calls) == 48
+    linked = [[one.name for one in calls[goal.id]] for goal in frozen.frozen_goals() if is_learned(goal, "linked")]
+    direct = [[one.name for one in calls[goal.id]] for goal in frozen.frozen_goals() if is_learned(goal, "direct")]
+    assert linked == [["script", "search"]] * 16  # whose key the search is for can be read in the script's value alone
+    assert ["search"] in direct  # no script of a single call, and no detour
+    codes = [one.arguments["code"] for made in calls.values() for one in made if one.name == "script"]
+    assert all("read(a.places[0])" in code for code in codes if "read" in code)
 
 
 async def test_after_a_crash_the_same_command_goes_on_and_ends_with_the_same_bytes(
@@ -112,8 +142,7 @@ async def test_a_smaller_limit_takes_nothing_from_what_was_done(settings: Path, 
 
 
 async def test_a_goal_of_a_family_that_is_gone_says_what_to_do(settings: Path, frozen: RunFolder) -> None:
-    text = (settings / "goals.py").read_text(encoding="utf-8")
-    (settings / "goals.py").write_text(text.replace('Family("linked"', 'Family("chained"'), encoding="utf-8")
+    change(settings / "goals.py", 'Family("linked"', 'Family("chained"')
     with pytest.raises(StageError, match=r"goals\.py has no family 'linked' any more: make the goals again"):
         await make_traces(settings, frozen, constructed(settings))
 

@@ -12,8 +12,9 @@ from skillstill.types import Frozen, Message, ToolSchema, Trace
 
 from skillstill_training.authoring.families import Family, families_by_name
 from skillstill_training.authoring.goal import Goal
-from skillstill_training.episode import execute, oracle_context
+from skillstill_training.episode import execute, oracle_context, replay
 from skillstill_training.run.recipe import OracleConfig
+from skillstill_training.teachers.scripting import in_scripts, writes_scripts
 
 Verified = Literal["check", "agreement", "judged", "none"]
 RECORDED = "recorded"  # the family of all recorded goals
@@ -79,7 +80,10 @@ class Teacher(Protocol):
 
 @dataclass(frozen=True)
 class ConstructedTeacher:
-    """Executes the plan of each family, with detours at the rates of the recipe: mistakes and their corrections."""
+    """Executes the plan of each family, with detours at the rates of the recipe: mistakes and their corrections.
+
+    If the skill has the tool `script`, the plan is written in scripts, without detours.
+    """
 
     skill: Skill
     families: Mapping[str, Family]
@@ -93,11 +97,13 @@ class ConstructedTeacher:
         return cls(load_skill(folder), families_by_name(folder), rates, seed)
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
-        context = oracle_context(goal, self.seed, dict(self.rates.detours))
+        context = oracle_context(goal, self.seed, {} if writes_scripts(self.skill) else dict(self.rates.detours))
         if goal.family not in self.families:
             raise StageError(f"goals.py has no family {goal.family!r} any more: make the goals again")
         try:
             trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, context)
+            if writes_scripts(self.skill):
+                trace, judgement = await replay(goal, self.skill, in_scripts(trace, self.skill), root)
         except OracleError as error:
             return [TraceRow(goal=goal.id, teacher=self.name, kept=False, reason=str(error))]
         row = TraceRow(
