@@ -188,15 +188,44 @@ def test_a_bundled_subagent_gets_its_next_release_in_the_users_own_folder(
     assert "own-train" in (listed.skill_folder / "field" / "sources.toml").read_text(encoding="utf-8")
 
 
+def corrected(office: Path, right: Callable[[str], str]) -> list[str]:
+    """The keys of which a wrong run can be learned from."""
+    given = {key: give_feedback(asked(office, key, "`999`."), "wrong", right(key)) for key in KEYS}
+    return [key for key, one in given.items() if split_of(one) == "train"]
+
+
 def test_a_wrong_run_is_a_lesson_if_another_run_of_the_question_shows_how(released: ListedEntry, office: Path) -> None:
-    lessons = [key for key in KEYS if split_of(give_feedback(asked(office, key, "`999`."), "wrong", right_answer(key)))
-               == "train"]  # fmt: skip
-    shown, *rest = lessons
+    shown, *rest = corrected(office, lambda key: f"`{KEYS.index(key) + 10}`")
     asked(office, shown, right_answer(shown))
     own = plan_retraining(released).own
     assert [question.prompt for question, _ in own.lessons] == [f"What is {shown}?"]
-    assert own.left_out == {"no run of it shows how": len(rest)}
+    assert own.left_out == {"no way leads to it": len(rest)}
     assert {one.checked for one in own.asked} == {"settled"}
+
+
+def test_a_wrong_run_is_a_lesson_if_a_word_of_the_question_leads_to_the_place_that_was_named(
+    released: ListedEntry, office: Path
+) -> None:
+    lessons = corrected(office, right_answer)
+    own = plan_retraining(released).own
+    assert [plan.calls for _, plan in own.lessons] == [
+        (ToolCall(name="search", arguments={"pattern": key}),) for key in lessons
+    ]
+    assert not own.left_out
+
+
+def test_a_place_that_a_search_does_not_show_is_opened_if_a_tool_does_so(
+    released: ListedEntry, settings: Path, office: Path
+) -> None:
+    file = settings / "subagent.toml"
+    file.write_text(file.read_text(encoding="utf-8").replace('["search"]', '["search", "read"]'), encoding="utf-8")
+    first = corrected(office, lambda key: f"`{KEYS.index(key) + 11}` main.ini:{KEYS.index(key) + 2}")[0]  # one below
+    (_, plan), *_ = plan_retraining(released).own.lessons
+    line = KEYS.index(first) + 2
+    assert plan.calls == (
+        ToolCall(name="search", arguments={"pattern": first}),
+        ToolCall(name="read", arguments={"path": "main.ini", "line": line}),
+    )
 
 
 def test_what_cannot_be_judged_or_whose_folder_is_gone_is_left_out(released: ListedEntry, office: Path) -> None:

@@ -23,6 +23,7 @@ from skillstill_training.field.draft import missing_places
 from skillstill_training.field.judge import judge_answer
 from skillstill_training.field.plans import Plan
 from skillstill_training.field.question import FORM, FieldQuestion, Gold
+from skillstill_training.field.ways import find_way
 from skillstill_training.util.hashes import hash_parts
 from skillstill_training.workspaces import Source, pinned
 
@@ -30,7 +31,7 @@ OWN = "own-"  # begins the names of workspaces that feedback is about
 QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"")
 NUMBER = re.compile(r"(?<![\w./:-])\d[\d,]*(?:\.\d+)?(?![\w./:-])")
 SHORT = 5  # words of an answer that is one fact as a whole
-NOT_JUDGED, NO_FOLDER, NOT_DERIVED = "no program can judge it", "its folder is gone", "no run of it shows how"
+NOT_JUDGED, NO_FOLDER, NOT_DERIVED = "no program can judge it", "its folder is gone", "no way leads to it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class OwnQuestions:
 async def own_questions(skill: Skill, feedback: Iterable[Feedback], traces: Iterable[Trace]) -> OwnQuestions:
     """Return what the feedback on a skill becomes; the last word on a question counts.
 
-    A lesson needs a run that gets to what is right, the run itself or another one of the same question: its calls are
-    made again, and its answer judged. Raise WorkspaceSourceError if a folder cannot be copied.
+    A lesson needs a way to what is right: the calls of a run of the same question, made again and judged, else a word
+    of the question that leads to the place that was named. Raise WorkspaceSourceError if a folder cannot be copied.
     """
     last = {_key(one): one for one in feedback}
     runs = [trace for trace in traces if trace.skill == skill.name and trace.report.status == "answered"]
@@ -124,7 +125,7 @@ def _question(feedback: Feedback) -> FieldQuestion | str:
 
 
 async def _derived(skill: Skill, question: FieldQuestion, feedback: Feedback, runs: Sequence[Trace]) -> Plan | None:
-    """Return the first plan whose calls, made again in the folder, bear out an answer that is right."""
+    """Return the first plan whose calls, made in the folder, bear out an answer that is right; those of runs first."""
     for calls, answer in _ways(feedback, runs):
         plan = Plan(question=question.id, calls=calls, answer=answer)
         row = await PlanArm(skill, {question.id: plan}).solve(
@@ -132,7 +133,7 @@ async def _derived(skill: Skill, question: FieldQuestion, feedback: Feedback, ru
         )
         if judge_answer(question.gold, row.answer, question.prompt).is_good:
             return plan
-    return None
+    return await find_way(skill, question, Path(feedback.workspace))
 
 
 def _ways(feedback: Feedback, runs: Sequence[Trace]) -> Iterator[tuple[tuple[ToolCall, ...], str]]:

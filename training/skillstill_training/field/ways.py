@@ -1,0 +1,85 @@
+"""The way from a question's words to a place that is known to be right: what a run could have done, where none did."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillstill.skills.skill import Skill
+from skillstill.types import Span, ToolCall, Trace
+
+from skillstill_training.field.arms import Asked, PlanArm
+from skillstill_training.field.judge import judge_answer
+from skillstill_training.field.plans import Plan
+from skillstill_training.field.question import FieldQuestion
+
+PATTERN = "pattern"  # the argument of tools that look for a text
+TRIED = 6  # words of a question
+NEAR = 12  # lines around a place: what looking for one of their words may lead to
+WORD = re.compile(r"[^\W\d][\w.-]{2,}\w")
+
+
+async def find_way(skill: Skill, question: FieldQuestion, root: Path) -> Plan | None:
+    """Return a plan that looks for a word of the question, opens the place if need be, and answers rightly.
+
+    None if no tool of the skill looks for a text, if nothing names a line, or if no word leads there.
+    """
+    search = _Search(skill, question, root)
+    for place in (span for span in question.gold.spans if span.first):
+        for word in _words_near(question.prompt, root / place.path, place.first):
+            for finder in search.finders:
+                if plan := await search.plan(ToolCall(name=finder, arguments={PATTERN: word}), place):
+                    return plan
+    return None
+
+
+@dataclass(frozen=True)
+class _Search:
+    skill: Skill
+    question: FieldQuestion
+    root: Path
+
+    @property
+    def finders(self) -> Sequence[str]:
+        """Return the tools that look for a text and need nothing else."""
+        known = ((tool.name, tool.schema.parameters) for tool in self.skill.tools)
+        return [name for name, one in known if PATTERN in one["properties"] and {*one.get("required", ())} <= {PATTERN}]
+
+    async def plan(self, look: ToolCall, place: Span) -> Plan | None:
+        """Return the plan if what the call finds bears out the answer, or leads to the file that does."""
+        found = await self._right(place, look)
+        if isinstance(found, Plan):
+            return found
+        if not any(span.path == place.path for receipt in found.receipts[-1:] for span in receipt.spans):
+            return None
+        opened = [await self._right(place, look, opening) for opening in self._openings(place)]
+        return next((one for one in opened if isinstance(one, Plan)), None)
+
+    async def _right(self, place: Span, *calls: ToolCall) -> Plan | Trace:
+        """Return the plan of these calls if it is judged right, else the trace of it."""
+        gold, prompt, where = self.question.gold, self.question.prompt, f"{place.path}:{place.first}"
+        said = " and ".join(forms[0] for forms in gold.facts)
+        plan = Plan(question=self.question.id, calls=calls, answer=f"{said} ({where})." if said else where)
+        asked = Asked(id=self.question.id, prompt=prompt)
+        row = await PlanArm(self.skill, {self.question.id: plan}).solve(asked, self.root)
+        assert row.trace
+        return plan if judge_answer(gold, row.answer, prompt).is_good else row.trace
+
+    def _openings(self, place: Span) -> Iterator[ToolCall]:
+        """Yield the calls that open a place: of a tool that takes path and line, and needs nothing else."""
+        for tool in self.skill.tools:
+            needed = {*tool.schema.parameters.get("required", ())}
+            for name, mark in tool.schema.references.items():
+                if mark.line and needed <= {name, mark.line}:
+                    yield ToolCall(name=tool.name, arguments={name: place.path, mark.line: place.first})
+
+
+def _words_near(prompt: str, file: Path, line: int) -> Sequence[str]:
+    """Return the words of a prompt that stand around a line of a file, the longest first."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []
+    around = "\n".join(lines[max(0, line - NEAR) : line + NEAR]).casefold()
+    words = dict.fromkeys(WORD.findall(prompt))
+    return sorted((word for word in words if word.casefold() in around), key=len, reverse=True)[:TRIED]
