@@ -20,7 +20,9 @@ from skillstill.types import PYTHON, Context, Copied, DialectName, Grammar, Mess
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
-LIKE_OURS = re.compile(r"\A\s*([>#])(?=\w+(\n|\s*\Z))")  # an answer that would be read as a call or an intent
+BEGUN_CALL = re.compile(r"^>\w+$", re.MULTILINE)
+# What of an answer would be read as a call or an intent.
+LIKE_OURS = re.compile(r"\A\s*[>#](?=\w+(\n|\s*\Z))|^>(?=\w+$)", re.MULTILINE)
 ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
 OPENED = re.compile(r"(\w+):")  # the rest of the turn is its value
 SEVERAL_LINES = re.compile(r"[^\s\r][^\r]*\n[^\r]*[^\s\r]")
@@ -43,7 +45,7 @@ class Lines:
         if message.calls:
             *before, last = message.calls
             return intent + "\n".join([*map(_call_text, before), _last_call_text(last, tools)])
-        return intent + LIKE_OURS.sub(r"\1 ", escape(message.content))
+        return intent + LIKE_OURS.sub(lambda found: f"{found[0].strip()} ", escape(message.content))
 
     def result(self, text: str, *, opens: bool, closes: bool) -> str:
         return turn("tool", text)
@@ -51,8 +53,9 @@ class Lines:
     def parse(self, text: str, *, truncated: bool) -> Message:
         begun = INTENT.match(text)
         intent, rest = (begun[1], text[begun.end() :]) if begun else ("", text)
-        if not CALL.fullmatch(rest.partition("\n")[0]):
+        if not (call := BEGUN_CALL.search(rest)):
             return Message(role="assistant", intent=intent, content=rest)
+        rest = rest[call.start() :]  # an answer that goes on with a call is none yet
         if truncated:
             return Message(role="assistant", intent=intent, content=rest, malformed="the call has no end")
         try:

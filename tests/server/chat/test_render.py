@@ -265,14 +265,22 @@ def test_a_taught_model_does_not_think_aloud_before_a_call() -> None:
     assert LINES.write(CONVERSATION[2].model_copy(update={"content": "Let me see."})) == LINES.write(CONVERSATION[2])
 
 
-@pytest.mark.parametrize("text", [">list", " >list", ">list ", "\n>list\npath: src", "> list", ">>> 1", ">", ">a b"])
+def test_an_answer_that_goes_on_with_a_call_is_that_call() -> None:
+    message = chat.parse("#rows\nRows (r2):\n>sql\nquery: select 1", LINES)
+    assert (message.intent, message.content) == ("rows", "")
+    assert message.calls == (ToolCall(name="sql", arguments={"query": "select 1"}),)
+
+
+@pytest.mark.parametrize(
+    "text", [">list", " >list", ">list ", "\n>list\npath: src", "> list", ">>> 1", ">", ">a b", "So:\n>list"]
+)
 def test_an_answer_that_begins_like_a_call_is_not_one(text: str) -> None:
     message = chat.parse(LINES.write(Message(role="assistant", content=text)), LINES)
     assert (message.calls, message.malformed) == ((), None)
 
 
 @settings(deadline=None)
-@given(some.sampled_from(["", ">", " >", "\n>list"]), plain)
+@given(some.sampled_from(["", ">", " >", "\n>list", "So:\n>", "So:\n\n>list\n"]), plain)
 def test_no_answer_is_read_as_a_call(head: str, text: str) -> None:
     message = chat.parse(LINES.write(Message(role="assistant", content=head + text)), LINES)
     assert (message.calls, message.malformed) == ((), None)
