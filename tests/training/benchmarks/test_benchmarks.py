@@ -265,6 +265,15 @@ def test_many_places_of_evidence_make_a_right_answer_no_list(tmp_path: Path) -> 
 
 
 @pytest.mark.anyio
+async def test_what_a_lead_quotes_counts_as_led(tmp_path: Path) -> None:
+    arm = InTurn(FieldAnswer(status="escalate", text="see the places", leads=("spark.log:7",), quoted=("0", "1", "2")))
+    one = Numbers()
+    one.score = lambda task, answer: float(str(task.gold) in answer.split("\n"))  # type: ignore[method-assign]
+    (score,) = await measure(one, "tables", [arm], None, tmp_path)
+    assert (score.score.value, score.led.value) == (0, 0.3)
+
+
+@pytest.mark.anyio
 async def test_scores_come_with_an_interval_and_a_second_run_asks_only_what_is_new(tmp_path: Path) -> None:
     arm = InTurn(FieldAnswer(status="answered", text="3"), FieldAnswer(status="escalate", text="3", leads=("4",)))
     (score,) = await measure(Numbers(), "tables", [arm], 5, tmp_path)

@@ -15,6 +15,7 @@ from skillstill_training.field.runs import OnField, ask_each
 from skillstill_training.run.scorecard import FieldArmName, Interval
 from skillstill_training.util.jsonl import write_text
 
+ROWS = 2  # to be raised if rows hold more: those that were kept are asked anew then
 ALL = "all"  # the one stratum of a mean in which each task has the same weight
 
 
@@ -22,7 +23,7 @@ class BenchmarkScore(Frozen):
     """What an arm of a skill is worth on a benchmark.
 
     score     the mean of what its answers are worth, with a 95 % interval
-    led       the same if its leads, the likely places of a hand-over, count as its answer
+    led       the same if its leads count as its answer: the likely places of a hand-over, or the lines that it quotes
     answered  the share of tasks that it did not hand back
     folders   how many workspaces the tasks are about
     """
@@ -56,7 +57,7 @@ async def measure(
     asked = [(Asked(id=task.id, prompt=task.prompt), Path(task.folder)) for task in tasks]
     scores = []
     for arm in arms:
-        file = results / benchmark.name / f"{skill}.{arm.name}.{arm.key}.jsonl"
+        file = results / benchmark.name / f"{skill}.{arm.name}.{arm.key}-{ROWS}.jsonl"
         rows = await ask_each(arm, asked, file, on_progress)
         scores.append(_score(benchmark, skill, arm, tasks, rows))
         write_text(results / benchmark.name / f"{skill}.{arm.name}.json", scores[-1].model_dump_json(indent=1) + "\n")
@@ -79,7 +80,7 @@ def _score(
     benchmark: Benchmark, skill: str, arm: FieldArm, tasks: Sequence[Task], rows: Sequence[FieldRow]
 ) -> BenchmarkScore:
     worth = [benchmark.score(task, reply(row.answer)) for task, row in zip(tasks, rows, strict=True)]
-    leads = [benchmark.score(task, "\n".join(row.answer.leads)) for task, row in zip(tasks, rows, strict=True)]
+    leads = [_worth_of_leads(benchmark, task, row.answer) for task, row in zip(tasks, rows, strict=True)]
     return BenchmarkScore(
         benchmark=benchmark.name,
         version=benchmark.version,
@@ -93,6 +94,10 @@ def _score(
         answered=round(sum(row.answer.status == "answered" for row in rows) / max(1, len(rows)), 4),
         seconds=median_high(row.seconds for row in rows) if rows else 0.0,
     )
+
+
+def _worth_of_leads(benchmark: Benchmark, task: Task, answer: FieldAnswer) -> float:
+    return max(benchmark.score(task, "\n".join(texts)) for texts in (answer.leads, answer.quoted))
 
 
 def _mean(tasks: Sequence[Task], values: Sequence[float]) -> Interval:

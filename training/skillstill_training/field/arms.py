@@ -1,7 +1,7 @@
 """The arms of a field test: each takes a question and a folder, and returns what its caller would get."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -19,8 +19,9 @@ from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.field.direct import DirectModel, Form
 from skillstill_training.field.judge import FieldAnswer
+from skillstill_training.field.passage_form import handed_over
 from skillstill_training.field.plans import Plan
-from skillstill_training.field.retrieval import Reader, Retrieval
+from skillstill_training.field.retrieval import Piece, Reader, Retrieval
 from skillstill_training.run.scorecard import FieldArmName
 from skillstill_training.util.hashes import hash_parts
 
@@ -124,22 +125,22 @@ class RetrievalArm:
     reader: Reader
     name: FieldArmName = "retrieval"
     label: str = "BM25, five places"
-    key: str = "bm25s-0.3.16-1"
+    key: str = "bm25s-0.3.16-2"
     _indexes: dict[Path, Retrieval] = field(default_factory=dict)
 
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
         start = time.monotonic()
-        leads = await to_thread.run_sync(self._find, asked.prompt, root)
-        answer = FieldAnswer(status="escalate", text="see the places", leads=leads)
+        pieces = await to_thread.run_sync(self._find, asked.prompt, root)
+        answer = handed_over("see the places", pieces)
         return FieldRow(
             question=asked.id, prompt=asked.prompt, answer=answer, seconds=round(time.monotonic() - start, 3)
         )
 
-    def _find(self, prompt: str, root: Path) -> tuple[str, ...]:
+    def _find(self, prompt: str, root: Path) -> Sequence[Piece]:
         if root not in self._indexes:
             self._indexes.clear()  # questions come workspace by workspace
             self._indexes[root] = Retrieval(self.reader(root))
-        return tuple(piece.place for piece in self._indexes[root].best(prompt))
+        return self._indexes[root].best(prompt)
 
 
 @dataclass

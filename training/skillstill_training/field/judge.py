@@ -34,6 +34,7 @@ class FieldAnswer(Frozen):
     text      the answer without warnings
     places    those that it names as its evidence
     leads     likely places that it hands over
+    quoted    what it hands over of the lines there
     warned    it says that it may be wrong or incomplete
     absent    it says that there is no such thing
     query     what the text is the result of, if a model wrote a query
@@ -43,6 +44,7 @@ class FieldAnswer(Frozen):
     text: str
     places: tuple[str, ...] = ()
     leads: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
     warned: bool = False
     absent: bool = False
     query: str = ""
@@ -52,13 +54,14 @@ class FieldAnswer(Frozen):
         """Return what the caller of a run gets: finished as `Runtime` finishes it."""
         report = finish(trace, calibration).report
         attempt = Attempt.of_trace(trace)
-        quoted = (f"{span.path}:{span.first}-{span.last}" for span in attempt.places)
+        named = (f"{span.path}:{span.first}-{span.last}" for span in attempt.places)
         is_answer = report.status == "answered"
         return cls(
             status=report.status,
             text=report.answer,
-            places=tuple(dict.fromkeys([*quoted, *report.evidence])) if is_answer else (),
+            places=tuple(dict.fromkeys([*named, *report.evidence])) if is_answer else (),
             leads=tuple(lead.place for lead in report.leads),
+            quoted=tuple(lead.text for lead in report.leads if lead.text),
             warned=bool(report.notes),
             absent=is_answer and DENIES.match(report.answer) is not None,
         )

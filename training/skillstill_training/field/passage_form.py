@@ -49,9 +49,18 @@ class PassageForm:
         return self._indexes[root].best(prompt, self.count)
 
 
+def handed_over(text: str, pieces: Sequence[Piece]) -> FieldAnswer:
+    """Return a hand-over with these passages as its leads."""
+    places = tuple(piece.place for piece in pieces)
+    return FieldAnswer(status="escalate", text=text, leads=places, quoted=tuple(map(_lines, pieces)))
+
+
 def _passage(piece: Piece) -> str:
-    lines = [line[:WIDTH] for line in piece.text.splitlines()[:LINES]]
-    return "\n".join([piece.place, *lines])
+    return f"{piece.place}\n{_lines(piece)}"
+
+
+def _lines(piece: Piece) -> str:
+    return "\n".join(line[:WIDTH] for line in piece.text.splitlines()[:LINES])
 
 
 def _grammar(passages: int) -> str:
@@ -62,6 +71,6 @@ def _grammar(passages: int) -> str:
 def _read(text: str, pieces: Sequence[Piece]) -> FieldAnswer:
     said, _, number = text.removeprefix("Answer: ").partition("\nPassage: ")
     if NOT_HERE in said.casefold():
-        return FieldAnswer(status="escalate", text=said, leads=tuple(piece.place for piece in pieces))
+        return handed_over(said, pieces)
     places = (pieces[int(number) - 1].place,) if number.isdigit() else ()
     return FieldAnswer(status="answered", text=said, places=places, absent=DENIES.match(said) is not None)
