@@ -1,6 +1,7 @@
 """The command line as a user meets it: what it prints, where, and with which exit code."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -281,14 +282,16 @@ def test_doctor_tries_everything_for_real(skillstill: Run) -> None:
     checks = {check["name"]: check for check in json.loads(outcome.out)}
     assert outcome.code == 0, outcome.out
     faster, _, shipped = checks["explore: llama.cpp"]["found"].partition("; as it ships: ")
-    assert faster.startswith("as Q8_0, 0.00")
+    assert faster.startswith("as Q8_0, which differs from what ships by 0.00")
     assert "145 MB" in faster
     assert "98 MB" in shipped
     assert all("100 tokens read in " in one for one in (faster, shipped))
 
 
 def test_doctor_tries_the_form_that_is_asked_for(skillstill: Run) -> None:
-    assert "ok   explore: llama.cpp: as it ships (asked for): 98 MB" in skillstill("doctor", "--form", "shipped").out
+    told = skillstill("doctor", "--form", "shipped").out
+    assert "ok   explore: llama.cpp: as it ships (asked for): 98 MB" in told
+    assert re.search(r"^all \d+ work$", told, re.MULTILINE)
 
 
 def test_doctor_says_what_to_type_where_a_model_is_missing(skillstill: Run, tmp_path: Path) -> None:
@@ -299,6 +302,7 @@ def test_doctor_says_what_to_type_where_a_model_is_missing(skillstill: Run, tmp_
     outcome = skillstill("doctor", "--registry", str(tmp_path / "registry.json"))
     assert outcome.code == 1
     assert "FAIL explore: base" in outcome.out
+    assert re.search(r"^1 of \d+ failed: explore: base$", outcome.out, re.MULTILINE)
     assert "nowhere.gguf" in outcome.out
 
 

@@ -76,7 +76,8 @@ def probe(spec: str, wish: FormChoice) -> None:
     if form.kind == SHIPPED:
         print(f"as it ships ({form.reason}): {_tried(base.path)}, {free_cores()} free cores")
     else:
-        served = f"as {form.kind}, {form.divergence:.4f} nats from what ships: {_tried(form.path)}"
+        served = f"as {form.kind}, which differs from what ships by {form.divergence:.4f} nats a token (KL): "
+        served += _tried(form.path)
         print(f"{served}; as it ships: {_tried(base.path)}, {free_cores()} free cores")
 
 

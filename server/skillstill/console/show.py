@@ -19,7 +19,7 @@ from skillstill.skills.code import untrusted_tools
 from skillstill.skills.registry import ListedEntry, Registry, RegistryEntry
 from skillstill.skills.sizes import best_size
 from skillstill.skills.skill import McpServer, read_skill
-from skillstill.types import OnStep, Step, Trace
+from skillstill.types import LEADS_HEADING, OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.util.waiting import heard_by
 
@@ -55,9 +55,11 @@ def print_report(trace: Trace, *, as_json: bool) -> None:
     """Print the answer on standard output, and what it cost on standard error, if that is a terminal."""
     if as_json:
         return _json(_summary(trace))
-    _out.print(Text(trace.report.text))
+    _out.print(Text(trace.report.said))
     for place in trace.report.evidence:
         _out.print(Text(f"  {place}", style="cyan"))
+    if leads := trace.report.leads:
+        _out.print(Text("\n".join([LEADS_HEADING, *map(str, leads)])))
     if trace.patch:
         _out.print(Text(clean(trace.patch)), end="")
     if _err.is_terminal:
@@ -159,6 +161,8 @@ def print_checks(found: Sequence[Check], *, as_json: bool) -> None:
         _out.print(mark + Text(f"{check.name}: {check.found}"))
         if check.remedy and not check.ok:
             _out.print(Text(f"     type: {check.remedy}"))
+    failed = [check.name for check in found if not check.ok]
+    _out.print(f"{len(failed)} of {len(found)} failed: {', '.join(failed)}" if failed else f"all {len(found)} work")
     return None
 
 
