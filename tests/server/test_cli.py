@@ -59,6 +59,12 @@ def test_an_answer_goes_to_standard_output_with_its_evidence_and_nothing_else_in
     assert (outcome.code, outcome.out, outcome.err) == (0, f"{CLAIM}\n  cart.py:3\n", "")
 
 
+def test_the_likeliest_places_of_a_hand_over_come_last(skillstill: Run) -> None:
+    said, *rest = skillstill("run", "explore", "Where is Cart?", turns=[LOOK, "escalate: no idea"]).out.splitlines()
+    assert said.startswith("escalate: no idea")
+    assert rest[-3:] == ["  cart.py:3", "Likeliest places:", "cart.py:3: class Cart(dict):"]
+
+
 def test_it_says_its_version(skillstill: Run) -> None:
     assert skillstill("--version").out == f"skillstill {version('skillstill')}\n"
 
