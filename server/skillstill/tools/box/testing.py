@@ -19,6 +19,7 @@ from skillstill.workspace import Workspace
 FAILURES = 8  # that are shown
 LAST = 3  # lines of a failure
 NO_PROGRAM = 127  # exit code
+MISUSED = 4  # pytest's exit code if it does not know an option
 SOURCE_FIRST = 'PYTHONPATH="$PWD/src${PYTHONPATH:+:$PYTHONPATH}" exec "$@"'
 
 
@@ -94,16 +95,18 @@ async def run_tests(
         raise Refusal(f"{target!r} is an option: name a test file or folder")
     runner = await _runner(workspace, PurePosixPath(target).suffix)
     arguments = [target] if target else runner.whole
-    command = _with_source(workspace, [*runner.command, *arguments])
-    done = await sandbox_of(workspace).exec(command, environment=ENVIRONMENT)
+    done = await _run(workspace, [*runner.command, *arguments])
+    if runner is PYTEST and done.code == MISUSED:  # the project's own options are of plugins that are not here
+        done = await _run(workspace, [*runner.command, "-o", "addopts=", *arguments])
     if done.code == NO_PROGRAM:
         raise Refusal(f"{runner.name} is not in the sandbox: {shorten(done.output.strip(), 100)}")
     return Result(tuple(_told(workspace, runner, done)))
 
 
-def _with_source(workspace: Workspace, command: Sequence[str]) -> Sequence[str]:
-    """Return the command with a folder `src` on Python's path, as if what is in it were installed."""
-    return ["sh", "-c", SOURCE_FIRST, "sh", *command] if (workspace.root / "src").is_dir() else command
+async def _run(workspace: Workspace, command: Sequence[str]) -> Completed:
+    """Run a command with a folder `src` on Python's path, as if what is in it were installed."""
+    whole = ["sh", "-c", SOURCE_FIRST, "sh", *command] if (workspace.root / "src").is_dir() else command
+    return await sandbox_of(workspace).exec(whole, environment=ENVIRONMENT)
 
 
 async def _runner(workspace: Workspace, suffix: str) -> TestRunner:

@@ -49,11 +49,15 @@ def test_nothing():
 
 
 async def asked(folder: Path, text: str = "") -> Result:
+    return await called(folder, "suspects", text=text)
+
+
+async def called(folder: Path, tool: str, **arguments: str) -> Result:
     folder.chmod(0o755)
     async with drivers()["bubblewrap"].open(
         folder, SandboxPlan(packages=("pytest",), limits=SandboxLimits(seconds=60))
     ) as sandbox:
-        return await TOOLS["suspects"].call(Workspace(folder, sandbox), {"text": text})
+        return await TOOLS[tool].call(Workspace(folder, sandbox), arguments)
 
 
 def project(tmp_path: Path, **more: str) -> Path:
@@ -102,6 +106,7 @@ async def test_a_package_below_src_and_options_of_plugins_that_are_not_here_do_n
     (folder / "cart.py").rename(folder / "src/cart.py")
     found = await asked(folder)
     assert "src/cart.py:9: fee (1 of 1 failing, 1 of 3 passing)" in found.text
+    assert (await called(folder, "run_tests")).text.startswith("pytest: 1 failed, 3 passed in ")
 
 
 async def test_a_test_file_that_cannot_be_imported_fails_and_the_others_count(tmp_path: Path) -> None:
