@@ -83,6 +83,14 @@ def test_what_is_no_workspace_is_refused_with_the_reason(made: Made, second: lis
     assert [file.name for file in place.iterdir() if file.is_dir()] == ["1"]
 
 
+def test_a_second_try_is_told_why_the_first_did_not_count(made: Made, server: OpenAiServer) -> None:
+    _, _, place = made(*makes("red"), DONE, *makes("green"), *makes("blue"), turn("no more"))
+    told = [message["content"] for request in server.requests for message in request["messages"][1:2]]
+    assert {file.name for file in place.iterdir() if file.is_dir()} == {"1", "2", "3"}
+    marked = ["Your last try did not count: it is empty. Begin anew." in one for one in dict.fromkeys(told)]
+    assert marked[:4] == [False, False, True, False]
+
+
 def test_they_are_pinned_and_marked_and_their_figures_are_not_called_real(made: Made, tmp_path: Path) -> None:
     code, err, _ = made(*(said for team in TEAMS for said in makes(team)), turn("I have no question."))
     assert (code, "calibrated on at least 100 validation goals, here are 30" in err) == (1, True), err

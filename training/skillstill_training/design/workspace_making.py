@@ -93,7 +93,7 @@ async def _make(teacher: ModelTeacher, definition: Definition, folder: Path, ear
     why = ""
     for sample in range(TRIES):
         with _folders(folder.parent) as (empty, part):
-            making = Making(_run_id(folder), _prompt(definition, earlier))
+            making = Making(_run_id(folder), _prompt(definition, earlier, why))
             row = await teacher.run(making, empty, sample, "workspaces")
             if row.trace is None or row.transient:
                 raise TeacherError(f"the teacher could not make a workspace: {row.reason}")
@@ -119,9 +119,11 @@ def _folders(place: Path) -> Iterator[tuple[Path, Path]]:
         yield empty, part
 
 
-def _prompt(definition: Definition, earlier: Collection[Path]) -> str:
+def _prompt(definition: Definition, earlier: Collection[Path], failed: str) -> str:
+    """Return what the teacher is told; `failed` is why its last try at this one did not count, if there was one."""
     told = (", ".join(islice(tree.files(folder), NAMED)) for folder in earlier)
     others = "".join(f"Another one was made before; be about something else: {files}\n" for files in told)
+    others += f"Your last try did not count: {failed}. Begin anew.\n" if failed else ""
     return PROMPT.format(
         least=LEAST,
         others=others,
