@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from skillstill.errors import Refusal
 from skillstill.skills.skill import Skill
 from skillstill.types import Span, ToolCall, Trace
+from skillstill.workspace import Workspace
 
 from skillstill_training.field.arms import Asked, PlanArm
 from skillstill_training.field.judge import judge_answer
@@ -26,7 +29,7 @@ async def find_way(skill: Skill, question: FieldQuestion, root: Path) -> Plan | 
     """
     search = _Search(skill, question, root)
     for place in (span for span in question.gold.spans if span.first):
-        for word in _words_near(question.prompt, root / place.path, place.first):
+        for word in _words_near(question.prompt, Workspace(root), place):
             for finder in search.finders:
                 if plan := await search.plan(ToolCall(name=finder, arguments={PATTERN: word}), place):
                     return plan
@@ -74,12 +77,12 @@ class _Search:
                     yield ToolCall(name=tool.name, arguments={name: place.path, mark.line: place.first})
 
 
-def _words_near(prompt: str, file: Path, line: int) -> Sequence[str]:
-    """Return the words of a prompt that stand around a line of a file, the longest first."""
+def _words_near(prompt: str, workspace: Workspace, place: Span) -> Sequence[str]:
+    """Return the words of a prompt that stand around a place, the longest first; none of what no tool would show."""
     try:
-        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
+        with workspace.resolve(place.path).open(encoding="utf-8", errors="replace") as lines:
+            around = "".join(islice(lines, max(0, place.first - NEAR), place.first + NEAR)).casefold()
+    except (Refusal, OSError):
         return []
-    around = "\n".join(lines[max(0, line - NEAR) : line + NEAR]).casefold()
     words = dict.fromkeys(WORD.findall(prompt))
     return sorted((word for word in words if word.casefold() in around), key=len, reverse=True)[:TRIED]
