@@ -37,9 +37,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def asking(monkeypatch: pytest.MonkeyPatch) -> Skill:
-    """A skill that has an index, on a machine that is never too slow for it."""
-    monkeypatch.setattr(leads, "SECONDS", HANGS)
+def asking() -> Skill:
+    """A skill that has an index."""
     return Registry().entry("explore").skill().model_copy(update={"readers": (BUNDLED["code"],)})
 
 
