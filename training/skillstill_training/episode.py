@@ -66,15 +66,16 @@ async def execute(
     """Return the goal solved by its family's plan, and what its check says of that. Raise OracleError."""
     if family.plan is None:
         raise OracleError(f"the family {family.name} has no plan")
-    trace = await _run(goal, skill, OracleModel(family.plan(goal, context), context), root, "constructed")
-    if trace.report.status == "failed":
-        raise OracleError(trace.report.answer)
-    return trace, judge_trace(goal, trace)
+    return await _constructed(goal, skill, OracleModel(family.plan(goal, context), context), root)
 
 
 async def replay(goal: Goal, skill: Skill, turns: Iterable[Message | str], root: Path) -> tuple[Trace, Judgement]:
     """Return the goal solved by turns that are known beforehand, and what its check says of that. Raise OracleError."""
-    trace = await _run(goal, skill, ScriptedModel(turns), root, "constructed")
+    return await _constructed(goal, skill, ScriptedModel(turns), root)
+
+
+async def _constructed(goal: Goal, skill: Skill, model: Model, root: Path) -> tuple[Trace, Judgement]:
+    trace = await _run(goal, skill, model, root, "constructed")
     if trace.report.status == "failed":
         raise OracleError(trace.report.answer)
     return trace, judge_trace(goal, trace)

@@ -20,7 +20,7 @@ from skillstill.types import PYTHON, Context, Copied, DialectName, Grammar, Mess
 
 INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
-BEGUN_CALL = re.compile(r"^>\w+$", re.MULTILINE)
+CALL_LINE = re.compile(rf"^{CALL.pattern}$", re.MULTILINE)
 # What of an answer would be read as a call or an intent.
 LIKE_OURS = re.compile(r"\A\s*[>#](?=\w+(\n|\s*\Z))|^>(?=\w+$)", re.MULTILINE)
 ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
@@ -53,7 +53,7 @@ class Lines:
     def parse(self, text: str, *, truncated: bool) -> Message:
         begun = INTENT.match(text)
         intent, rest = (begun[1], text[begun.end() :]) if begun else ("", text)
-        if not (call := BEGUN_CALL.search(rest)):
+        if not (call := CALL_LINE.search(rest)):
             return Message(role="assistant", intent=intent, content=rest)
         rest = rest[call.start() :]  # an answer that goes on with a call is none yet
         if truncated:

@@ -19,7 +19,7 @@ from skillstill.skills.code import untrusted_tools
 from skillstill.skills.registry import ListedEntry, Registry, RegistryEntry
 from skillstill.skills.sizes import best_size
 from skillstill.skills.skill import McpServer, read_skill
-from skillstill.types import LEADS_HEADING, OnStep, Step, Trace
+from skillstill.types import OnStep, Step, Trace
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.util.waiting import heard_by
 
@@ -58,8 +58,8 @@ def print_report(trace: Trace, *, as_json: bool) -> None:
     _out.print(Text(trace.report.said))
     for place in trace.report.evidence:
         _out.print(Text(f"  {place}", style="cyan"))
-    if leads := trace.report.leads:
-        _out.print(Text("\n".join([LEADS_HEADING, *map(str, leads)])))
+    if leads := trace.report.text.removeprefix(trace.report.said).lstrip("\n"):
+        _out.print(Text(leads))
     if trace.patch:
         _out.print(Text(clean(trace.patch)), end="")
     if _err.is_terminal:

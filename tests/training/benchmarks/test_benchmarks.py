@@ -256,6 +256,13 @@ class Numbers:
         return float(answer == str(task.gold))
 
 
+class Listed(Numbers):
+    """One whose answers may be lists."""
+
+    def score(self, task: Task, answer: str) -> float:
+        return float(str(task.gold) in answer.split("\n"))
+
+
 def test_many_places_of_evidence_make_a_right_answer_no_list(tmp_path: Path) -> None:
     benchmark = log_questions(tmp_path)
     (task,) = benchmark.tasks()
@@ -267,9 +274,7 @@ def test_many_places_of_evidence_make_a_right_answer_no_list(tmp_path: Path) -> 
 @pytest.mark.anyio
 async def test_what_a_lead_quotes_counts_as_led(tmp_path: Path) -> None:
     arm = InTurn(FieldAnswer(status="escalate", text="see the places", leads=("spark.log:7",), quoted=("0", "1", "2")))
-    one = Numbers()
-    one.score = lambda task, answer: float(str(task.gold) in answer.split("\n"))  # type: ignore[method-assign]
-    (score,) = await measure(one, "tables", [arm], None, tmp_path)
+    (score,) = await measure(Listed(), "tables", [arm], None, tmp_path)
     assert (score.score.value, score.led.value) == (0, 0.3)
 
 

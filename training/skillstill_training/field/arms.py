@@ -19,9 +19,8 @@ from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.field.direct import DirectModel, Form
 from skillstill_training.field.judge import FieldAnswer
-from skillstill_training.field.passage_form import handed_over
 from skillstill_training.field.plans import Plan
-from skillstill_training.field.retrieval import Piece, Reader, Retrieval
+from skillstill_training.field.retrieval import Piece, Reader, Retrieval, handed_over
 from skillstill_training.run.scorecard import FieldArmName
 from skillstill_training.util.hashes import hash_parts
 

@@ -18,12 +18,10 @@ from skillstill.skills.skill import Skill
 from skillstill.types import ToolCall, Trace
 
 from skillstill_training.authoring.goal import Split
-from skillstill_training.field.arms import Asked, PlanArm
 from skillstill_training.field.draft import missing_places
-from skillstill_training.field.judge import judge_answer
 from skillstill_training.field.plans import Plan
 from skillstill_training.field.question import FORM, FieldQuestion, Gold
-from skillstill_training.field.ways import find_way
+from skillstill_training.field.ways import find_way, try_plan
 from skillstill_training.util.hashes import hash_parts
 from skillstill_training.workspaces import Source, pinned
 
@@ -128,10 +126,7 @@ async def _derived(skill: Skill, question: FieldQuestion, feedback: Feedback, ru
     """Return the first plan whose calls, made in the folder, bear out an answer that is right; those of runs first."""
     for calls, answer in _ways(feedback, runs):
         plan = Plan(question=question.id, calls=calls, answer=answer)
-        row = await PlanArm(skill, {question.id: plan}).solve(
-            Asked(id=question.id, prompt=question.prompt), Path(feedback.workspace)
-        )
-        if judge_answer(question.gold, row.answer, question.prompt).is_good:
+        if (await try_plan(skill, question, plan, Path(feedback.workspace)))[0]:
             return plan
     return await find_way(skill, question, Path(feedback.workspace))
 

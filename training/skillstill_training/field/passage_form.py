@@ -10,10 +10,8 @@ from skillstill.types import Message
 
 from skillstill_training.field.direct import DirectModel
 from skillstill_training.field.judge import FieldAnswer
-from skillstill_training.field.retrieval import Piece, Reader, Retrieval
+from skillstill_training.field.retrieval import Piece, Reader, Retrieval, handed_over
 
-LINES = 14  # of a passage that are shown
-WIDTH = 140  # characters of such a line
 TOKENS = 120  # of an answer
 NOT_HERE = "cannot tell"
 TOLD = (
@@ -34,7 +32,7 @@ class PassageForm:
 
     async def answer(self, model: DirectModel, prompt: str, root: Path) -> tuple[FieldAnswer, int, int]:
         pieces = await to_thread.run_sync(self._find, prompt, root)
-        shown = "\n\n".join(f"[{number}] {_passage(piece)}" for number, piece in enumerate(pieces, 1))
+        shown = "\n\n".join(f"[{number}] {piece.place}\n{piece.excerpt}" for number, piece in enumerate(pieces, 1))
         messages = [
             Message(role="system", content=TOLD),
             Message(role="user", content=f"{shown}\n\nQuestion: {prompt}"),
@@ -47,20 +45,6 @@ class PassageForm:
             self._indexes.clear()  # questions come workspace by workspace
             self._indexes[root] = Retrieval(self.reader(root))
         return self._indexes[root].best(prompt, self.count)
-
-
-def handed_over(text: str, pieces: Sequence[Piece]) -> FieldAnswer:
-    """Return a hand-over with these passages as its leads."""
-    places = tuple(piece.place for piece in pieces)
-    return FieldAnswer(status="escalate", text=text, leads=places, quoted=tuple(map(_lines, pieces)))
-
-
-def _passage(piece: Piece) -> str:
-    return f"{piece.place}\n{_lines(piece)}"
-
-
-def _lines(piece: Piece) -> str:
-    return "\n".join(line[:WIDTH] for line in piece.text.splitlines()[:LINES])
 
 
 def _grammar(passages: int) -> str:

@@ -24,6 +24,7 @@ from skillstill_training.authoring.reading import (
     read_logs,
     symbols,
 )
+from skillstill_training.field.judge import FieldAnswer
 from skillstill_training.workspaces import tree
 
 WINDOW = 40  # lines of a window over a file without definitions
@@ -31,6 +32,7 @@ BINARY = 8_000  # bytes in which a binary file has a NUL
 FORM = 60  # characters of a value
 LONGEST = 120  # lines of a piece: a longer definition is known by its first
 SAMPLES = 20  # values of a column that its piece holds
+LINES, WIDTH = 14, 140  # of an excerpt: lines, characters of each
 TOP = 5
 WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 
@@ -41,6 +43,17 @@ class Piece:
 
     place: str
     text: str
+
+    @property
+    def excerpt(self) -> str:
+        """Return its first lines, as they are shown and handed over."""
+        return "\n".join(line[:WIDTH] for line in self.text.splitlines()[:LINES])
+
+
+def handed_over(text: str, pieces: Sequence[Piece]) -> FieldAnswer:
+    """Return a hand-over with these pieces as its leads."""
+    places, quoted = tuple(piece.place for piece in pieces), tuple(piece.excerpt for piece in pieces)
+    return FieldAnswer(status="escalate", text=text, leads=places, quoted=quoted)
 
 
 Reader = Callable[[Path], Sequence[Piece]]

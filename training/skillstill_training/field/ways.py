@@ -22,6 +22,13 @@ NEAR = 12  # lines around a place: what looking for one of their words may lead 
 WORD = re.compile(r"[^\W\d][\w.-]{2,}\w")
 
 
+async def try_plan(skill: Skill, question: FieldQuestion, plan: Plan, root: Path) -> tuple[bool, Trace]:
+    """Return whether the plan, executed in the folder, is judged right, and the trace of that."""
+    row = await PlanArm(skill, {question.id: plan}).solve(Asked(id=question.id, prompt=question.prompt), root)
+    assert row.trace
+    return judge_answer(question.gold, row.answer, question.prompt).is_good, row.trace
+
+
 async def find_way(skill: Skill, question: FieldQuestion, root: Path) -> Plan | None:
     """Return a plan that looks for a word of the question, opens the place if need be, and answers rightly.
 
@@ -50,23 +57,21 @@ class _Search:
 
     async def plan(self, look: ToolCall, place: Span) -> Plan | None:
         """Return the plan if what the call finds bears out the answer, or leads to the file that does."""
-        found = await self._right(place, look)
-        if isinstance(found, Plan):
-            return found
-        if not any(span.path == place.path for receipt in found.receipts[-1:] for span in receipt.spans):
-            return None
-        opened = [await self._right(place, look, opening) for opening in self._openings(place)]
-        return next((one for one in opened if isinstance(one, Plan)), None)
+        plan = self._plan(place, look)
+        is_right, found = await try_plan(self.skill, self.question, plan, self.root)
+        if is_right:
+            return plan
+        if any(span.path == place.path for receipt in found.receipts[-1:] for span in receipt.spans):
+            for plan in (self._plan(place, look, opening) for opening in self._openings(place)):
+                if (await try_plan(self.skill, self.question, plan, self.root))[0]:
+                    return plan
+        return None
 
-    async def _right(self, place: Span, *calls: ToolCall) -> Plan | Trace:
-        """Return the plan of these calls if it is judged right, else the trace of it."""
-        gold, prompt, where = self.question.gold, self.question.prompt, f"{place.path}:{place.first}"
-        said = " and ".join(forms[0] for forms in gold.facts)
-        plan = Plan(question=self.question.id, calls=calls, answer=f"{said} ({where})." if said else where)
-        asked = Asked(id=self.question.id, prompt=prompt)
-        row = await PlanArm(self.skill, {self.question.id: plan}).solve(asked, self.root)
-        assert row.trace
-        return plan if judge_answer(gold, row.answer, prompt).is_good else row.trace
+    def _plan(self, place: Span, *calls: ToolCall) -> Plan:
+        """Return the plan that makes these calls and answers what is right at the place."""
+        where = f"{place.path}:{place.first}"
+        said = " and ".join(forms[0] for forms in self.question.gold.facts)
+        return Plan(question=self.question.id, calls=calls, answer=f"{said} ({where})." if said else where)
 
     def _openings(self, place: Span) -> Iterator[ToolCall]:
         """Yield the calls that open a place: of a tool that takes path and line, and needs nothing else."""

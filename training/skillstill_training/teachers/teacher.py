@@ -97,12 +97,13 @@ class ConstructedTeacher:
         return cls(load_skill(folder), families_by_name(folder), rates, seed)
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
-        context = oracle_context(goal, self.seed, {} if writes_scripts(self.skill) else dict(self.rates.detours))
+        in_calls = not writes_scripts(self.skill)
+        context = oracle_context(goal, self.seed, dict(self.rates.detours) if in_calls else {})
         if goal.family not in self.families:
             raise StageError(f"goals.py has no family {goal.family!r} any more: make the goals again")
         try:
             trace, judgement = await execute(goal, self.families[goal.family], self.skill, root, context)
-            if writes_scripts(self.skill):
+            if not in_calls:
                 trace, judgement = await replay(goal, self.skill, in_scripts(trace, self.skill), root)
         except OracleError as error:
             return [TraceRow(goal=goal.id, teacher=self.name, kept=False, reason=str(error))]

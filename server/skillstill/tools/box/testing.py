@@ -19,7 +19,7 @@ from skillstill.workspace import Workspace
 FAILURES = 8  # that are shown
 LAST = 3  # lines of a failure
 NO_PROGRAM = 127  # exit code
-MISUSED = 4  # pytest's exit code if it does not know an option
+MISUSED = 4  # pytest's exit code if it does not know an option, or a file
 SOURCE_FIRST = 'PYTHONPATH="$PWD/src${PYTHONPATH:+:$PYTHONPATH}" exec "$@"'
 
 
