@@ -15,6 +15,7 @@ import anyio
 from skillstill.errors import ContextFull, Refusal, SandboxError, SkillstillError
 from skillstill.run import evidence
 from skillstill.run.box import Box
+from skillstill.run.context import in_context
 from skillstill.run.finish import plain_call
 from skillstill.run.nested import NestedCalls
 from skillstill.run.record import Record
@@ -255,7 +256,8 @@ class _Run:
         verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
         if verdict.problem:
             return self.escalate(Reason(kind=ReasonKind.WITHHELD, text=verdict.problem, subject=verdict.subject))
-        return Report(status="answered", answer=answer, evidence=verdict.evidence)
+        told = in_context(answer, self.brief.skill.subagent.quotes, self.workspace)
+        return Report(status="answered", answer=told, evidence=verdict.evidence)
 
     def own_words(self, text: str) -> str:
         """Return the model's own words on giving up, unless they make a claim that nothing bears out."""

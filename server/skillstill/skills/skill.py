@@ -115,11 +115,19 @@ class Opening(Frozen):
         return ToolCall(name=self.tool, arguments={self.prompt: question} if self.prompt else {})
 
 
+class Around(Frozen):
+    """How many lines of its file are told above and below a line that an answer quotes."""
+
+    above: int = Field(default=0, ge=0, le=10)
+    below: int = Field(default=0, ge=0, le=10)
+
+
 class Subagent(Frozen):
     """`subagent.toml`. `system` is the one line that a tuned model sees in place of the skill's text.
 
     readers   whose facts the tools ask: bundled readers by name, the folder's own as `FILE:NAME`, a reader in FILE.py.
               Without any: all bundled ones
+    quotes    the lines around one that an answer quotes
     """
 
     system: str = Field(min_length=1, max_length=120)
@@ -131,6 +139,7 @@ class Subagent(Frozen):
     mcp: tuple[McpServer, ...] = Field(default=(), max_length=10, validate_default=True)
     limits: Limits = Limits()
     opening: Opening | None = None
+    quotes: Around = Around()
 
     @field_validator("tools")
     @classmethod

@@ -1,0 +1,57 @@
+"""Quoted lines in their context: one line often says half of what was asked for, and those around it the rest.
+
+Of questions about code, one line of the opening is a right answer to 37 %; with two lines above it and three below, to
+49 % (docs/experiments.md).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skillstill.errors import Refusal
+from skillstill.skills.skill import Around
+from skillstill.tools.code.files import text_lines
+from skillstill.util.text import clean, shorten
+from skillstill.workspace import Workspace
+
+QUOTE = re.compile(r"(?P<path>[^\s:][^:\n]*):(?P<line>\d{1,9}): (?P<text>.*)")
+MOST = 2  # quotes that are shown with lines around them, which they share: of more, each says a part by itself
+WIDTH = 200  # characters of a line around a quoted one
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A line of a file as a tool showed it."""
+
+    path: str
+    line: int
+    text: str
+
+
+def in_context(answer: str, around: Around, workspace: Workspace) -> str:
+    """Return an answer of quoted lines with the lines around them, as `path:first-last: text`; any other as it is."""
+    found = [QUOTE.fullmatch(line) for line in answer.split("\n")]
+    quotes = [Quote(one["path"], int(one["line"]), one["text"]) for one in found if one]
+    if not (around.above or around.below) or len(quotes) < len(found) or len(quotes) > MOST:
+        return answer
+    share = Around(above=around.above // len(quotes), below=around.below // len(quotes))
+    return "\n".join(_passage(quote, share, workspace) for quote in quotes)
+
+
+def _passage(quote: Quote, around: Around, workspace: Workspace) -> str:
+    lines = _lines_of(workspace, quote.path)
+    if quote.line > len(lines):
+        return f"{quote.path}:{quote.line}: {quote.text}"
+    numbers = range(max(1, quote.line - around.above), min(len(lines), quote.line + around.below) + 1)
+    said = {at: quote.text if at == quote.line else shorten(clean(lines[at - 1]).strip(), WIDTH) for at in numbers}
+    full = [at for at, text in said.items() if text]
+    where = f"{full[0]}-{full[-1]}" if len(full) > 1 else f"{quote.line}"
+    return f"{quote.path}:{where}: " + "\n".join(said[at] for at in full)
+
+
+def _lines_of(workspace: Workspace, path: str) -> Sequence[str]:
+    """Return the lines of a file; none of one that cannot be read as text."""
+    try:
+        return text_lines(workspace.read(path))
+    except (Refusal, OSError):
+        return ()
