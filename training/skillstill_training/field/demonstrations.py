@@ -1,79 +1,154 @@
-"""Demonstrations: plans for field questions, executed in the loop that ships. Those that are right are learned from.
+"""Demonstrations: what a run could have done for a training question, executed in the loop that ships.
 
-If what a run begins with shows the answer, its lines are quoted in place of the plan: who wrote a plan knew the answer,
-and what nobody can know beforehand cannot be learned.
+Whoever wrote a plan knew the answer, and what nobody can know beforehand cannot be learned. So the first of these that
+is right becomes a lesson: lines that the run begins with are quoted; one of them is opened; the plan is followed, if
+all that it looks for was said or shown. If none is right, handing back is the lesson.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from anyio import to_thread
 from skillstill.errors import StageError
+from skillstill.run.context import in_context
 from skillstill.skills.skill import Skill, load_skill
-from skillstill.types import Trace
+from skillstill.types import Message, ToolCall, Trace
+from skillstill.workspace import Workspace
 
 from skillstill_training.field.arms import Asked, FieldRow, PlanArm
 from skillstill_training.field.judge import FieldAnswer, judge_answer
+from skillstill_training.field.knowable import could_be_known
 from skillstill_training.field.plans import Plan, load_plans
-from skillstill_training.field.question import FOLDER, FieldQuestion, load_questions, prompt_of
+from skillstill_training.field.question import (
+    FOLDER,
+    FieldQuestion,
+    has_field_questions,
+    load_questions,
+    prompt_of,
+)
+from skillstill_training.field.rewordings import load_rewordings
+from skillstill_training.field.ways import find_way, openings
 from skillstill_training.teachers import FIELD, TraceRow
 from skillstill_training.workspaces import workspace_roots
 
 QUOTED = 2  # lines of an answer at most
+OPENED = 3  # shown lines that are tried, each with what stands around it
+AROUND = (2, 9)  # lines above and below a shown one between which a wanted place is seen if it is opened
+NOTHING_SHOWN = "escalate: none of the likeliest places says it."
+CANNOT_TELL = "escalate: the files do not tell."
 
 
 async def make_demonstrations(skill_folder: Path, *, offline: bool = False) -> Sequence[TraceRow]:
-    """Return a row for each plan of a training question; one that the judge does not find right is not kept.
+    """Return a row for each training question in each of its wordings; one that teaches nothing is not kept.
 
-    There are none without plans. Raise StageError if a plan is for no training question.
+    Raise StageError if a plan or a rewording is for no training question.
     """
-    if not (plans := load_plans(skill_folder, "train")):
+    if not has_field_questions(skill_folder, "train"):
         return ()
     questions = {question.id: question for question in load_questions(skill_folder, "train")}
-    if unknown := plans.keys() - questions.keys():
-        raise StageError(f"there is a plan for {min(unknown)}, which is no training question")
-    names = {questions[plan].workspace for plan in plans}
+    plans, rewordings = load_plans(skill_folder, "train"), load_rewordings(skill_folder)
+    if unknown := (plans.keys() | rewordings.keys()) - questions.keys():
+        raise StageError(f"there is a plan or a rewording for {min(unknown)}, which is no training question")
+    names = {question.workspace for question in questions.values()}
     roots = await to_thread.run_sync(workspace_roots, skill_folder / FOLDER, names, offline)
-    demonstrator = _Demonstrator(load_skill(skill_folder), questions, roots)
-    return [await demonstrator.row(questions[name], plans[name]) for name in sorted(plans)]
+    skill = load_skill(skill_folder)
+    demonstrators = (
+        Demonstrator(skill, question, roots[question.workspace], plans.get(question.id))
+        for question in sorted(questions.values(), key=lambda one: one.id)
+    )
+    return [
+        await demonstrator.row(prompt)
+        for demonstrator in demonstrators
+        for prompt in (prompt_of(demonstrator.question, questions), *rewordings.get(demonstrator.question.id, ()))
+    ]
 
 
 @dataclass(frozen=True)
-class _Demonstrator:
+class Demonstrator:
+    """Finds out what a run could do for one question, asked in any words."""
+
     skill: Skill
-    questions: Mapping[str, FieldQuestion]
-    roots: Mapping[str, Path]
+    question: FieldQuestion
+    root: Path
+    plan: Plan | None = None
 
-    async def row(self, question: FieldQuestion, plan: Plan) -> TraceRow:
-        solved = await self._solve(question, plan)
-        opened = solved.trace if self.skill.subagent.opening else None
-        if opened and (quoted := shown_answer(question, opened)):
-            solved = await self._solve(question, plan.model_copy(update={"calls": (), "answer": quoted}))
-        judged = judge_answer(question.gold, solved.answer, solved.prompt)
-        reason = "" if judged.is_good else f"{judged.verdict.value}: {judged.why}"
-        return TraceRow(
-            goal=question.id, teacher=FIELD, kept=judged.is_good, reason=reason, verified="check", trace=solved.trace
-        )
+    async def row(self, prompt: str) -> TraceRow:
+        """Return the first run that is right and could be known, else one that hands back."""
+        reason = "nobody wrote a plan, and none is found"
+        async for plan in self._plans(prompt):
+            solved = await self._solve(prompt, plan)
+            judged = judge_answer(self.question.gold, solved.answer, prompt)
+            if judged.is_good and solved.trace and (plan.tried or could_be_known(solved.trace, self.question.gold)):
+                return self._kept(solved.trace)
+            reason = "nobody could know it" if judged.is_good else f"{judged.verdict.value}: {judged.why}"
+        if self.question.gold.outcome != "answer" or not self.skill.subagent.opening:
+            return TraceRow(goal=self.question.id, teacher=FIELD, kept=False, reason=reason)
+        handed_back = await self._solve(prompt, self._does(NOTHING_SHOWN))
+        assert handed_back.trace
+        return self._kept(handed_back.trace)
 
-    async def _solve(self, question: FieldQuestion, plan: Plan) -> FieldRow:
-        asked = Asked(id=question.id, prompt=prompt_of(question, self.questions))
-        return await PlanArm(self.skill, {question.id: plan}).solve(asked, self.roots[question.workspace])
+    async def _plans(self, prompt: str) -> AsyncIterator[Plan]:
+        """Yield what may be done, what needs least to be known first."""
+        if self.question.gold.outcome == "beyond":
+            yield self.plan or self._does(CANNOT_TELL)
+            return
+        if self.skill.subagent.opening and self.question.gold.places:
+            opened = (await self._solve(prompt, self._does(NOTHING_SHOWN))).trace
+            result = next((one for one in opened.messages if one.role == "tool"), None) if opened else None
+            if result and (quoted := self._quoted(result)):
+                yield self._does(quoted)
+            for call in self._openings(result) if result else ():
+                async for plan in self._read(prompt, call):
+                    yield plan
+        if led := self.plan or await find_way(self.skill, self.question, self.root):
+            yield led
 
+    async def _read(self, prompt: str, call: ToolCall) -> AsyncIterator[Plan]:
+        """Yield the plans that open a place, and answer with lines of it or with the facts."""
+        opened = (await self._solve(prompt, self._does(NOTHING_SHOWN, call))).trace
+        results = [one for one in opened.messages if one.role == "tool"] if opened else []
+        if len(results) > 1 and (quoted := self._quoted(results[-1])):
+            yield self._does(quoted, call)
+        if facts := ", ".join(forms[0] for forms in self.question.gold.facts):
+            yield self._does(f"{facts} ({self.question.gold.places[0]}).", call)
 
-def shown_answer(question: FieldQuestion, trace: Trace) -> str:
-    """Return the one or two lines of the first result that are a right answer at a wanted place; empty if none are."""
-    gold, first = question.gold, next((one for one in trace.messages if one.role == "tool"), None)
-    if first is None or gold.outcome != "answer" or not gold.places:
+    def _openings(self, result: Message) -> Sequence[ToolCall]:
+        """Return the calls that open a shown line near a wanted place."""
+        above, below = AROUND
+        near = {
+            (place.path, place.line): place
+            for place in result.places
+            for wanted in self.question.gold.spans
+            if wanted.path == place.path and place.line - above <= wanted.first <= place.line + below
+        }
+        return [call for path, line in [*near][:OPENED] for call in openings(self.skill, path, line)]
+
+    def _quoted(self, result: Message) -> str:
+        """Return the one or two lines of a result that are a right answer at a wanted place; empty if none are."""
+        texts = result.content.removeprefix(f"{result.receipt}: ").split("\n")
+        lines = [(texts[place.index], f"{place.path}:{place.line}") for place in result.places if place.line]
+        for count in range(1, QUOTED + 1):
+            for chosen in combinations(lines, count):
+                if self._is_answer(*zip(*chosen, strict=True)):
+                    return "\n".join(text for text, _ in chosen)
         return ""
-    texts = first.content.removeprefix(f"{first.receipt}: ").split("\n")
-    lines = [(texts[place.index], f"{place.path}:{place.line}") for place in first.places]
-    for count in range(1, QUOTED + 1):
-        for chosen in combinations(lines, count):
-            said, places = zip(*chosen, strict=True)
-            answer = FieldAnswer(status="answered", text="\n".join(said), places=places)
-            judged = judge_answer(gold, answer, question.prompt)
-            if judged.is_good and judged.led:
-                return answer.text
-    return ""
+
+    def _is_answer(self, texts: Sequence[str], places: Sequence[str]) -> bool:
+        whole = [
+            text if text.startswith(place) else f"{place}: {text}" for text, place in zip(texts, places, strict=True)
+        ]
+        told = in_context("\n".join(whole), self.skill.subagent.quotes, Workspace(self.root))
+        judged = judge_answer(self.question.gold, FieldAnswer(status="answered", text=told, places=tuple(places)))
+        return judged.is_good and judged.led
+
+    def _does(self, answer: str, *calls: ToolCall) -> Plan:
+        return Plan(question=self.question.id, calls=calls, answer=answer)
+
+    async def _solve(self, prompt: str, plan: Plan) -> FieldRow:
+        arm = PlanArm(self.skill, {self.question.id: plan})
+        return await arm.solve(Asked(id=self.question.id, prompt=prompt), self.root)
+
+    def _kept(self, trace: Trace) -> TraceRow:
+        return TraceRow(goal=self.question.id, teacher=FIELD, kept=True, verified="check", trace=trace)

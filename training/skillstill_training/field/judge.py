@@ -178,6 +178,12 @@ def _without_places(answer: FieldAnswer) -> str:
     return re.sub(rf"(?:{quoted}):\d+(?:-\d+)?", " ", answer.text) if paths else answer.text
 
 
+def states_facts(gold: Gold, text: str) -> bool:
+    """Return whether a text states all facts, each in one of its forms."""
+    plain, numbers = _plain(text), NUMBER.findall(MARKUP.sub("", text))
+    return all(any(_states(plain, numbers, form) for form in forms) for forms in gold.facts)
+
+
 def _states(text: str, numbers: Sequence[str], form: str) -> bool:
     if is_number(form):
         return any(same_number(number, form) for number in numbers)

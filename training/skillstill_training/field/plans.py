@@ -11,11 +11,15 @@ from skillstill_training.util.jsonl import read_lines
 
 
 class Plan(Frozen):
-    """The calls and the answer. The call that the skill's runs begin with is none of them."""
+    """The calls and the answer. The call that the skill's runs begin with is none of them.
+
+    `tried`: somebody who did not know the answer made these calls.
+    """
 
     question: str
     calls: tuple[ToolCall, ...]
     answer: str
+    tried: bool = False
 
 
 def load_plans(skill_folder: Path, split: Split) -> Mapping[str, Plan]:

@@ -62,7 +62,7 @@ class _Search:
         if is_right:
             return plan
         if any(span.path == place.path for receipt in found.receipts[-1:] for span in receipt.spans):
-            for plan in (self._plan(place, look, opening) for opening in self._openings(place)):
+            for plan in (self._plan(place, look, one) for one in openings(self.skill, place.path, place.first)):
                 if (await try_plan(self.skill, self.question, plan, self.root))[0]:
                     return plan
         return None
@@ -73,13 +73,14 @@ class _Search:
         said = " and ".join(forms[0] for forms in self.question.gold.facts)
         return Plan(question=self.question.id, calls=calls, answer=f"{said} ({where})." if said else where)
 
-    def _openings(self, place: Span) -> Iterator[ToolCall]:
-        """Yield the calls that open a place: of a tool that takes path and line, and needs nothing else."""
-        for tool in self.skill.tools:
-            needed = {*tool.schema.parameters.get("required", ())}
-            for name, mark in tool.schema.references.items():
-                if mark.line and needed <= {name, mark.line}:
-                    yield ToolCall(name=tool.name, arguments={name: place.path, mark.line: place.first})
+
+def openings(skill: Skill, path: str, line: int) -> Iterator[ToolCall]:
+    """Yield the calls that open a line: of a tool that takes path and line, and needs nothing else."""
+    for tool in skill.tools:
+        needed = {*tool.schema.parameters.get("required", ())}
+        for name, mark in tool.schema.references.items():
+            if mark.line and needed <= {name, mark.line}:
+                yield ToolCall(name=tool.name, arguments={name: path, mark.line: line})
 
 
 def _words_near(prompt: str, workspace: Workspace, place: Span) -> Sequence[str]:
