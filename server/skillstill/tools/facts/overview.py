@@ -13,7 +13,7 @@ from skillstill.tools.kit.tool import Line, Result, Tool, tool
 from skillstill.types import PROMPT_CHARACTERS, Copied, Span
 from skillstill.workspace import Workspace
 
-SHOWN_FILES, SHOWN_NAMES, PLACES = 3, 5, 3  # each costs tokens of every run
+SHOWN_FILES, SHOWN_NAMES, PLACES = 3, 5, 5  # each costs tokens of every run
 SECONDS = len("2026-03-01 10:00:00")  # of a time: its fraction helps nobody here
 LOGS = "select path, format, entries, unread, first_time, last_time from log_files order by entries desc"
 OTHERS = "select path from files where path not in (select path from log_files) order by size desc"

@@ -6,6 +6,7 @@ from skillstill.facts.readers import BUNDLED, WORDS
 from skillstill.tools.facts.locate import locate_tool
 from skillstill.tools.facts.overview import overview_tool
 from skillstill.tools.facts.query import query_tool
+from skillstill.tools.facts.schema import schema_tool
 from skillstill.tools.kit.tool import Tool
 
 
@@ -13,7 +14,7 @@ from skillstill.tools.kit.tool import Tool
 def tools_of(references: tuple[str, ...]) -> tuple[Tool, ...]:
     """Return the tools over what these readers find. All ask one index."""
     whole = (*references, WORDS)
-    return query_tool(whole), locate_tool(whole), overview_tool(whole)
+    return query_tool(whole), locate_tool(whole), overview_tool(whole), schema_tool(whole)
 
 
 TOOLS = tools_of(tuple(BUNDLED.values()))
