@@ -6,11 +6,10 @@ all that it looks for was said or shown. If none is right, handing back is the l
 """
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
-from anyio import to_thread
 from skillstill.errors import StageError
 from skillstill.run.context import in_context
 from skillstill.skills.skill import Skill, load_skill
@@ -31,6 +30,7 @@ from skillstill_training.field.question import (
 from skillstill_training.field.rewordings import load_rewordings
 from skillstill_training.field.ways import find_way, openings
 from skillstill_training.teachers import FIELD, TraceRow
+from skillstill_training.teachers.batch import strip_timing
 from skillstill_training.workspaces import workspace_roots
 
 QUOTED = 2  # lines of an answer at most
@@ -40,8 +40,8 @@ NOTHING_SHOWN = "escalate: none of the likeliest places says it."
 CANNOT_TELL = "escalate: the files do not tell."
 
 
-async def make_demonstrations(skill_folder: Path, *, offline: bool = False) -> Sequence[TraceRow]:
-    """Return a row for each training question in each of its wordings; one that teaches nothing is not kept.
+def load_demonstrators(skill_folder: Path, *, offline: bool = False) -> Sequence["Demonstrator"]:
+    """Return one for each training question, none if there are no such questions.
 
     Raise StageError if a plan or a rewording is for no training question.
     """
@@ -52,27 +52,42 @@ async def make_demonstrations(skill_folder: Path, *, offline: bool = False) -> S
     if unknown := (plans.keys() | rewordings.keys()) - questions.keys():
         raise StageError(f"there is a plan or a rewording for {min(unknown)}, which is no training question")
     names = {question.workspace for question in questions.values()}
-    roots = await to_thread.run_sync(workspace_roots, skill_folder / FOLDER, names, offline)
+    roots = workspace_roots(skill_folder / FOLDER, names, offline)
     skill = load_skill(skill_folder)
-    demonstrators = (
-        Demonstrator(skill, question, roots[question.workspace], plans.get(question.id))
-        for question in sorted(questions.values(), key=lambda one: one.id)
-    )
     return [
-        await demonstrator.row(prompt)
-        for demonstrator in demonstrators
-        for prompt in (prompt_of(demonstrator.question, questions), *rewordings.get(demonstrator.question.id, ()))
+        Demonstrator(
+            skill,
+            question,
+            (prompt_of(question, questions), *rewordings.get(question.id, ())),
+            roots[question.workspace],
+            plans.get(question.id),
+        )
+        for question in sorted(questions.values(), key=lambda one: one.id)
     ]
 
 
 @dataclass(frozen=True)
 class Demonstrator:
-    """Finds out what a run could do for one question, asked in any words."""
+    """Finds out what a run could do for one question, asked in any of these words."""
 
     skill: Skill
     question: FieldQuestion
+    prompts: tuple[str, ...]
     root: Path
     plan: Plan | None = None
+    _found: list[Plan | None] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.question.id
+
+    @property
+    def prompt(self) -> str:
+        return self.prompts[0]
+
+    async def rows(self) -> Sequence[TraceRow]:
+        """Return a row for each wording; one that teaches nothing is not kept."""
+        return [strip_timing(await self.row(prompt), self.question.workspace) for prompt in self.prompts]
 
     async def row(self, prompt: str) -> TraceRow:
         """Return the first run that is right and could be known, else one that hands back."""
@@ -84,7 +99,7 @@ class Demonstrator:
                 return self._kept(solved.trace)
             reason = "nobody could know it" if judged.is_good else f"{judged.verdict.value}: {judged.why}"
         if self.question.gold.outcome != "answer" or not self.skill.subagent.opening:
-            return TraceRow(goal=self.question.id, teacher=FIELD, kept=False, reason=reason)
+            return TraceRow(goal=self.id, teacher=FIELD, kept=False, reason=reason)
         handed_back = await self._solve(prompt, self._does(NOTHING_SHOWN))
         assert handed_back.trace
         return self._kept(handed_back.trace)
@@ -102,8 +117,14 @@ class Demonstrator:
             for call in self._openings(result) if result else ():
                 async for plan in self._read(prompt, call):
                     yield plan
-        if led := self.plan or await find_way(self.skill, self.question, self.root):
+        if led := await self._way():
             yield led
+
+    async def _way(self) -> Plan | None:
+        """Return the plan, else a way from a word of the question to the place, which is looked for once."""
+        if not (self.plan or self._found):
+            self._found.append(await find_way(self.skill, self.question, self.root))
+        return self.plan or self._found[0]
 
     async def _read(self, prompt: str, call: ToolCall) -> AsyncIterator[Plan]:
         """Yield the plans that open a place, and answer with lines of it or with the facts."""
@@ -144,11 +165,11 @@ class Demonstrator:
         return judged.is_good and judged.led
 
     def _does(self, answer: str, *calls: ToolCall) -> Plan:
-        return Plan(question=self.question.id, calls=calls, answer=answer)
+        return Plan(question=self.id, calls=calls, answer=answer)
 
     async def _solve(self, prompt: str, plan: Plan) -> FieldRow:
-        arm = PlanArm(self.skill, {self.question.id: plan})
-        return await arm.solve(Asked(id=self.question.id, prompt=prompt), self.root)
+        arm = PlanArm(self.skill, {self.id: plan})
+        return await arm.solve(Asked(id=self.id, prompt=prompt), self.root)
 
     def _kept(self, trace: Trace) -> TraceRow:
-        return TraceRow(goal=self.question.id, teacher=FIELD, kept=True, verified="check", trace=trace)
+        return TraceRow(goal=self.id, teacher=FIELD, kept=True, verified="check", trace=trace)

@@ -1,6 +1,6 @@
 """Stage 2, `skillstill traces SKILL`: a teacher solves the frozen goals with the real tools; failures are rows too.
 
-Plans for field questions are executed beside them.
+What could be done for field questions is found beside them.
 
 Each goal's rows are on disk as soon as it is done: a crash loses the goals in flight, and the same command goes on.
 """
@@ -10,12 +10,11 @@ from pathlib import Path
 from anyio import to_thread
 
 from skillstill_training.authoring.goal import Goal, Split
-from skillstill_training.field.demonstrations import make_demonstrations
+from skillstill_training.field.demonstrations import Demonstrator, load_demonstrators
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.teachers import Teacher
+from skillstill_training.teachers import FIELD, Teacher
 from skillstill_training.teachers.batch import OnProgress, Rows, TeachingProgress, solve_all, strip_timing
-from skillstill_training.util.jsonl import write_lines
 from skillstill_training.workspaces import workspace_roots
 
 
@@ -42,7 +41,17 @@ async def make_traces(
 
     part = run.part(teacher.name)
     progress = await solve_all(goals, solve, part, run.traces, teacher.name, at_once, on_progress)
-    if split == "train" and (demonstrations := await make_demonstrations(skill_folder, offline=offline)):
-        write_lines(run.demonstrations, demonstrations)
+    if split == "train":
+        await _demonstrate(skill_folder, run, at_once, offline, on_progress)
     write_page(run)
     return progress
+
+
+async def _demonstrate(
+    skill_folder: Path, run: RunFolder, at_once: int, offline: bool, on_progress: OnProgress
+) -> None:
+    """Write what can be learned from the field questions, if there are any."""
+    demonstrators = await to_thread.run_sync(lambda: load_demonstrators(skill_folder, offline=offline))
+    if demonstrators:
+        part = run.part(FIELD)
+        await solve_all(demonstrators, Demonstrator.rows, part, run.demonstrations, FIELD, at_once, on_progress)
