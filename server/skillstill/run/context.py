@@ -14,14 +14,14 @@ from skillstill.tools.code.files import text_lines
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
-QUOTE = re.compile(r"(?P<path>[^\s:][^:\n]*):(?P<line>\d{1,9}): (?P<text>.*)")
+QUOTE = re.compile(r"(?P<path>[^\s:][^:\n]*):(?P<line>\d{1,9}): .*")
 MOST = 2  # quotes that are shown with lines around them, which they share: of more, each says a part by itself
 WIDTH = 200  # characters of a line around a quoted one
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A line of a file as a tool showed it."""
+    """A line of a file as an answer quotes it, its place in front."""
 
     path: str
     line: int
@@ -29,9 +29,9 @@ class Quote:
 
 
 def in_context(answer: str, around: Around, workspace: Workspace) -> str:
-    """Return an answer of quoted lines with the lines around them, as `path:first-last: text`; any other as it is."""
+    """Return an answer of quoted lines with the lines around them, indented; any other as it is."""
     found = [QUOTE.fullmatch(line) for line in answer.split("\n")]
-    quotes = [Quote(one["path"], int(one["line"]), one["text"]) for one in found if one]
+    quotes = [Quote(one["path"], int(one["line"]), one[0]) for one in found if one]
     if not (around.above or around.below) or len(quotes) < len(found) or len(quotes) > MOST:
         return answer
     share = Around(above=around.above // len(quotes), below=around.below // len(quotes))
@@ -41,12 +41,14 @@ def in_context(answer: str, around: Around, workspace: Workspace) -> str:
 def _passage(quote: Quote, around: Around, workspace: Workspace) -> str:
     lines = _lines_of(workspace, quote.path)
     if quote.line > len(lines):
-        return f"{quote.path}:{quote.line}: {quote.text}"
-    numbers = range(max(1, quote.line - around.above), min(len(lines), quote.line + around.below) + 1)
-    said = {at: quote.text if at == quote.line else shorten(clean(lines[at - 1]).strip(), WIDTH) for at in numbers}
-    full = [at for at, text in said.items() if text]
-    where = f"{full[0]}-{full[-1]}" if len(full) > 1 else f"{quote.line}"
-    return f"{quote.path}:{where}: " + "\n".join(said[at] for at in full)
+        return quote.text
+    above = lines[max(0, quote.line - 1 - around.above) : quote.line - 1]
+    below = lines[quote.line : quote.line + around.below]
+    return "\n".join([*map(_indented, filter(str.strip, above)), quote.text, *map(_indented, filter(str.strip, below))])
+
+
+def _indented(line: str) -> str:
+    return f"  {shorten(clean(line).strip(), WIDTH)}"
 
 
 def _lines_of(workspace: Workspace, path: str) -> Sequence[str]:

@@ -18,12 +18,12 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def test_a_quoted_line_stands_among_those_around_it_without_empty_ones(workspace: Workspace) -> None:
     told = in_context("notes.txt:3: Section: two", Around(above=2, below=3), workspace)
-    assert told == "notes.txt:1-6: one\nSection: two\nthree\nfour\nfive"
+    assert told == "  one\nnotes.txt:3: Section: two\n  three\n  four\n  five"
 
 
 def test_two_quoted_lines_share_the_room(workspace: Workspace) -> None:
     told = in_context("notes.txt:3: two\nnotes.txt:7: six", Around(above=2, below=3), workspace)
-    assert told == "notes.txt:3-4: two\nthree\nnotes.txt:6-7: five\nsix"
+    assert told == "notes.txt:3: two\n  three\n  five\nnotes.txt:7: six"
 
 
 @pytest.mark.parametrize(
