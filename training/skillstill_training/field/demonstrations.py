@@ -115,8 +115,7 @@ class Demonstrator:
             if result and (quoted := self._quoted(result)):
                 yield self._does(quoted)
             for call in self._openings(result) if result else ():
-                async for plan in self._read(prompt, call):
-                    yield plan
+                yield self._does(self._told, call)
         if led := await self._way():
             yield led
 
@@ -125,15 +124,6 @@ class Demonstrator:
         if not (self.plan or self._found):
             self._found.append(await find_way(self.skill, self.question, self.root))
         return self.plan or self._found[0]
-
-    async def _read(self, prompt: str, call: ToolCall) -> AsyncIterator[Plan]:
-        """Yield the plans that open a place, and answer with lines of it or with the facts."""
-        opened = (await self._solve(prompt, self._does(NOTHING_SHOWN, call))).trace
-        results = [one for one in opened.messages if one.role == "tool"] if opened else []
-        if len(results) > 1 and (quoted := self._quoted(results[-1])):
-            yield self._does(quoted, call)
-        if facts := ", ".join(forms[0] for forms in self.question.gold.facts):
-            yield self._does(f"{facts} ({self.question.gold.places[0]}).", call)
 
     def _openings(self, result: Message) -> Sequence[ToolCall]:
         """Return the calls that open a shown line near a wanted place."""
@@ -163,6 +153,13 @@ class Demonstrator:
         told = in_context("\n".join(whole), self.skill.subagent.quotes, Workspace(self.root))
         judged = judge_answer(self.question.gold, FieldAnswer(status="answered", text=told, places=tuple(places)))
         return judged.is_good and judged.led
+
+    @property
+    def _told(self) -> str:
+        """Return what is right, as somebody says it who has read the place."""
+        facts = ", ".join(forms[0] for forms in self.question.gold.facts)
+        place = self.question.gold.places[0]
+        return f"{facts} ({place})." if facts else place
 
     def _does(self, answer: str, *calls: ToolCall) -> Plan:
         return Plan(question=self.id, calls=calls, answer=answer)

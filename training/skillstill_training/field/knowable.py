@@ -15,7 +15,10 @@ LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
 def could_be_known(trace: Trace, gold: Gold) -> bool:
-    """Return whether each call looks for words that were said or shown before it, and results show all facts."""
+    """Return whether each call looks for words that were said or shown before it, and results show all facts.
+
+    What code adds to an answer, the lines around a quoted one, nobody has to know.
+    """
     known = trace.prompt.casefold()
     for message in trace.messages:
         if not all(_is_known(text, known) for call in message.calls for text in _searched(call)):
@@ -23,7 +26,8 @@ def could_be_known(trace: Trace, gold: Gold) -> bool:
         known += f" {message.content.casefold()}" if message.role == "tool" else ""
     shown = [message.content for message in trace.messages if message.role == "tool"]
     files = [span.path for receipt in trace.receipts for span in receipt.spans]
-    return gold.outcome != "answer" or states_facts(gold, "\n".join([*shown, *files]))
+    added = [line for line in trace.report.answer.split("\n") if line not in trace.messages[-1].content]
+    return gold.outcome != "answer" or states_facts(gold, "\n".join([*shown, *files, *added]))
 
 
 def _searched(call: ToolCall) -> Iterator[str]:
