@@ -11,13 +11,16 @@ from skillstill.chat.likelihood import ARGUMENT, READ, SAID, SHOWN
 from skillstill.contract.behaviour import observe
 from skillstill.contract.goldens import goldens
 from skillstill.models.decoding import DECODING
+from skillstill.run.context import in_context
 from skillstill.run.loop import SECOND_THOUGHTS
-from skillstill.skills.skill import Skill
+from skillstill.skills.skill import Around, Skill
 from skillstill.tools.kit.tool import LEAST, LIKELY
 from skillstill.tools.kit.toolset import GOLDENS
 from skillstill.types import ModelFile
 
 UNMEASURED = {"releases", "field", "design.toml"}
+QUOTED = ("a.txt:13: m", "a.txt:13: m\na.txt:2: b")  # answers that show what is told around a line of the letters
+LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
 SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
 
 
@@ -46,6 +49,8 @@ def behaviour_hash(skill: Skill) -> str:
     }
     if skill.subagent.mcp:  # a skill without any keeps the hash that it was released with
         parts["mcp"] = [server.model_dump(mode="json") for server in skill.subagent.mcp]
+    if (around := skill.subagent.quotes) != Around():  # likewise
+        parts["quotes"] = [in_context(quoted, around, lambda path: LETTERS) for quoted in QUOTED]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -5,7 +5,7 @@ Of questions about code, one line of the opening is a right answer to 37 %; with
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillstill.errors import Refusal
@@ -17,6 +17,7 @@ from skillstill.workspace import Workspace
 QUOTE = re.compile(r"(?P<path>[^\s:][^:\n]*):(?P<line>\d{1,9}): .*")
 MOST = 2  # quotes that are shown with lines around them, which they share: of more, each says a part by itself
 WIDTH = 200  # characters of a line around a quoted one
+LinesOf = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,20 @@ class Quote:
     text: str
 
 
-def in_context(answer: str, around: Around, workspace: Workspace) -> str:
-    """Return an answer of quoted lines with the lines around them, indented; any other as it is."""
+def in_context(answer: str, around: Around, lines_of: LinesOf) -> str:
+    """Return an answer of quoted lines with the lines around them, indented; any other as it is.
+
+    `lines_of` returns the lines of a file by its path.
+    """
     found = [QUOTE.fullmatch(line) for line in answer.split("\n")]
     quotes = [Quote(one["path"], int(one["line"]), one[0]) for one in found if one]
     if not (around.above or around.below) or len(quotes) < len(found) or len(quotes) > MOST:
         return answer
     share = Around(above=around.above // len(quotes), below=around.below // len(quotes))
-    return "\n".join(_passage(quote, share, workspace) for quote in quotes)
+    return "\n".join(_passage(quote, share, lines_of(quote.path)) for quote in quotes)
 
 
-def _passage(quote: Quote, around: Around, workspace: Workspace) -> str:
-    lines = _lines_of(workspace, quote.path)
+def _passage(quote: Quote, around: Around, lines: Sequence[str]) -> str:
     if quote.line > len(lines):
         return quote.text
     above = lines[max(0, quote.line - 1 - around.above) : quote.line - 1]
@@ -51,7 +54,7 @@ def _indented(line: str) -> str:
     return f"  {shorten(clean(line).strip(), WIDTH)}"
 
 
-def _lines_of(workspace: Workspace, path: str) -> Sequence[str]:
+def lines_in(workspace: Workspace, path: str) -> Sequence[str]:
     """Return the lines of a file; none of one that cannot be read as text."""
     try:
         return text_lines(workspace.read(path))

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 import anyio
 
 from skillstill.errors import ContextFull, Refusal, SandboxError, SkillstillError
 from skillstill.run import evidence
 from skillstill.run.box import Box
-from skillstill.run.context import in_context
+from skillstill.run.context import in_context, lines_in
 from skillstill.run.finish import plain_call
 from skillstill.run.nested import NestedCalls
 from skillstill.run.record import Record
@@ -256,7 +257,7 @@ class _Run:
         verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
         if verdict.problem:
             return self.escalate(Reason(kind=ReasonKind.WITHHELD, text=verdict.problem, subject=verdict.subject))
-        told = in_context(answer, self.brief.skill.subagent.quotes, self.workspace)
+        told = in_context(answer, self.brief.skill.subagent.quotes, partial(lines_in, self.workspace))
         return Report(status="answered", answer=told, evidence=verdict.evidence)
 
     def own_words(self, text: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from skillstill.chat.references import after_result
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.contract.behaviour import observe
-from skillstill.skills.skill import Opening, Skill, load_skill
+from skillstill.skills.skill import Around, Opening, Skill, load_skill
 from skillstill.tools import TOOLS, Result, Tool
 from skillstill.types import ModelFile
 
@@ -55,6 +55,8 @@ def test_every_other_part_changes_it(skill: Skill) -> None:
         serving_hash(with_subagent(skill, system="explore more"), BASE, None),
         serving_hash(with_subagent(skill, limits=skill.subagent.limits.model_copy(update={"steps": 9})), BASE, None),
         serving_hash(with_subagent(skill, opening=Opening(tool="list")), BASE, None),
+        serving_hash(with_subagent(skill, quotes=Around(above=1)), BASE, None),
+        serving_hash(with_subagent(skill, quotes=Around(above=2)), BASE, None),
         serving_hash(fewer, BASE, None),
     ]
     assert len(set(hashes)) == len(hashes)

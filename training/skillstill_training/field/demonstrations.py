@@ -7,11 +7,12 @@ all that it looks for was said or shown. If none is right, handing back is the l
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 from skillstill.errors import StageError
-from skillstill.run.context import in_context
+from skillstill.run.context import in_context, lines_in
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import Message, ToolCall, Trace
 from skillstill.workspace import Workspace
@@ -150,7 +151,7 @@ class Demonstrator:
         whole = [
             text if text.startswith(place) else f"{place}: {text}" for text, place in zip(texts, places, strict=True)
         ]
-        told = in_context("\n".join(whole), self.skill.subagent.quotes, Workspace(self.root))
+        told = in_context("\n".join(whole), self.skill.subagent.quotes, partial(lines_in, Workspace(self.root)))
         judged = judge_answer(self.question.gold, FieldAnswer(status="answered", text=told, places=tuple(places)))
         return judged.is_good and judged.led
 
