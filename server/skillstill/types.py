@@ -28,10 +28,7 @@ class Frozen(BaseModel):
 
 
 def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a flat model, without titles and our own docstring.
-
-    A model reads it, and each word costs.
-    """
+    """Return the JSON schema of a flat model, without titles and our own docstring: a model pays for each word."""
     schema = model.model_json_schema()
     properties = {
         name: {key: value for key, value in field.items() if key != "title"}
@@ -424,7 +421,7 @@ class Lead(Frozen):
 class Report(Frozen):
     """How a run ended.
 
-    answer    what the model said, or the sentence of a hand-over or failure
+    answer    what the model said, or the sentence of a hand-over or failure; context: lines around those that it quotes
     evidence  `path:line` in the workspace, or receipt ids
     reason    None if the status is `answered`
     sources   the calls behind an answer that rests on results alone; notes: warnings. `finish` adds both
@@ -438,11 +435,12 @@ class Report(Frozen):
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     leads: tuple[Lead, ...] = ()
+    context: str = ""
 
     @property
     def said(self) -> str:
         """Return the text that the caller reads, without the leads."""
-        return "\n".join([self.answer, *self.sources, *self.notes])
+        return "\n".join([self.context or self.answer, *self.sources, *self.notes])
 
     @property
     def text(self) -> str:

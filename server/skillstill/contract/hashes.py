@@ -19,8 +19,9 @@ from skillstill.tools.kit.toolset import GOLDENS
 from skillstill.types import ModelFile
 
 UNMEASURED = {"releases", "field", "design.toml"}
-QUOTED = ("a.txt:13: m", "a.txt:13: m\na.txt:2: b")  # answers that show what is told around a line of the letters
-LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
+# Answers that show what is told around lines: of one, two apart, two side by side, too many, one that is not there.
+QUOTED = ("a:4: d", "a:4: d\na:8: h", "a:4: d\na:5: e", "a:1: a\na:2: b\na:3: c", "a:99: z")
+FILE = ("a", "", "  indented", "d", "e" * 300, "f", "\tg", "h", *"ijklmnopqrstuvwxyz")
 SOURCES = {".md", ".py", ".toml", ".json", ".txt"}
 
 
@@ -50,7 +51,7 @@ def behaviour_hash(skill: Skill) -> str:
     if skill.subagent.mcp:  # a skill without any keeps the hash that it was released with
         parts["mcp"] = [server.model_dump(mode="json") for server in skill.subagent.mcp]
     if (around := skill.subagent.quotes) != Around():  # likewise
-        parts["quotes"] = [in_context(quoted, around, lambda path: LETTERS) for quoted in QUOTED]
+        parts["quotes"] = [in_context(quoted, around, lambda path: FILE) for quoted in QUOTED]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

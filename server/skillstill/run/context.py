@@ -5,7 +5,7 @@ Of questions about code, one line of the opening is a right answer to 37 %; with
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skillstill.errors import Refusal
@@ -30,24 +30,30 @@ class Quote:
 
 
 def in_context(answer: str, around: Around, lines_of: LinesOf) -> str:
-    """Return an answer of quoted lines with the lines around them, indented; any other as it is.
+    """Return an answer of quoted lines with the lines around them, indented; empty if it says anything else.
 
-    `lines_of` returns the lines of a file by its path.
+    `lines_of` returns the lines of a file by its path. No line is told twice.
     """
     found = [QUOTE.fullmatch(line) for line in answer.split("\n")]
     quotes = [Quote(one["path"], int(one["line"]), one[0]) for one in found if one]
-    if not (around.above or around.below) or len(quotes) < len(found) or len(quotes) > MOST:
-        return answer
+    if not around.lines or len(quotes) < len(found) or len(quotes) > MOST:
+        return ""
     share = Around(above=around.above // len(quotes), below=around.below // len(quotes))
-    return "\n".join(_passage(quote, share, lines_of(quote.path)) for quote in quotes)
+    told = {(quote.path, quote.line) for quote in quotes}
+    return "\n".join(line for quote in quotes for line in _passage(quote, share, lines_of(quote.path), told))
 
 
-def _passage(quote: Quote, around: Around, lines: Sequence[str]) -> str:
-    if quote.line > len(lines):
-        return quote.text
-    above = lines[max(0, quote.line - 1 - around.above) : quote.line - 1]
-    below = lines[quote.line : quote.line + around.below]
-    return "\n".join([*map(_indented, filter(str.strip, above)), quote.text, *map(_indented, filter(str.strip, below))])
+def _passage(quote: Quote, around: Around, lines: Sequence[str], told: set[tuple[str, int]]) -> Iterator[str]:
+    """Yield the lines around a quote that were not `told`, and the quote itself; add them to those."""
+    if not 1 <= quote.line <= len(lines):
+        yield quote.text
+        return
+    for at in range(max(1, quote.line - around.above), min(len(lines), quote.line + around.below) + 1):
+        if at == quote.line:
+            yield quote.text
+        elif (quote.path, at) not in told and lines[at - 1].strip():
+            told.add((quote.path, at))
+            yield _indented(lines[at - 1])
 
 
 def _indented(line: str) -> str:

@@ -65,7 +65,8 @@ def neutralized(report: Report) -> Report:
     several = {"sources": report.sources, "evidence": report.evidence, "notes": report.notes}
     said = {name: tuple(map(neutral, texts)) for name, texts in several.items()}
     leads = tuple(map(_neutral_lead, report.leads))
-    return report.model_copy(update={"answer": neutral(report.answer), "leads": leads, **said})
+    told = {"answer": neutral(report.answer), "context": neutral(report.context)}
+    return report.model_copy(update={"leads": leads, **told, **said})
 
 
 def _neutral_lead(lead: Lead) -> Lead:

@@ -160,7 +160,7 @@ class _Run:
         while True:
             turn = await self.ask(model)
             if not (turn.calls or turn.malformed):
-                return self.conclude(turn)
+                return await self.with_context(self.conclude(turn))
             await self.act(turn)
 
     @property
@@ -257,8 +257,16 @@ class _Run:
         verdict = evidence.judge(answer, self.record.receipts, self.record.shown, str(self.workspace.root))
         if verdict.problem:
             return self.escalate(Reason(kind=ReasonKind.WITHHELD, text=verdict.problem, subject=verdict.subject))
-        told = in_context(answer, self.brief.skill.subagent.quotes, partial(lines_in, self.workspace))
-        return Report(status="answered", answer=told, evidence=verdict.evidence)
+        return Report(status="answered", answer=answer, evidence=verdict.evidence)
+
+    async def with_context(self, report: Report) -> Report:
+        """Return the report with the lines around those that its answer quotes, if the skill tells them."""
+        around = self.brief.skill.subagent.quotes
+        if report.status != "answered" or not around.lines:
+            return report
+        lines_of = partial(lines_in, self.workspace)
+        context = await anyio.to_thread.run_sync(in_context, report.answer, around, lines_of)
+        return report.model_copy(update={"context": context})
 
     def own_words(self, text: str) -> str:
         """Return the model's own words on giving up, unless they make a claim that nothing bears out."""

@@ -116,10 +116,14 @@ class Opening(Frozen):
 
 
 class Around(Frozen):
-    """How many lines of its file are told above and below a line that an answer quotes."""
+    """How many lines of its file are told above and below a line that an answer quotes. Two quotes share them."""
 
     above: int = Field(default=0, ge=0, le=10)
     below: int = Field(default=0, ge=0, le=10)
+
+    @property
+    def lines(self) -> int:
+        return self.above + self.below
 
 
 class Subagent(Frozen):

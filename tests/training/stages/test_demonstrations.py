@@ -13,6 +13,7 @@ from skillstill_training.run.recipe import DatasetConfig
 from skillstill_training.stages.dataset import make_dataset
 from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import FIELD, TraceRow
+from skillstill_training.teachers.batch import TeachingProgress
 from skillstill_training.util.jsonl import read_lines, write_lines
 from skillstill_training.workspaces import tree
 
@@ -80,6 +81,26 @@ async def test_a_question_is_learned_in_all_its_wordings(settings: Path, frozen:
     rows = read_lines(frozen.demonstrations, TraceRow)
     assert [row.trace.prompt for row in rows if row.trace] == ["how many attempts are made?", *other.texts]
     assert all(row.kept for row in rows)
+
+
+async def test_an_interrupted_stage_goes_on_with_the_next_question_and_changed_plans_begin_anew(
+    settings: Path, frozen: RunFolder
+) -> None:
+    with_plans(settings, *PLANS, Plan(question="own/02", calls=(LOOK,), answer="4 (r1)."))
+
+    def stop(progress: TeachingProgress) -> None:
+        raise StageError("stopped")
+
+    with pytest.raises(StageError, match="stopped"):
+        await make_traces(settings, frozen, constructed(settings), at_once=1, on_progress=stop)
+    assert [row.goal for row in read_lines(frozen.part(FIELD), TraceRow)] == ["own/01"]
+    await make_traces(settings, frozen, constructed(settings), at_once=1)
+    assert [row.goal for row in read_lines(frozen.demonstrations, TraceRow)] == ["own/01", "own/02"]
+    asked = [question("own/01", "how many attempts are made?", "4")]
+    write_lines(settings / "field" / "plans" / "train.jsonl", PLANS)
+    write_lines(settings / "field" / "questions" / "train.jsonl", asked)
+    await make_traces(settings, frozen, constructed(settings), at_once=1)
+    assert [row.goal for row in read_lines(frozen.demonstrations, TraceRow)] == ["own/01"]
 
 
 async def test_what_the_first_result_shows_is_quoted_and_what_nothing_shows_is_handed_back(

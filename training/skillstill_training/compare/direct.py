@@ -34,7 +34,7 @@ class NoOrchestrator:
             return await self._script(task)
         trace = await subagents.ask(task.prompt, Path(task.folder), "" if subagents.routed else task.skill)
         return Outcome(
-            answer=trace.report.answer if trace.report.status != "failed" else "",
+            answer=(trace.report.context or trace.report.answer) if trace.report.status != "failed" else "",
             seconds=round(time.monotonic() - start, 3),
             error=trace.report.answer if trace.report.status == "failed" else "",
             steps=inside_steps([trace]),

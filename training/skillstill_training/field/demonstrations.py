@@ -5,31 +5,32 @@ is right becomes a lesson: lines that the run begins with are quoted; one of the
 all that it looks for was said or shown. If none is right, handing back is the lesson.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import combinations
+from functools import cache, cached_property, partial
+from itertools import combinations, islice
 from pathlib import Path
 
 from skillstill.errors import StageError
-from skillstill.run.context import in_context, lines_in
+from skillstill.run.context import LinesOf, in_context, lines_in
 from skillstill.skills.skill import Skill, load_skill
-from skillstill.types import Message, ToolCall, Trace
+from skillstill.types import Message, Span, ToolCall, Trace
 from skillstill.workspace import Workspace
 
 from skillstill_training.field.arms import Asked, FieldRow, PlanArm
 from skillstill_training.field.judge import FieldAnswer, judge_answer
 from skillstill_training.field.knowable import could_be_known
-from skillstill_training.field.plans import Plan, load_plans
+from skillstill_training.field.plans import Plan, load_plans, plans_file
 from skillstill_training.field.question import (
     FOLDER,
     FieldQuestion,
     has_field_questions,
     load_questions,
     prompt_of,
+    questions_file,
 )
-from skillstill_training.field.rewordings import load_rewordings
-from skillstill_training.field.ways import find_way, openings
+from skillstill_training.field.rewordings import load_rewordings, rewordings_file
+from skillstill_training.field.ways import answer_at, find_way, openings
 from skillstill_training.teachers import FIELD, TraceRow
 from skillstill_training.teachers.batch import strip_timing
 from skillstill_training.workspaces import workspace_roots
@@ -39,6 +40,12 @@ OPENED = 3  # shown lines that are tried, each with what stands around it
 AROUND = (2, 9)  # lines above and below a shown one between which a wanted place is seen if it is opened
 NOTHING_SHOWN = "escalate: none of the likeliest places says it."
 CANNOT_TELL = "escalate: the files do not tell."
+
+
+def lesson_sources(skill_folder: Path) -> Sequence[Path]:
+    """Return the files that lessons are made of, none without training questions."""
+    files = (questions_file(skill_folder, "train"), rewordings_file(skill_folder), plans_file(skill_folder, "train"))
+    return [file for file in files if file.is_file()] if files[0].is_file() else []
 
 
 def load_demonstrators(skill_folder: Path, *, offline: bool = False) -> Sequence["Demonstrator"]:
@@ -86,6 +93,11 @@ class Demonstrator:
     def prompt(self) -> str:
         return self.prompts[0]
 
+    @cached_property
+    def _lines_of(self) -> LinesOf:
+        """Return what reads a file of the folder once: each of a hundred pairs of lines may be the answer."""
+        return cache(partial(lines_in, Workspace(self.root)))
+
     async def rows(self) -> Sequence[TraceRow]:
         """Return a row for each wording; one that teaches nothing is not kept."""
         return [strip_timing(await self.row(prompt), self.question.workspace) for prompt in self.prompts]
@@ -108,15 +120,16 @@ class Demonstrator:
     async def _plans(self, prompt: str) -> AsyncIterator[Plan]:
         """Yield what may be done, what needs least to be known first."""
         if self.question.gold.outcome == "beyond":
-            yield self.plan or self._does(CANNOT_TELL)
+            if self.plan or self.skill.subagent.opening:  # nobody gives up before anything was looked at
+                yield self.plan or self._does(CANNOT_TELL)
             return
         if self.skill.subagent.opening and self.question.gold.places:
             opened = (await self._solve(prompt, self._does(NOTHING_SHOWN))).trace
             result = next((one for one in opened.messages if one.role == "tool"), None) if opened else None
             if result and (quoted := self._quoted(result)):
                 yield self._does(quoted)
-            for call in self._openings(result) if result else ():
-                yield self._does(self._told, call)
+            for wanted, call in self._openings(result) if result else ():
+                yield self._does(self._told(wanted), call)
         if led := await self._way():
             yield led
 
@@ -126,16 +139,18 @@ class Demonstrator:
             self._found.append(await find_way(self.skill, self.question, self.root))
         return self.plan or self._found[0]
 
-    def _openings(self, result: Message) -> Sequence[ToolCall]:
-        """Return the calls that open a shown line near a wanted place."""
+    def _openings(self, result: Message) -> Iterator[tuple[Span, ToolCall]]:
+        """Yield the calls that open a shown line near a wanted place, with that place."""
         above, below = AROUND
-        near = {
-            (place.path, place.line): place
+        near = (
+            (wanted, place)
             for place in result.places
             for wanted in self.question.gold.spans
             if wanted.path == place.path and place.line - above <= wanted.first <= place.line + below
-        }
-        return [call for path, line in [*near][:OPENED] for call in openings(self.skill, path, line)]
+        )
+        for wanted, place in islice(near, OPENED):
+            for call in openings(self.skill, place.path, place.line):
+                yield wanted, call
 
     def _quoted(self, result: Message) -> str:
         """Return the one or two lines of a result that are a right answer at a wanted place; empty if none are."""
@@ -151,16 +166,14 @@ class Demonstrator:
         whole = [
             text if text.startswith(place) else f"{place}: {text}" for text, place in zip(texts, places, strict=True)
         ]
-        told = in_context("\n".join(whole), self.skill.subagent.quotes, partial(lines_in, Workspace(self.root)))
+        answer = "\n".join(whole)
+        told = in_context(answer, self.skill.subagent.quotes, self._lines_of) or answer
         judged = judge_answer(self.question.gold, FieldAnswer(status="answered", text=told, places=tuple(places)))
         return judged.is_good and judged.led
 
-    @property
-    def _told(self) -> str:
+    def _told(self, wanted: Span) -> str:
         """Return what is right, as somebody says it who has read the place."""
-        facts = ", ".join(forms[0] for forms in self.question.gold.facts)
-        place = self.question.gold.places[0]
-        return f"{facts} ({place})." if facts else place
+        return answer_at(self.question.gold, f"{wanted.path}:{wanted.first}")
 
     def _does(self, answer: str, *calls: ToolCall) -> Plan:
         return Plan(question=self.id, calls=calls, answer=answer)

@@ -58,7 +58,7 @@ class FieldAnswer(Frozen):
         is_answer = report.status == "answered"
         return cls(
             status=report.status,
-            text=report.answer,
+            text=report.context or report.answer,
             places=tuple(dict.fromkeys([*named, *report.evidence])) if is_answer else (),
             leads=tuple(lead.place for lead in report.leads),
             quoted=tuple(lead.text for lead in report.leads if lead.text),

@@ -9,8 +9,8 @@ from skillstill_training.field.judge import states_facts
 from skillstill_training.field.question import Gold
 
 WORD = re.compile(r"[^\W\d_]{3,}|\d{2,}")
-STEM = 5  # letters by which two forms of a word are the same
-QUERY = re.compile(r"\s*(?:select|with)\b", re.IGNORECASE)
+STEM = 4  # letters by which two forms of a word are the same
+QUERIES = frozenset(("sql", "query"))  # arguments that hold a query: what it looks for stands in quotes
 LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
@@ -26,17 +26,21 @@ def could_be_known(trace: Trace, gold: Gold) -> bool:
         known += f" {message.content.casefold()}" if message.role == "tool" else ""
     shown = [message.content for message in trace.messages if message.role == "tool"]
     files = [span.path for receipt in trace.receipts for span in receipt.spans]
-    added = [line for line in trace.report.answer.split("\n") if line not in trace.messages[-1].content]
-    return gold.outcome != "answer" or states_facts(gold, "\n".join([*shown, *files, *added]))
+    return gold.outcome != "answer" or states_facts(gold, "\n".join([*shown, *files, trace.report.context]))
 
 
 def _searched(call: ToolCall) -> Iterator[str]:
-    """Yield the texts that a call looks for; of a query, those in quotes."""
-    for value in call.arguments.values():
+    """Yield the texts that a call looks for."""
+    for name, value in call.arguments.items():
         if isinstance(value, str):
-            yield from LITERAL.findall(value) if QUERY.match(value) else [value]
+            yield from LITERAL.findall(value) if name in QUERIES else [value]
 
 
 def _is_known(text: str, known: str) -> bool:
-    """Return whether all words of the text were told before, or, of a pattern, those of one of its branches."""
-    return any(all(word[:STEM] in known for word in WORD.findall(branch.casefold())) for branch in text.split("|"))
+    """Return whether all words of the text were told before or, of a pattern with several branches, those of one."""
+    branches = [words for branch in text.casefold().split("|") if (words := WORD.findall(branch))]
+    return not branches or any(all(_is_told(word, known) for word in words) for words in branches)
+
+
+def _is_told(word: str, known: str) -> bool:
+    return re.search(rf"(?<![^\W_]){re.escape(word[:STEM])}", known) is not None

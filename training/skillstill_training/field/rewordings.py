@@ -8,8 +8,6 @@ from skillstill.types import Frozen
 from skillstill_training.field.question import FOLDER
 from skillstill_training.util.jsonl import read_lines
 
-FILE = Path("rewordings") / "train.jsonl"
-
 
 class Rewording(Frozen):
     """A question by its id, in other words: each text asks for exactly the same."""
@@ -20,5 +18,9 @@ class Rewording(Frozen):
 
 def load_rewordings(skill_folder: Path) -> Mapping[str, Sequence[str]]:
     """Return the other wordings of training questions by their ids, none if nobody wrote any."""
-    file = skill_folder / FOLDER / FILE
+    file = rewordings_file(skill_folder)
     return {one.question: one.texts for one in read_lines(file, Rewording)} if file.is_file() else {}
+
+
+def rewordings_file(skill_folder: Path) -> Path:
+    return skill_folder / FOLDER / "rewordings" / "train.jsonl"

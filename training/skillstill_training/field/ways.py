@@ -14,7 +14,7 @@ from skillstill.workspace import Workspace
 from skillstill_training.field.arms import Asked, PlanArm
 from skillstill_training.field.judge import judge_answer
 from skillstill_training.field.plans import Plan
-from skillstill_training.field.question import FieldQuestion
+from skillstill_training.field.question import FieldQuestion, Gold
 
 PATTERN = "pattern"  # the argument of tools that look for a text
 TRIED = 6  # words of a question
@@ -69,9 +69,14 @@ class _Search:
 
     def _plan(self, place: Span, *calls: ToolCall) -> Plan:
         """Return the plan that makes these calls and answers what is right at the place."""
-        where = f"{place.path}:{place.first}"
-        said = " and ".join(forms[0] for forms in self.question.gold.facts)
-        return Plan(question=self.question.id, calls=calls, answer=f"{said} ({where})." if said else where)
+        answer = answer_at(self.question.gold, f"{place.path}:{place.first}")
+        return Plan(question=self.question.id, calls=calls, answer=answer)
+
+
+def answer_at(gold: Gold, place: str) -> str:
+    """Return what is right, as somebody says it who has read the place."""
+    said = " and ".join(forms[0] for forms in gold.facts)
+    return f"{said} ({place})." if said else place
 
 
 def openings(skill: Skill, path: str, line: int) -> Iterator[ToolCall]:

@@ -25,7 +25,7 @@ from skillstill_training.evaluation.comparisons import Comparisons, check_arms, 
 from skillstill_training.evaluation.looks import check_fresh_test_set
 from skillstill_training.executors.executor import IN_PROCESS, Executor
 from skillstill_training.export.shipped import proof_file, proof_of
-from skillstill_training.field.plans import plans_file
+from skillstill_training.field.demonstrations import lesson_sources
 from skillstill_training.learning.started import TrainingStart, is_complete, trained_file
 from skillstill_training.report import write_report
 from skillstill_training.run.base import write_base
@@ -113,10 +113,10 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
         check_validation(run.frozen_goals(), recipe.evaluate)
     stage(
         "traces",
-        _fresh(run.traces, run.goals, plans_file(skill_folder, "train")),
+        _fresh(run.traces, run.goals) and _has_demonstrated(skill_folder, run),
         lambda tell: order.teach(run, partial(_solved, tell)),
     )
-    stage("dataset", _fresh(run.dataset, run.traces), lambda _: make_dataset(skill_folder, run))
+    stage("dataset", _fresh(run.dataset, run.traces, run.demonstrations), lambda _: make_dataset(skill_folder, run))
     write_base(run, base)
     if not (learned := _learned(run, base, plan)):
         check_fresh_test_set(run)
@@ -216,6 +216,12 @@ def _stage(screen: Screen, name: str, there: bool, work: Callable[[Tell], object
         return
     with screen.stage(name) as tell:
         work(tell)
+
+
+def _has_demonstrated(skill_folder: Path, run: RunFolder) -> bool:
+    """Return whether the lessons from field questions are newer than what they are made of, or there are none."""
+    made_of = lesson_sources(skill_folder)
+    return not made_of or _fresh(run.demonstrations, *made_of)
 
 
 def _fresh(made: Path, *sources: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from skillstill_training.authoring.goal import Goal, Split
-from skillstill_training.field.demonstrations import Demonstrator, load_demonstrators
+from skillstill_training.field.demonstrations import Demonstrator, lesson_sources, load_demonstrators
 from skillstill_training.report.page.page import write_page
 from skillstill_training.run.folder import RunFolder
 from skillstill_training.teachers import FIELD, Teacher
@@ -33,6 +33,8 @@ async def make_traces(
 
     What other teachers left in this folder stays.
     """
+    if split == "train":  # first: a teacher's finished goals are only known until it has solved all of them
+        await _demonstrate(skill_folder, run, at_once, offline, on_progress)
     goals = [goal for goal in run.frozen_goals() if goal.split == split][:limit]
     roots = await to_thread.run_sync(workspace_roots, skill_folder, {goal.workspace for goal in goals}, offline)
 
@@ -41,8 +43,6 @@ async def make_traces(
 
     part = run.part(teacher.name)
     progress = await solve_all(goals, solve, part, run.traces, teacher.name, at_once, on_progress)
-    if split == "train":
-        await _demonstrate(skill_folder, run, at_once, offline, on_progress)
     write_page(run)
     return progress
 
@@ -50,8 +50,14 @@ async def make_traces(
 async def _demonstrate(
     skill_folder: Path, run: RunFolder, at_once: int, offline: bool, on_progress: OnProgress
 ) -> None:
-    """Write what can be learned from the field questions, if there are any."""
-    demonstrators = await to_thread.run_sync(lambda: load_demonstrators(skill_folder, offline=offline))
-    if demonstrators:
-        part = run.part(FIELD)
-        await solve_all(demonstrators, Demonstrator.rows, part, run.demonstrations, FIELD, at_once, on_progress)
+    """Write what can be learned from the field questions. What was made of other questions or plans is made anew."""
+    if not (sources := lesson_sources(skill_folder)):
+        return
+    part, done = run.part(FIELD), run.demonstrations
+    changed = max(file.stat().st_mtime_ns for file in sources)
+    for file in (part, done):
+        if file.is_file() and file.stat().st_mtime_ns < changed:
+            file.unlink()
+    if part.is_file() or not done.is_file():
+        demonstrators = await to_thread.run_sync(lambda: load_demonstrators(skill_folder, offline=offline))
+        await solve_all(demonstrators, Demonstrator.rows, part, done, FIELD, at_once, on_progress)

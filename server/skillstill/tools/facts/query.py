@@ -14,6 +14,7 @@ from skillstill.facts.schema import FILES
 from skillstill.facts.table import FactTable
 from skillstill.facts.worker import load_readers
 from skillstill.tools.facts.grammar import fact_query_rules
+from skillstill.tools.facts.unseen import unseen_lines, why_unseen
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import MAX_LINE, Line, Result, Tool, tool
 from skillstill.tools.tables.query_grammar import KEYWORDS
@@ -24,7 +25,6 @@ from skillstill.workspace import Workspace
 SHOWN = 12  # rows of a result
 CELL = 120  # characters that each value of a row may have
 ROOM = 1_500  # characters of all rows: a result has 1,800
-UNSEEN = 3  # reasons why a result may lack something that are told
 
 
 def query_tool(references: tuple[str, ...]) -> Tool:
@@ -50,8 +50,8 @@ def query_tool(references: tuple[str, ...]) -> Tool:
 
 def _asked(index: FactIndex, sql: str) -> Result:
     found = index.ask(sql, SHOWN)
-    lines = (Line(_head(found)), *_rows(found), *_unseen(found))
-    return Result(lines, missed=_missed(found), empty=not found.rows, is_folded=True)
+    lines = (Line(_head(found)), *_rows(found), *unseen_lines(found))
+    return Result(lines, missed=why_unseen(found), empty=not found.rows, is_folded=True)
 
 
 def _head(found: FactRows) -> str:
@@ -86,16 +86,6 @@ def _row(text: str, place: Place | None) -> Line:
     if not place.first:
         return Line(f"{place.path}: {text}", (span,), is_row=True)
     return replace(Line.at(place.path, place.first, text), spans=(span,), is_row=True)
-
-
-def _unseen(found: FactRows) -> Iterator[Line]:
-    for one in found.unseen[:UNSEEN]:
-        yield Line(f"(Not seen: {one.reason}, {one.files:,} file{'s' * (one.files != 1)}.)")
-
-
-def _missed(found: FactRows) -> str:
-    """Return why a row that is not there proves nothing."""
-    return "; ".join(one.reason for one in found.unseen)
 
 
 def _description(tables: Sequence[FactTable]) -> str:

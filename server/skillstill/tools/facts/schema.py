@@ -1,5 +1,6 @@
 """The tool `schema`: the tables of a folder, with the columns of those that a text is about. It opens runs."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -8,6 +9,7 @@ from anyio import to_thread
 from pydantic import Field
 
 from skillstill.facts.index import FactIndex
+from skillstill.tools.facts.unseen import unseen_lines, why_unseen
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
 from skillstill.types import PROMPT_CHARACTERS, Copied, Span
@@ -56,21 +58,26 @@ def schema_tool(references: tuple[str, ...]) -> Tool:
 
 
 def _schema(index: FactIndex, text: str) -> Result:
-    tables = [Table(*row[:3]) for row in index.ask(TABLES, MOST).rows]
+    found, columns = index.ask(TABLES, MOST), index.ask(COLUMNS, MOST)
+    tables = [Table(*row[:3]) for row in found.rows]
+    missed = why_unseen(found)
     if not tables:
-        return Result((Line("no table in any file"),), "there is no table to look in", empty=True)
+        lines = (Line("no table in any file"), *unseen_lines(found))
+        return Result(lines, missed or "there is no table to look in", empty=True)
     meant = [place.name for place in index.locate(text, LOCATED) if place.name]
 
     def rank(table: Table) -> int:
         return next((at for at, place in enumerate(meant) if table.is_meant(place)), len(meant))
 
     ranked = sorted(tables, key=rank)
-    head = Line(f"{len(tables)} tables in {len({table.path for table in tables})} files")
-    columns = index.ask(COLUMNS, MOST).rows
-    detailed = (line for table in ranked[:DETAILED] for line in _detailed(table, columns, meant))
-    return Result(
-        (head, *detailed, *_named("other tables: ", [table.name for table in ranked[DETAILED:]])), overview=True
-    )
+    shown, others = ranked[:DETAILED], ranked[DETAILED:]
+    files = len({table.path for table in tables})
+    head = Line(f"{found.count} tables in {files} files", omits=found.count - len(tables))
+    names = Counter(table.name for table in tables)
+    told = [table.name if names[table.name] == 1 else f"{table.name} in {table.path}" for table in others]
+    named = _named("other tables: ", told)
+    detailed = [line for table in shown for line in _detailed(table, columns.rows, meant)]
+    return Result((head, *named, *detailed, *unseen_lines(found)), missed)
 
 
 def _detailed(table: Table, known: Iterable[Sequence[Any]], meant: Sequence[str]) -> Iterator[Line]:
@@ -97,5 +104,6 @@ def _column(name: str, kind: str, distinct: int | None, low: str, high: str, sam
 
 def _named(title: str, names: Sequence[str]) -> Iterator[Line]:
     if names:
-        rest = f" … {len(names) - LISTED} more" if len(names) > LISTED else ""
-        yield Line(f"{title}{', '.join(names[:LISTED])}{rest}")
+        left = max(0, len(names) - LISTED)
+        rest = f" … {left} more" if left else ""
+        yield Line(f"{title}{', '.join(names[:LISTED])}{rest}", omits=left)
