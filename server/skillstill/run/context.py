@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from skillstill.errors import Refusal
 from skillstill.skills.skill import Around
-from skillstill.tools.code.files import text_lines
+from skillstill.tools.kit.redaction import text_lines
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 

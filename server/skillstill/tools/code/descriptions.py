@@ -10,9 +10,9 @@ from anyio import from_thread
 from skillstill.errors import Refusal
 from skillstill.symbols import Symbol, language_of, symbols
 from skillstill.tools.code.definitions import CodeDefinition
-from skillstill.tools.code.files import text_lines
 from skillstill.tools.code.outline import definition_line
 from skillstill.tools.code.ranking import BODY, NAME, OWNER, SIGNATURE, RankedText, rank, stems
+from skillstill.tools.kit.redaction import text_lines
 from skillstill.tools.kit.tool import ROW, Line, Result
 from skillstill.util.text import one_line, shorten
 from skillstill.workspace import Workspace

@@ -14,7 +14,7 @@ from skillstill.errors import Refusal
 from skillstill.symbols import language_of
 from skillstill.tools.code.callees import calls_defined_here
 from skillstill.tools.kit.listing import left_out, place, quoted_name, rows
-from skillstill.tools.kit.redaction import redacted_bytes
+from skillstill.tools.kit.redaction import text_lines
 from skillstill.tools.kit.ripgrep import BadPattern, matching_files, visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, ROW, Line, Result, fitting
 from skillstill.tools.logs.stack_traces import innermost_call
@@ -145,12 +145,6 @@ async def resolve_fuzzy(workspace: Workspace, path: str) -> str:
             raise Refusal(f"{refusal}; there is {_alternatives(same)}") from None
         raise
     return path
-
-
-def text_lines(data: bytes) -> Sequence[str]:
-    """Return the lines as ripgrep and editors number them, keys redacted. Only a line feed ends one."""
-    lines = redacted_bytes(data).decode("utf-8-sig", "replace").split("\n")
-    return [line.rstrip("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
 
 
 def _paths_ending_like(path: str, files: Sequence[str]) -> Sequence[str]:

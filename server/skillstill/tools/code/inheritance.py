@@ -14,7 +14,7 @@ from skillstill.tools.code.definitions import (
     basename,
     find_definitions,
 )
-from skillstill.tools.code.files import text_lines
+from skillstill.tools.kit.redaction import text_lines
 from skillstill.workspace import Workspace
 
 CLASSES = {"class", "interface", "struct", "trait", "enum"}

@@ -19,10 +19,11 @@ from skillstill.tools.code.definitions import (
     fold_name,
     symbols_of,
 )
-from skillstill.tools.code.files import resolve_fuzzy, text_lines
+from skillstill.tools.code.files import resolve_fuzzy
 from skillstill.tools.code.inheritance import inherited_definitions
 from skillstill.tools.code.ranking import NAME, SIGNATURE, RankedText, rank
 from skillstill.tools.kit.listing import place, rows
+from skillstill.tools.kit.redaction import text_lines
 from skillstill.tools.kit.ripgrep import nothing_to_look_in
 from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result, fitting
 from skillstill.types import Copied, Span

@@ -16,10 +16,10 @@ from skillstill.symbols import language_of
 from skillstill.tools.code.callees import DEFINED
 from skillstill.tools.code.definitions import symbols_of
 from skillstill.tools.code.descriptions import is_description, search_by_description
-from skillstill.tools.code.files import FilePath, resolve_fuzzy, text_lines
+from skillstill.tools.code.files import FilePath, resolve_fuzzy
 from skillstill.tools.kit.listing import left_out
 from skillstill.tools.kit.pattern_variants import NOT_READ, lacking, readings
-from skillstill.tools.kit.redaction import BODY, redact
+from skillstill.tools.kit.redaction import BODY, redact, text_lines
 from skillstill.tools.kit.ripgrep import BadPattern, Case, Hit, Hits, matching_lines, nothing_to_look_in, visible_files
 from skillstill.tools.kit.tool import Line, Result
 from skillstill.util.text import one_line

@@ -5,7 +5,7 @@ is not found. No line is added or taken away: the places that a tool shows stay 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -88,3 +88,9 @@ def _headed(line: str, behind: int) -> str:
     """Return the line without what follows the first line of a key, up to its last one if that stands there, too."""
     end = END.search(line, behind)
     return f"{line[:behind]}[redacted: private key]{line[end.start() :] if end else ''}"
+
+
+def text_lines(data: bytes) -> Sequence[str]:
+    """Return the lines as ripgrep and editors number them, keys redacted. Only a line feed ends one."""
+    lines = redacted_bytes(data).decode("utf-8-sig", "replace").split("\n")
+    return [line.rstrip("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
