@@ -2,7 +2,7 @@
 
 Whoever wrote a plan knew the answer, and what nobody can know beforehand cannot be learned. So the first of these that
 is right becomes a lesson: lines that the run begins with are quoted; one of them is opened; the plan is followed, if
-all that it looks for was said or shown. If none is right, handing back is the lesson.
+all that it looks for was said or shown. If none is right, a run that begins with a call hands back.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
