@@ -13,7 +13,7 @@ from skillstill.contract.goldens import goldens
 from skillstill.models.decoding import DECODING
 from skillstill.run.context import in_context
 from skillstill.run.loop import SECOND_THOUGHTS
-from skillstill.skills.skill import Around, Skill
+from skillstill.skills.skill import Skill
 from skillstill.tools.kit.tool import LEAST, LIKELY
 from skillstill.tools.kit.toolset import GOLDENS
 from skillstill.types import ModelFile
@@ -50,7 +50,7 @@ def behaviour_hash(skill: Skill) -> str:
     }
     if skill.subagent.mcp:  # a skill without any keeps the hash that it was released with
         parts["mcp"] = [server.model_dump(mode="json") for server in skill.subagent.mcp]
-    if (around := skill.subagent.quotes) != Around():  # likewise
+    if (around := skill.subagent.quotes).lines:  # likewise
         parts["quotes"] = [in_context(quoted, around, lambda path: FILE) for quoted in QUOTED]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

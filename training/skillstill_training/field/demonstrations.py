@@ -14,6 +14,7 @@ from pathlib import Path
 from skillstill.errors import StageError
 from skillstill.run.context import LinesOf, in_context, lines_in
 from skillstill.skills.skill import Skill, load_skill
+from skillstill.tools.code.files import BEFORE, WINDOW
 from skillstill.types import Message, Span, ToolCall, Trace
 from skillstill.workspace import Workspace
 
@@ -37,7 +38,7 @@ from skillstill_training.workspaces import workspace_roots
 
 QUOTED = 2  # lines of an answer at most
 OPENED = 3  # shown lines that are tried, each with what stands around it
-AROUND = (2, 9)  # lines above and below a shown one between which a wanted place is seen if it is opened
+ABOVE, BELOW = BEFORE, WINDOW - BEFORE - 1  # lines around a shown one that are seen if it is opened
 NOTHING_SHOWN = "escalate: none of the likeliest places says it."
 CANNOT_TELL = "escalate: the files do not tell."
 
@@ -105,30 +106,34 @@ class Demonstrator:
     async def row(self, prompt: str) -> TraceRow:
         """Return the first run that is right and could be known, else one that hands back."""
         reason = "nobody wrote a plan, and none is found"
-        async for plan in self._plans(prompt):
+        opened = await self._opened(prompt)
+        async for plan in self._plans(opened):
             solved = await self._solve(prompt, plan)
             judged = judge_answer(self.question.gold, solved.answer, prompt)
             if judged.is_good and solved.trace and (plan.tried or could_be_known(solved.trace, self.question.gold)):
                 return self._kept(solved.trace)
             reason = "nobody could know it" if judged.is_good else f"{judged.verdict.value}: {judged.why}"
-        if self.question.gold.outcome != "answer" or not self.skill.subagent.opening:
-            return TraceRow(goal=self.id, teacher=FIELD, kept=False, reason=reason)
-        handed_back = await self._solve(prompt, self._does(NOTHING_SHOWN))
-        assert handed_back.trace
-        return self._kept(handed_back.trace)
+        if opened:
+            return self._kept(opened)
+        return TraceRow(goal=self.id, teacher=FIELD, kept=False, reason=reason)
 
-    async def _plans(self, prompt: str) -> AsyncIterator[Plan]:
+    async def _opened(self, prompt: str) -> Trace | None:
+        """Return the run that hands back what it begins with; None if it begins with nothing, or nothing answers."""
+        if self.question.gold.outcome != "answer" or not self.skill.subagent.opening:
+            return None
+        return (await self._solve(prompt, self._does(NOTHING_SHOWN))).trace
+
+    async def _plans(self, opened: Trace | None) -> AsyncIterator[Plan]:
         """Yield what may be done, what needs least to be known first."""
         if self.question.gold.outcome == "beyond":
             if self.plan or self.skill.subagent.opening:  # nobody gives up before anything was looked at
                 yield self.plan or self._does(CANNOT_TELL)
             return
-        if self.skill.subagent.opening and self.question.gold.places:
-            opened = (await self._solve(prompt, self._does(NOTHING_SHOWN))).trace
-            result = next((one for one in opened.messages if one.role == "tool"), None) if opened else None
-            if result and (quoted := self._quoted(result)):
+        result = next((one for one in opened.messages if one.role == "tool"), None) if opened else None
+        if result and self.question.gold.places:
+            if quoted := self._quoted(result):
                 yield self._does(quoted)
-            for wanted, call in self._openings(result) if result else ():
+            for wanted, call in self._openings(result):
                 yield self._does(self._told(wanted), call)
         if led := await self._way():
             yield led
@@ -141,12 +146,11 @@ class Demonstrator:
 
     def _openings(self, result: Message) -> Iterator[tuple[Span, ToolCall]]:
         """Yield the calls that open a shown line near a wanted place, with that place."""
-        above, below = AROUND
         near = (
             (wanted, place)
             for place in result.places
             for wanted in self.question.gold.spans
-            if wanted.path == place.path and place.line - above <= wanted.first <= place.line + below
+            if wanted.path == place.path and place.line - ABOVE <= wanted.first <= place.line + BELOW
         )
         for wanted, place in islice(near, OPENED):
             for call in openings(self.skill, place.path, place.line):
