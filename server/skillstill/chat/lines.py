@@ -22,7 +22,7 @@ INTENT = re.compile(r"#(\w+)(?:\n|\Z)")
 CALL = re.compile(r">(\w+)")
 CALL_LINE = re.compile(rf"^{CALL.pattern}$", re.MULTILINE)
 # What of an answer would be read as a call or an intent.
-LIKE_OURS = re.compile(r"\A\s*[>#](?=\w+(\n|\s*\Z))|^>(?=\w+$)", re.MULTILINE)
+LIKE_OURS = re.compile(r"\A\s*[>#](?=\w+(\n|\s*\Z))|^>(?=\w+(\s*\Z|$))", re.MULTILINE)
 ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
 OPENED = re.compile(r"(\w+):")  # the rest of the turn is its value
 SEVERAL_LINES = re.compile(r"[^\s\r][^\r]*\n[^\r]*[^\s\r]")
