@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from skillstill.errors import StageError
+from skillstill.errors import GateError, StageError
 from skillstill.types import ToolCall
 from skillstill_training.field.plans import Plan
 from skillstill_training.field.question import FieldQuestion, Gold
@@ -121,6 +121,12 @@ async def test_what_the_first_result_shows_is_quoted_and_what_nothing_shows_is_h
     assert handed_back
     assert quoted.messages[-1].content == "shop/retry.py:10: MAX_SECONDS = 8.0"
     assert handed_back.messages[-1].content == "escalate: none of the likeliest places says it."
+    samples = make_dataset(settings, frozen, DatasetConfig(abstain=0)).samples
+    absent = {goal.id for goal in frozen.frozen_goals() if goal.absent}
+    abstaining = 1 + sum(sample.goal in absent for sample in samples)
+    make_dataset(settings, frozen, DatasetConfig(abstain=abstaining / len(samples)))
+    with pytest.raises(GateError, match="of the samples abstain"):
+        make_dataset(settings, frozen, DatasetConfig(abstain=(abstaining + 1) / len(samples)))
 
 
 async def test_a_plan_for_a_question_that_is_not_taught_ends_the_stage(settings: Path, frozen: RunFolder) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 from skillstill.errors import GateError, StageError
+from skillstill.run.loop import GIVES_UP
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import Message, ToolCall
 
@@ -184,6 +185,11 @@ def _cells(samples: Sequence[Sample], goals: Mapping[str, Goal]) -> Cells:
     return dict(sorted(cells.items()))
 
 
+def _abstains(sample: Sample, goal: Goal | None) -> bool:
+    """Return whether it ends in `it is not there`, or hands the work back; of what is no goal, only the latter."""
+    return goal.absent if goal else GIVES_UP.match(sample.messages[-1].content) is not None
+
+
 def _outcome(goal: Goal | None) -> str:
     """Return the outcome, `found` for a recorded goal too: nobody knows what would have been right."""
     return goal.check.kind if goal and goal.absent else "found"
@@ -193,7 +199,7 @@ def _check(samples: Sequence[Sample], goals: Mapping[str, Goal], cells: Cells, p
     """Raise GateError."""
     if not samples:
         raise GateError("no trace is fit to be learned from: see the reasons in the traces' page")
-    abstaining = sum(_outcome(goals.get(sample.goal)) != "found" for sample in samples) / len(samples)
+    abstaining = sum(_abstains(sample, goals.get(sample.goal)) for sample in samples) / len(samples)
     if abstaining < plan.abstain:
         raise GateError(f"{abstaining:.0%} of the samples abstain; the recipe wants at least {plan.abstain:.0%}")
     for pattern, least in plan.cells.items():
