@@ -272,7 +272,8 @@ def test_an_answer_that_goes_on_with_a_call_is_that_call() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [">list", " >list", ">list ", "\n>list\npath: src", "> list", ">>> 1", ">", ">a b", "So:\n>list", "So:\n>list "]
+    "text",
+    [">list", " >list", ">list ", "\n>list\npath: src", "> list", ">>> 1", ">", ">a b", "So:\n>list", "So:\n>list "],
 )
 def test_an_answer_that_begins_like_a_call_is_not_one(text: str) -> None:
     message = chat.parse(LINES.write(Message(role="assistant", content=text)), LINES)
