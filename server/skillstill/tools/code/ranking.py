@@ -24,11 +24,12 @@ STOP_WORDS = frozenset(files("skillstill.util").joinpath("stop_words.txt").read_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedText:
-    """What can be found at a line of a file: each of its words with the sum of its weights."""
+    """What can be found at a line of a file: each of its words with the sum of its weights, and the sum of all."""
 
     path: str
     line: int
     words: Mapping[str, float] = field(repr=False)
+    size: float
 
     @classmethod
     def of(cls, path: str, line: int, fields: Iterable[tuple[str, float]]) -> "RankedText":
@@ -37,19 +38,20 @@ class RankedText:
         for text, weight in fields:
             for word in stems(text):
                 words[word] += weight  # type: ignore[assignment]  # weights are no whole numbers
-        return cls(path, line, words)
+        return cls(path, line, words, sum(words.values()))
 
 
 def rank(description: str, texts: Sequence[RankedText]) -> list[RankedText]:
     """Return the texts that share a telling word with the description, the likeliest first."""
-    asked = {word for word in stems(description) if word not in STOP_WORDS}
-    frequencies = Counter(word for text in texts for word in text.words if word in asked)
+    asked = [word for word in dict.fromkeys(stems(description)) if word not in STOP_WORDS]
+    frequencies = Counter(word for text in texts for word in asked if word in text.words)
+    if not frequencies:
+        return []
     worth = {word: math.log(1 + (len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequencies.items()}
-    sizes = [sum(text.words.values()) for text in texts]
-    mean = sum(sizes) / max(1, len(sizes))
-    scores = [_score(text.words, size / mean, worth) for text, size in zip(texts, sizes, strict=True)]
-    order = sorted(range(len(texts)), key=lambda at: (-scores[at], texts[at].path, texts[at].line))
-    return [texts[at] for at in order if scores[at] > 0]
+    mean = sum(text.size for text in texts) / len(texts)
+    scored = ((_score(text, mean, worth), text) for text in texts)
+    found = [(score, text) for score, text in scored if score > 0]
+    return [text for _, text in sorted(found, key=lambda one: (-one[0], one[1].path, one[1].line))]
 
 
 def stems(text: str) -> list[str]:
@@ -57,9 +59,9 @@ def stems(text: str) -> list[str]:
     return [_stem(piece.lower()) for word in WORD.findall(text) for piece in PIECE.findall(word)]
 
 
-def _score(words: Mapping[str, float], size: float, worth: Mapping[str, float]) -> float:
-    room = DAMPING * (1 - LENGTH + LENGTH * size)
-    return sum(value * words[word] / (words[word] + room) for word, value in worth.items() if word in words)
+def _score(text: RankedText, mean: float, worth: Mapping[str, float]) -> float:
+    words, room = text.words, DAMPING * (1 - LENGTH + LENGTH * text.size / mean)
+    return sum(words[word] * value / (words[word] + room) for word, value in worth.items() if word in words)
 
 
 @lru_cache(maxsize=100_000)
