@@ -1,5 +1,10 @@
 """Two processes that train together: the course of one, also after an interruption."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
@@ -83,6 +88,38 @@ def test_two_processes_learn_what_one_learns_and_go_on_where_they_were_ended(bas
     (second / "trainer_state.json").unlink()  # as a kill leaves it
     rest = losses(tune, base, tmp_path / "shared")  # by any number of processes
     assert rest == pytest.approx({step: shared[step] for step in range(STEPS // 2 + 1, STEPS + 1)}, abs=1e-3)
+
+
+TRAINS = """
+import sys
+from pathlib import Path
+from skillstill_training.learning.processes import tune_together
+from tests.training.learning.test_processes import PLAN, rows
+if __name__ == "__main__":
+    tune_together(2, 1_000 * rows(), *map(Path, sys.argv[1:]), PLAN, 1, lambda *_: print("a step", flush=True))
+"""
+
+
+def trains(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_no_process_trains_on_if_the_one_that_started_it_is_killed(base: Path, tmp_path: Path) -> None:
+    (script := tmp_path / "trains.py").write_text(TRAINS)
+    command = [sys.executable, str(script), str(base), str(tmp_path / "killed")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as started:
+        assert started.stdout
+        assert started.stdout.readline() == "a step\n"
+        children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+        started.send_signal(signal.SIGKILL)
+    assert len(children) >= 2
+    until = time.monotonic() + 30
+    while any(trains(int(child)) for child in children) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(trains(int(child)) for child in children)
 
 
 def test_a_step_that_cannot_be_shared_is_refused() -> None:

@@ -4,9 +4,11 @@ The processes meet as torchrun's do: by gloo on processors, by nccl on GPUs, one
 and says how it goes. If one dies, all end, and the same command goes on from the last checkpoint.
 """
 
+import multiprocessing
 import os
 import socket
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +70,7 @@ def _take_part(rank: int, order: Order, said: Any) -> None:
     """Do the part of one process. Its environment is what torchrun would give it."""
     import torch
 
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     here = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": order.processes, "LOCAL_WORLD_SIZE": order.processes}
     os.environ |= {name: str(value) for name, value in here.items()}
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(order.port), "GLOO_SOCKET_IFNAME": "lo"}
@@ -82,6 +85,13 @@ def _take_part(rank: int, order: Order, said: Any) -> None:
     finally:
         if torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()
+
+
+def _end_with_parent() -> None:
+    """End this process if the one that started it is gone: killed, it could not tell."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _speaker(rank: int, said: Any) -> OnLog:

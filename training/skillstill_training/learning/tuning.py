@@ -77,6 +77,7 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
         report_to="none",
         disable_tqdm=True,
         dataloader_pin_memory=False,
+        ddp_find_unused_parameters=False,  # each step uses all of the adapter; looking for others takes time, and warns
     )
     lora = LoraConfig(r=plan.rank, lora_alpha=plan.alpha, target_modules="all-linear", task_type="CAUSAL_LM")
     model = load_student(student, torch.bfloat16 if half else torch.float32)
