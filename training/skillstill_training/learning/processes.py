@@ -88,7 +88,10 @@ def _take_part(rank: int, order: Order, said: Any) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process if the one that started it is gone: killed, it could not tell."""
+    """End this process if the one that started it is gone.
+
+    torch sends SIGINT then, which a shell makes its background commands ignore.
+    """
     if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)
