@@ -92,18 +92,23 @@ def test_two_processes_learn_what_one_learns_and_go_on_where_they_were_ended(bas
 
 TRAINS = """
 import sys
+from multiprocessing import active_children
 from pathlib import Path
 from skillstill_training.learning.processes import tune_together
 from tests.training.learning.test_processes import PLAN, rows
+def tell(*_):
+    print(*(child.pid for child in active_children()), flush=True)
 if __name__ == "__main__":
-    tune_together(2, 1_000 * rows(), *map(Path, sys.argv[1:]), PLAN, 1, lambda *_: print("a step", flush=True))
+    tune_together(2, 1_000 * rows(), *map(Path, sys.argv[1:]), PLAN, 1, tell)
 """
 
 
 def trains(pid: int) -> bool:
     """Whether a process is there and has not ended."""
-    status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_no_process_trains_on_if_the_one_that_started_it_is_killed(base: Path, tmp_path: Path) -> None:
@@ -114,10 +119,9 @@ def test_no_process_trains_on_if_the_one_that_started_it_is_killed(base: Path, t
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as started:
         assert started.stdout
-        assert started.stdout.readline() == "a step\n"
-        children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+        children = started.stdout.readline().split()
         started.send_signal(signal.SIGKILL)
-    assert len(children) >= 2
+    assert len(children) == 2
     until = time.monotonic() + 30
     while any(trains(int(child)) for child in children) and time.monotonic() < until:
         time.sleep(0.1)
