@@ -27,21 +27,6 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def lean_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a flat model, without titles and our own docstring: a model pays for each word."""
-    schema = model.model_json_schema()
-    properties = {
-        name: {key: value for key, value in field.items() if key != "title"}
-        for name, field in schema["properties"].items()
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": schema.get("required", []),
-        "additionalProperties": False,
-    }
-
-
 class ModelFile(Frozen):
     """A GGUF file: where it comes from and what it must hash to.
 
@@ -381,6 +366,7 @@ class ReasonKind(StrEnum):
     CONTEXT_FULL = "context full"
     MODEL = "model"  # it cannot be had, or broke
     NO_SUBAGENT = "no subagent"  # fits the task: nothing was run
+    UNLIKE = "unlike what was learned"  # nothing was run
     SANDBOX = "sandbox"  # it cannot be had, and no tool works without it
     UNEXPECTED = "unexpected"
 
@@ -472,6 +458,7 @@ class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
     index_leads   the likeliest places for the prompt by the workspace's index, if it was asked; None: not in time
+    reading       what these places say, if that is likely enough to answer the prompt
     patch         what the run changed in its copy of the workspace, as `git apply` reads it
     after         the id of the run that it goes on from, if it is a follow-up
     """
@@ -489,6 +476,7 @@ class Trace(Frozen):
     receipts: tuple[Receipt, ...]
     report: Report
     index_leads: tuple[Lead, ...] | None = ()
+    reading: Report | None = None
     patch: str = ""
     confidence: float | None = None
     after: str = ""

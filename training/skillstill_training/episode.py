@@ -13,6 +13,7 @@ from skillstill.models.scripted import ScriptedModel
 from skillstill.run import loop
 from skillstill.run.finish import finish
 from skillstill.run.leads import with_index_leads
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Message, Model, Receipt, Trace
 from skillstill.workspace import Workspace
@@ -39,16 +40,35 @@ class EpisodeTask(Protocol):
 
 
 async def solve(
-    goal: EpisodeTask, skill: Skill, model: Model, root: Path, label: str, *, told: str | None = None
+    goal: EpisodeTask,
+    skill: Skill,
+    model: Model,
+    root: Path,
+    label: str,
+    *,
+    told: str | None = None,
+    learned: Familiarity | None = None,
 ) -> Trace:
     """Return the trace of one run, with what its leads are made of.
 
-    `told` is the system turn, by default the one line that a tuned model sees.
+    `told` is the system turn, by default the one line that a tuned model sees. `learned` knows the questions that are
+    like those that the model learned; no other one is asked.
     """
-    return await with_index_leads(await _run(goal, skill, model, root, label, told), skill, Workspace(root))
+    trace = await _run(goal, skill, model, root, label, told, learned)
+    located = await with_index_leads(trace, skill, Workspace(root))
+    is_asked = trace.report.status == "escalate"  # in serving; an answer may turn out to be unsure later
+    return located if is_asked else located.model_copy(update={"tally": trace.tally})
 
 
-async def _run(goal: EpisodeTask, skill: Skill, model: Model, root: Path, label: str, told: str | None = None) -> Trace:
+async def _run(
+    goal: EpisodeTask,
+    skill: Skill,
+    model: Model,
+    root: Path,
+    label: str,
+    told: str | None = None,
+    learned: Familiarity | None = None,
+) -> Trace:
     brief = loop.Brief(
         skill=skill,
         prompt=goal.prompt,
@@ -56,6 +76,7 @@ async def _run(goal: EpisodeTask, skill: Skill, model: Model, root: Path, label:
         model=label,
         dialect=DialectName.LINES if told is None else DialectName.HERMES,
         run=goal.id,
+        learned=learned,
     )
     return await loop.run(brief, nullcontext(model), Workspace(root))
 

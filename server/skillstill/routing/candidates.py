@@ -8,10 +8,10 @@ from pathlib import Path
 
 from skillstill.errors import SkillError
 from skillstill.routing.folder import Kind
-from skillstill.routing.words import words
 from skillstill.skills.registry import ListedEntry, RegistryEntry, is_bundled
 from skillstill.skills.skill import Skill, read_skill
 from skillstill.tools import BUNDLED
+from skillstill.util.hashed_words import words
 
 ALL: frozenset[Kind] = frozenset({"code", "documents", "logs", "tables"})
 MOST_TEXT = 300_000  # characters of a skill's wordings

@@ -61,13 +61,13 @@ class Delegation:
 
     async def _decline(self, task: str, folder: Workspace, reason: str) -> Trace:
         text = f"no subagent fits: {reason}. Do it yourself."
-        leads = await index_leads(folder, (), task)
+        found = await index_leads(folder, (), task)
         report = Report(
             answer=f"{ESCALATE} {text}",
             status="escalate",
             reason=Reason(kind=ReasonKind.NO_SUBAGENT, text=text),
-            notes=(LATE,) if leads is None else (),
-            leads=leads or (),
+            notes=() if found else (LATE,),
+            leads=found.leads if found else (),
         )
         trace = _without_run(task, folder, neutralized(report))
         if self.keep:

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from skillstill.routing.words import READ, SIZE, bucket, features, words
 from skillstill.types import Frozen
+from skillstill.util.hashed_words import READ, SIZE, bucket, features, words
 from skillstill.util.storage import write_atomically
 
 FILE = Path(__file__).with_name("router.bin")

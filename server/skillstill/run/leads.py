@@ -2,19 +2,30 @@
 
 import logging
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from skillstill.errors import Refusal, SkillstillError
+from skillstill.run.context import lines_in
 from skillstill.skills.skill import Skill
 from skillstill.tools import BUNDLED
-from skillstill.types import LEAD_CHARACTERS, Lead, Message, Receipt, ShownPlace, Span, Trace
+from skillstill.types import LEAD_CHARACTERS, Lead, Message, ReasonKind, Receipt, Report, ShownPlace, Span, Trace
 from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
+
+if TYPE_CHECKING:
+    from skillstill.tools.facts.leads import Located
+    from skillstill.tools.facts.reading import Reading
 
 MOST = 5
 LINES = 60  # behind the first one that a lead may span: what one looks through
 SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
+READING_SECONDS = 20.0  # ... and for an answer, if no model was asked
+LIKELY = 0.2  # of a reading to be right: of those above it a third are (docs/experiments.md)
 LATE = "(The index was not searched for likely places in time.)"
 FACT_TOOLS = frozenset(BUNDLED["facts"])
 WORD = re.compile(r"[^\W\d_]{3,}")
@@ -24,12 +35,23 @@ log = logging.getLogger(__name__)
 async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> Trace:
     """Return the trace with what the index holds to be likeliest, unless the run itself has shown enough places.
 
-    Only a skill that asks facts has an index. An index that cannot be asked at once is not asked.
+    Only a skill that asks facts has an index. An index that cannot be asked at once is not asked. The seconds that it
+    takes are those of the run.
     """
     asks_facts = skill.readers or FACT_TOOLS.intersection(skill.subagent.tools)
-    if not asks_facts or trace.report.status == "failed" or len(_likely(trace)) >= MOST:
+    if not asks_facts or trace.report.status == "failed":
         return trace
-    return trace.model_copy(update={"index_leads": await index_leads(workspace, skill.readers, trace.prompt)})
+    if trace.report.status == "answered" and len(_likely(trace)) >= MOST:
+        return trace
+    reason = trace.report.reason
+    seconds = READING_SECONDS if reason and reason.kind is ReasonKind.UNLIKE else SECONDS
+    began = time.monotonic()
+    found = await index_leads(workspace, skill.readers, trace.prompt, seconds)
+    taken = round(trace.tally.seconds + time.monotonic() - began, 3)
+    tally = trace.tally.model_copy(update={"seconds": taken})
+    if found is None:
+        return trace.model_copy(update={"index_leads": None, "tally": tally})
+    return trace.model_copy(update={"index_leads": found.leads, "reading": found.reading, "tally": tally})
 
 
 def leads_of(trace: Trace) -> tuple[Lead, ...]:
@@ -130,7 +152,17 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
     return Lead(path=path, line=line, last=last, text=one_line(text.lstrip(" :"), LEAD_CHARACTERS))
 
 
-async def index_leads(workspace: Workspace, readers: tuple[str, ...], prompt: str) -> tuple[Lead, ...] | None:
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The likeliest places by the index, and what they say as a report, if that is likely enough to be right."""
+
+    leads: tuple[Lead, ...] = ()
+    reading: Report | None = None
+
+
+async def index_leads(
+    workspace: Workspace, readers: tuple[str, ...], prompt: str, seconds: float = SECONDS
+) -> Indexed | None:
     """Return the likeliest places for a prompt by these readers, or all; none if the index cannot be asked.
 
     Return None if it could not be asked in time: then it may be the next time.
@@ -138,11 +170,29 @@ async def index_leads(workspace: Workspace, readers: tuple[str, ...], prompt: st
     from skillstill.tools.facts.leads import locate_within  # it imports the readers, with their parsers
 
     try:
-        found = await locate_within(SECONDS, workspace, readers, prompt)
+        found = await locate_within(seconds, workspace, readers, prompt, cache(partial(lines_in, workspace)))
     except (SkillstillError, Refusal) as error:
         log.info("no leads: %s", error)
     except Exception:  # a run must not fail for want of a hint
         log.warning("no leads", exc_info=True)
     else:
-        return tuple(_placed(found.text.split("\n"), found.places, found.spans)) if found else None
-    return ()
+        return _indexed(found) if found else None
+    return Indexed()
+
+
+def _indexed(found: "Located") -> Indexed:
+    shown, reading = found.shown, found.reading
+    leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
+    return Indexed(leads, _report(reading) if reading and reading.chance >= LIKELY else None)
+
+
+def _report(reading: "Reading") -> Report:
+    """Return a reading as an answer that says what it is."""
+    note = f"(Not worked out: the likeliest lines by its words. Of such answers {reading.chance:.0%} are right.)"
+    return Report(
+        answer=reading.answer,
+        status="answered",
+        evidence=reading.places,
+        notes=(note,),
+        context=reading.context,
+    )

@@ -20,6 +20,7 @@ from skillstill.run.context import in_context, lines_in
 from skillstill.run.finish import plain_call
 from skillstill.run.nested import NestedCalls
 from skillstill.run.record import Record
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
 from skillstill.tools import Result, Tool
 from skillstill.types import (
@@ -53,7 +54,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """One piece of work and who does it. `system` is the system turn; the other texts identify the run in its trace."""
+    """One piece of work and who does it. `system` is the system turn; the other texts identify the run in its trace.
+
+    `learned` knows the questions that are like those that the model learned; no other one is asked.
+    """
 
     skill: Skill
     prompt: str
@@ -62,6 +66,7 @@ class Brief:
     model: str = ""
     dialect: str = ""
     after: str = ""
+    learned: Familiarity | None = None
     run: str = field(default_factory=lambda: secrets.token_hex(16))
 
 
@@ -129,6 +134,10 @@ class _Run:
         )
 
     async def report(self, lease: AbstractAsyncContextManager[Model]) -> Report:
+        learned = self.brief.learned
+        if learned and not learned.knows(self.brief.prompt):
+            text = f"it is unlike the questions that {self.brief.skill.name} was trained for"
+            return self.escalate(Reason(kind=ReasonKind.UNLIKE, text=text))
         try:
             async with lease as model:
                 with anyio.fail_after(self.limits.seconds):

@@ -6,7 +6,8 @@ from mcp.types import Tool as McpTool
 from pydantic import Field
 
 from skillstill.server import wire
-from skillstill.types import PROMPT_CHARACTERS, Frozen, lean_schema
+from skillstill.types import PROMPT_CHARACTERS, Frozen
+from skillstill.util.schemas import lean_schema
 
 NAME = "delegate"
 Expose = Literal["each", "delegate", "both"]

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from skillstill.runtime import Runtime
 from skillstill.server import wire
-from skillstill.types import Frozen, Trace, lean_schema
+from skillstill.types import Frozen, Trace
 from skillstill.util.neutral import neutral
+from skillstill.util.schemas import lean_schema
 
 NAME = "feedback"
 DESCRIPTION = "Tell whether a subagent's answer was right, once you know: its next training learns from it."

@@ -11,7 +11,8 @@ from pydantic import Field, ValidationError
 from skillstill.errors import UsageError
 from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW, Registry
-from skillstill.types import PROMPT_CHARACTERS, Frozen, lean_schema
+from skillstill.types import PROMPT_CHARACTERS, Frozen
+from skillstill.util.schemas import lean_schema
 from skillstill.util.storage import LIBRARY_FILE, library_folder
 from skillstill.util.text import one_line
 

@@ -8,8 +8,9 @@ from pydantic import Field, ValidationError
 
 from skillstill.errors import UsageError
 from skillstill.skills.registry import RegistryEntry
-from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace, lean_schema
+from skillstill.types import PROMPT_CHARACTERS, Frozen, Status, Trace
 from skillstill.util.neutral import neutral
+from skillstill.util.schemas import lean_schema
 from skillstill.util.text import one_line
 
 PATCH = 20_000  # characters

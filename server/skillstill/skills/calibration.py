@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from skillstill.skills.familiarity import Familiarity
 from skillstill.types import Event, Frozen, Message, Trace
 
 # What `features` returns, in this order. A calibration holds for exactly these: change both together.
@@ -30,7 +31,8 @@ class Calibration(Frozen):
     """A logistic regression on standardised features: the probability that an answered run is right.
 
     An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. `goals` is how many
-    validation goals it was fitted on.
+    validation goals it was fitted on. `learned` tells questions like those that were learned from others, which are not
+    asked; None: any is.
     """
 
     means: tuple[float, ...]
@@ -39,6 +41,7 @@ class Calibration(Frozen):
     bias: float
     threshold: float = Field(default=1.0, ge=0, le=1)
     goals: int = Field(default=0, ge=0)
+    learned: Familiarity | None = None
 
     @model_validator(mode="after")
     def _even(self) -> Self:

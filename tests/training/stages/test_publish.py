@@ -11,6 +11,7 @@ from skillstill.errors import GateError, StageError
 from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills import releases
 from skillstill.skills.calibration import Calibration
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.registry import Registry, read_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
@@ -447,12 +448,13 @@ async def test_the_threshold_of_a_release_rises_by_field_questions_and_the_adapt
     before = read_registry(registry).entries[0]
     assert before.calibration
     wrong = [GradedAnswer(f"own/{at}", (9.0,), right=False, unwarned_wrong=True) for at in range(100)]
-    raised = raise_threshold(settings, registry, GradedField(100, wrong))
+    learned = Familiarity(weights="AAAA", scale=1.0, bias=0.0, least=0.0)
+    raised = raise_threshold(settings, registry, GradedField(100, wrong), learned)
     (entry,) = read_registry(registry).entries
-    assert raised.threshold == 1
+    assert (raised.threshold, raised.learned) == (1, learned)
     assert entry.calibration == raised
     assert entry.measured
     assert entry.measured.sure is None, "no answer is sure any more"
     assert (entry.adapter, entry.serving_hash, entry.before) == (before.adapter, before.serving_hash, before.before)
     with pytest.raises(StageError, match="no release of other with a calibrated confidence"):
-        raise_threshold(settings.with_name("other"), registry, GradedField(100, wrong))
+        raise_threshold(settings.with_name("other"), registry, GradedField(100, wrong), None)

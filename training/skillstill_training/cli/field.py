@@ -60,6 +60,7 @@ def field(
 
     from skillstill_training.cli import field_output
     from skillstill_training.executors.ray_cluster import executor_at
+    from skillstill_training.field.familiarity import fit_familiarity
     from skillstill_training.field.measure import FieldOptions
     from skillstill_training.field.question import freeze_questions
     from skillstill_training.field.score import graded_field
@@ -83,6 +84,8 @@ def field(
         threads=threads,
     )
     subject = subject_of(folder, run_folder(run, runs, folder) if run else None, registry_of(folder))
+    if calibrate:
+        subject = replace(subject, learned=fit_familiarity(folder))
     results = runs / folder.absolute().name / "field"
     if questions:
         results = results / questions.stem
@@ -94,7 +97,8 @@ def field(
         record_field(folder, registry_of(folder), test.result)
     field_output.print_field(test.result, results, as_json=json)
     if calibrate:
-        raised = raise_threshold(folder, registry_of(folder), graded_field(test.judged["ours"]))
+        graded = graded_field(test.judged["ours"])
+        raised = raise_threshold(folder, registry_of(folder), graded, subject.learned)
         field_output.print_threshold(raised.threshold)
     return 0
 
@@ -139,7 +143,7 @@ def subject_of(folder: Path, run: "RunFolder | None", registry: Path) -> "Subjec
     entry = next((one.resolved_from(registry.absolute().parent) for one in entries if one.name == name), None)
     if entry is None:
         return Subject(load_skill(folder).subagent.base)
-    return Subject(entry.base, entry.adapter, entry.calibration)
+    return Subject.served(entry.base, entry.adapter, entry.calibration)
 
 
 def _split(name: str) -> "Split":

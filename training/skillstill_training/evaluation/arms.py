@@ -13,6 +13,7 @@ from anyio import to_thread
 from skillstill.contract import behaviour_hash, serving_hash
 from skillstill.errors import OracleError
 from skillstill.skills.calibration import features, misuses, repeats
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec, Trace
 
@@ -93,6 +94,7 @@ class ModelArm:
     families: Families
     models: Models
     spec: ModelSpec
+    learned: Familiarity | None = None
 
     @property
     def instructions(self) -> str | None:
@@ -102,12 +104,14 @@ class ModelArm:
     @property
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
-        return hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "")
+        learned = (self.learned.model_dump_json(),) if self.learned else ()
+        return hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "", *learned)
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         """Run the model on the goal. Raises BaseError and ModelError if the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
-            trace = await solve(goal, self.skill, model, root, self.models.label(self.spec), told=self.instructions)
+            label = self.models.label(self.spec)
+            trace = await solve(goal, self.skill, model, root, label, told=self.instructions, learned=self.learned)
         return _trace_outcome(goal, self.families, trace, judge_trace(goal, trace))
 
 
@@ -141,6 +145,7 @@ class OracleArm:
 class ArmFactory:
     """Builds the arms of one evaluation from the values that they share and the model files that differ.
 
+    learned   the questions that ours is asked; None: any
     offline   the workers of an executor fetch no model either
     """
 
@@ -151,6 +156,7 @@ class ArmFactory:
     base: ModelFile
     adapter: ModelFile
     comparisons: Comparisons = field(default_factory=Comparisons)
+    learned: Familiarity | None = None
     offline: bool = False
 
     def arm(self, name: ArmName) -> Arm | None:
@@ -170,7 +176,7 @@ class ArmFactory:
             case "larger":
                 return self._stock_arm(name, larger) if larger else None
             case "ours":
-                return self._tuned_arm(name, self.adapter, "its adapter")
+                return self._tuned_arm(name, self.adapter, "its adapter", self.learned)
             case "wrong":
                 return self._tuned_arm(name, wrong, f"the adapter {file_stem(wrong)}") if wrong else None
 
@@ -178,12 +184,14 @@ class ArmFactory:
         spec = ModelSpec(base=base, context=self.skill.subagent.limits.context)
         return ModelArm(name, f"{file_stem(base)}, told the skill", self.skill, self.families, self.models, spec)
 
-    def _tuned_arm(self, name: ArmName, adapter: ModelFile, adapter_label: str) -> Arm:
+    def _tuned_arm(
+        self, name: ArmName, adapter: ModelFile, adapter_label: str, learned: Familiarity | None = None
+    ) -> Arm:
         spec = ModelSpec(
             base=self.base, adapter=adapter, dialect=DialectName.LINES, context=self.skill.subagent.limits.context
         )
         label = f"{file_stem(self.base)} with {adapter_label}"
-        return ModelArm(name, label, self.skill, self.families, self.models, spec)
+        return ModelArm(name, label, self.skill, self.families, self.models, spec, learned)
 
 
 def _trace_outcome(goal: Goal, families: Families, trace: Trace, judgement: Judgement) -> Outcome:

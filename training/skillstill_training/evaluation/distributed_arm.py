@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skillstill.models.pool import LocalModels, LocalOptions
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import load_skill
 
 from skillstill_training.authoring.families import families_by_name
@@ -38,6 +39,7 @@ class ArmJob:
     key: str
     skill: Parcel
     models: Mapping[str, SentModel]
+    learned: Familiarity | None
     offline: bool
 
     @classmethod
@@ -47,7 +49,8 @@ class ArmJob:
         files = {"base": factory.base, "adapter": factory.adapter, "larger": compared.larger, "wrong": compared.wrong}
         needed = NEEDED.get(arm.name, ())
         models, skill = send_models(files, needed, pack), pack(factory.folder)
-        return cls(name=arm.name, key=arm.key, skill=skill, models=models, offline=factory.offline)
+        learned = factory.learned
+        return cls(name=arm.name, key=arm.key, skill=skill, models=models, learned=learned, offline=factory.offline)
 
     def start(self) -> Work[Goal, Outcome]:
         skill, files = load_skill(folder := self.skill.place()), found_models(self.models)
@@ -59,6 +62,7 @@ class ArmJob:
             base=files.get("base", skill.subagent.base),
             adapter=files.get("adapter", skill.subagent.base),
             comparisons=Comparisons(larger=files.get("larger"), wrong=files.get("wrong")),
+            learned=self.learned,
         )
         arm = factory.arm(self.name)
         assert arm

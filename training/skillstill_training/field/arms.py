@@ -11,6 +11,7 @@ from skillstill.contract import behaviour_hash, serving_hash
 from skillstill.models.scripted import ScriptedModel
 from skillstill.models.sources import locate
 from skillstill.skills.calibration import Calibration
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Frozen, Message, ModelFile, Models, ModelSpec, Trace
 
@@ -72,6 +73,7 @@ class LoopArm:
     models: Models
     spec: ModelSpec
     calibration: Calibration | None = None
+    learned: Familiarity | None = None
 
     @property
     def told(self) -> str | None:
@@ -81,12 +83,13 @@ class LoopArm:
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
         confidence = self.calibration.model_dump_json() if self.calibration else ""
-        return hash_parts(contract, self.spec.dialect, self.told or "", confidence)
+        learned = (self.learned.model_dump_json(),) if self.learned else ()
+        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *learned)
 
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
-            trace = await solve(asked, self.skill, model, root, self.label, told=self.told)
+            trace = await solve(asked, self.skill, model, root, self.label, told=self.told, learned=self.learned)
         return _row(asked, trace, self.calibration)
 
 

@@ -14,6 +14,7 @@ from skillstill.contract import serving_hash
 from skillstill.errors import StageError
 from skillstill.models.pool import LocalModels, LocalOptions
 from skillstill.skills.calibration import Calibration
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec
 
@@ -59,18 +60,27 @@ NEEDED: Mapping[FieldArmName, tuple[str, ...]] = {  # model files, by the fields
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is tested: an adapter on its base, with the confidence that it is served with."""
+    """What is tested: an adapter on its base, with the confidence that it is served with, if there is one yet.
+
+    `learned` knows the questions that it is asked; None: any.
+    """
 
     base: ModelFile
     adapter: ModelFile | None = None
     calibration: Calibration | None = None
+    learned: Familiarity | None = None
+
+    @classmethod
+    def served(cls, base: ModelFile, adapter: ModelFile | None, calibration: Calibration | None) -> "Subject":
+        """Return it as it is served."""
+        return cls(base, adapter, calibration, calibration.learned if calibration else None)
 
     def arm(self, skill: Skill, models: Models) -> LoopArm:
         """Return it in the loop that ships; without an adapter it is told the skill's text."""
         dialect = DialectName.LINES if self.adapter else DialectName.HERMES
         context = skill.subagent.limits.context
         spec = ModelSpec(base=self.base, adapter=self.adapter, dialect=dialect, context=context)
-        return LoopArm("ours", "ours", skill, models, spec, self.calibration)
+        return LoopArm("ours", "ours", skill, models, spec, self.calibration, self.learned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +130,7 @@ def subject_of_run(run: RunFolder) -> Subject:
         scorecard = Scorecard.model_validate_json(run.scorecard.read_text(encoding="utf-8"))
         calibration = scorecard.calibration if scorecard.adapter.sha256 == adapter.sha256 else None
     if base := read_base(run):
-        return Subject(base, adapter, calibration)
+        return Subject.served(base, adapter, calibration)
     raise StageError(f"{run.path} does not say what it was trained on: train it again")
 
 
@@ -243,6 +253,7 @@ class FieldJob:
     skill: Parcel
     models: Mapping[str, SentModel]  # by the fields of Subject and FieldOptions
     calibration: Calibration | None
+    learned: Familiarity | None
     offline: bool
 
     @classmethod
@@ -255,13 +266,15 @@ class FieldJob:
             skill=pack(skill_folder),
             models=send_models(files, needed, pack),
             calibration=subject.calibration,
+            learned=subject.learned,
             offline=options.offline,
         )
 
     def start(self) -> Work[Asked, FieldRow]:
         skill = load_skill(folder := self.skill.place())
         files = found_models(self.models)
-        subject = Subject(files.get("base", skill.subagent.base), files.get("adapter"), self.calibration)
+        base, adapter = files.get("base", skill.subagent.base), files.get("adapter")
+        subject = Subject(base, adapter, self.calibration, self.learned)
         larger, largest, threads = files.get("larger"), files.get("largest"), 1  # a worker is one processor
         options = FieldOptions(arms=(self.name,), larger=larger, largest=largest, threads=threads)
         models = LocalModels(LocalOptions(offline=self.offline, threads=threads))

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from skillstill.routing.model import Gate, Head, RoutingModel, quantized
-from skillstill.routing.words import READ, SIZE, bucket, features, words
+from skillstill.util.hashed_words import READ, SIZE, bucket, features, words
 
 from skillstill_training.routing.examples import Example
+from skillstill_training.util.hashed_logistic import Row, fit_logistic
 
-PASSES = 8  # over all examples; with 4 the accuracy on validation tasks is the same
-RATE, DECAY = 0.5, 1e-4
 FOLDS = 3
 UNSEEN = 5_000  # words that requests might hold besides
 STRANGER = Gate(asks=1.0, fits=0.0, bias=0.0)  # `asks` is a logit: above zero is likelier than not
@@ -84,20 +83,11 @@ def fit_linear(examples: Sequence[Example], names: tuple[str, ...]) -> Linear:
     """Return one logistic model a name, and one of whether a task is for any."""
     rows = [_row(one.task) for one in examples]
     wanted = np.array([[*(one.subagent == name for name in names), one.subagent in names] for one in examples], float)
-    weights, biases = np.zeros((SIZE, len(names) + 1)), np.zeros(len(names) + 1)
-    squares, order = np.full_like(weights, 0.01), np.random.default_rng(0)
-    for _ in range(PASSES):
-        for at in order.permutation(len(rows)):
-            numbers, values = rows[at]
-            wrong = 1 / (1 + np.exp(-(values @ weights[numbers] + biases))) - wanted[at]
-            slope = np.outer(values, wrong) + DECAY * weights[numbers]
-            squares[numbers] += slope * slope
-            weights[numbers] -= RATE * slope / np.sqrt(squares[numbers])
-            biases -= 0.01 * wrong
+    weights, biases = fit_logistic(rows, wanted, SIZE)
     return Linear(names, weights, biases)
 
 
-def _row(task: str) -> tuple[NDArray[np.int64], Matrix]:
+def _row(task: str) -> Row:
     found = features(task)
     return np.fromiter(found, np.int64, len(found)), np.fromiter(found.values(), np.float64, len(found))
 

@@ -36,6 +36,7 @@ from skillstill_training.evaluation.looks import log_look
 from skillstill_training.evaluation.scoring import compare_arms, count_causes, score_arm
 from skillstill_training.evaluation.subset import Subset
 from skillstill_training.executors.executor import IN_PROCESS, Executor
+from skillstill_training.field.familiarity import fit_familiarity
 from skillstill_training.field.measure import FieldOptions, Subject, load_field_set, measure_in_field
 from skillstill_training.field.question import has_field_questions
 from skillstill_training.field.score import graded_field
@@ -86,6 +87,8 @@ async def evaluate(
     goals, trained = run.frozen_goals(), _read_trained(run)
     plan = options.plan or run.recipe().evaluate
     skill, families = load_skill(skill_folder), families_by_name(skill_folder)
+    asks_field = bool(plan.field) and has_field_questions(skill_folder, "validation")
+    learned = await to_thread.run_sync(fit_familiarity, skill_folder) if asks_field else None
     factory = ArmFactory(
         folder=skill_folder,
         skill=skill,
@@ -94,6 +97,7 @@ async def evaluate(
         base=options.base or skill.subagent.base,
         adapter=adapter,
         comparisons=options.comparisons,
+        learned=learned,
         offline=options.offline,
     )
     arms = _available_arms(factory, plan.arms if options.arms is None else options.arms, options.executor)
@@ -107,9 +111,10 @@ async def evaluate(
     )
     validated = await ask(arms["ours"], "validation", subset.validation)
     graded: GradedField | None = None
-    if plan.field and has_field_questions(skill_folder, "validation"):
-        graded = await _validate_in_field(skill_folder, run, Subject(factory.base, adapter), options, factory.models)
-    calibration = calibrate(validated, graded, min_goals=plan.calibration)
+    if asks_field:
+        subject = Subject(factory.base, adapter, learned=learned)
+        graded = await _validate_in_field(skill_folder, run, subject, options, factory.models)
+    calibration = calibrate(validated, graded, min_goals=plan.calibration).model_copy(update={"learned": learned})
     log_look(run, tuple(arms), adapter)
     outcomes = {name: await ask(arm, "test", subset.for_arm(name)) for name, arm in arms.items()}
     scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)
@@ -144,7 +149,7 @@ async def _test_in_field(
         offline=options.offline,
         executor=options.executor,
     )
-    subject = Subject(scorecard.base, scorecard.adapter, scorecard.calibration)
+    subject = Subject.served(scorecard.base, scorecard.adapter, scorecard.calibration)
     questions = await load_field_set(skill_folder, field)
     test = await measure_in_field(skill_folder, subject, questions, run.field, field, models=models)
     write_field_page(run.field, test)

@@ -14,6 +14,7 @@ from skillstill.errors import BaseError, ModelError, StageError
 from skillstill.models.likeness import comparison_engine, measure_behaviour
 from skillstill.models.sources import locate
 from skillstill.skills.calibration import Calibration
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.registry import (
     DIGITS,
     FILE,
@@ -218,17 +219,17 @@ def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> Non
     amend(registry, known.model_copy(update={"measured": measured}))
 
 
-def raise_threshold(skill_folder: Path, registry: Path, field: GradedField) -> Calibration:
+def raise_threshold(skill_folder: Path, registry: Path, field: GradedField, learned: Familiarity | None) -> Calibration:
     """Return the calibration of a release, raised until few of these field questions are answered wrongly unwarned.
 
-    It stands in the registry then, with the share of made questions that are still answered without a warning. Raise
-    StageError if there is none to raise.
+    It stands in the registry then, with the questions that are asked (`learned`) and the share of made questions that
+    are still answered without a warning. Raise StageError if there is none to raise.
     """
     name = skill_folder.absolute().name
     known = _known(registry, name)
     if known is None or known.calibration is None or known.measured is None or known.adapter is None:
         raise StageError(f"{registry} has no release of {name} with a calibrated confidence")
-    raised = raised_for_field(known.calibration, field)
+    raised = raised_for_field(known.calibration, field).model_copy(update={"learned": learned})
     curve = _scorecard(skill_folder, known.adapter).selective.curve
     point = next((point for point in curve if point.threshold >= raised.threshold), None)
     sure = {"sure": point.coverage, "right": point.accuracy} if point else {"sure": None, "right": None}

@@ -147,8 +147,8 @@ async def compare_releases(plan: RetrainingPlan, run: RunFolder, scorecard: Scor
     others = replace(found, asked=[question for question in found.asked if question not in own]).subset(ALSO)
     entry = plan.listed.entry
     subjects = {
-        "present": Subject(entry.base, entry.adapter, entry.calibration),
-        "next": Subject(scorecard.base, scorecard.adapter, scorecard.calibration),
+        "present": Subject.served(entry.base, entry.adapter, entry.calibration),
+        "next": Subject.served(scorecard.base, scorecard.adapter, scorecard.calibration),
     }
     asked = replace(found, asked=[*own, *others])
     judged = {name: await _judged(plan.folder, subject, asked, run, options) for name, subject in subjects.items()}

@@ -1,6 +1,7 @@
-"""What the tool `locate` says to a text, for a run that hands its question on: in little time, or not at all."""
+"""What the index holds to be likeliest for a text, for a run that hands its question on: in time, or not at all."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -8,25 +9,42 @@ from anyio import to_thread
 
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED, WORDS
-from skillstill.tools.facts.locate import locate_tool
+from skillstill.tools.facts.locate import shown_places
+from skillstill.tools.facts.reading import LinesOf, Reading, read_places
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.kit.tool import Result
 from skillstill.types import PROMPT_CHARACTERS
 from skillstill.workspace import Workspace
 
 
-async def locate_within(seconds: float, workspace: Workspace, readers: tuple[str, ...], text: str) -> Result | None:
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The likeliest places for a text as `locate` shows them, and what they say."""
+
+    shown: Result
+    reading: Reading | None
+
+
+async def locate_within(
+    seconds: float, workspace: Workspace, readers: tuple[str, ...], text: str, lines_of: LinesOf
+) -> Located | None:
     """Return the likeliest places for a text; None if reading what changed in the folder takes longer than that.
 
-    `readers` are those of the skill, or none for all. Raise SkillstillError and Refusal.
+    `readers` are those of the skill, or none for all. `lines_of` reads a file of the folder by its path. Raise
+    SkillstillError and Refusal.
     """
     references = (*(readers or BUNDLED.values()), WORDS)
     with anyio.move_on_after(seconds):
         paths = await visible_files(workspace)
         # A thread that waits for somebody else's reading is left behind; its own ends with its time.
         if await to_thread.run_sync(_is_fresh, workspace.root, references, paths, seconds, abandon_on_cancel=True):
-            return await locate_tool(references).call(workspace, {"text": text[:PROMPT_CHARACTERS]})
+            return await to_thread.run_sync(_located, workspace.root, references, text[:PROMPT_CHARACTERS], lines_of)
     return None
+
+
+def _located(root: Path, references: tuple[str, ...], text: str, lines_of: LinesOf) -> Located:
+    places = OPENED.get(root, references).locate(text)
+    return Located(shown_places(places), read_places(text, places, lines_of))
 
 
 def _is_fresh(root: Path, references: tuple[str, ...], paths: Sequence[str], seconds: float) -> bool:

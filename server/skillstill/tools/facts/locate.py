@@ -1,6 +1,6 @@
 """The tool `locate`: the likeliest places of a workspace for any text, without a model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -36,7 +36,11 @@ def locate_tool(references: tuple[str, ...]) -> Tool:
 
 def located(index: FactIndex, text: str, count: int = LIKELIEST) -> Result:
     """Return the likeliest places for a text as lines, at most so many."""
-    found = index.locate(text, count)
+    return shown_places(index.locate(text, count))
+
+
+def shown_places(found: Sequence[Place]) -> Result:
+    """Return places as lines."""
     if not found:
         return Result((Line("no file has a word of it"),), empty=True, guess=True)
     lines = (line for place in found for line in _lines(place))

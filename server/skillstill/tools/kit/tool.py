@@ -24,8 +24,8 @@ from skillstill.types import (
     Terms,
     ToolCall,
     ToolSchema,
-    lean_schema,
 )
+from skillstill.util.schemas import lean_schema
 from skillstill.util.text import clean, one_line, shorten
 from skillstill.workspace import Workspace
 

@@ -1,0 +1,80 @@
+"""A question unlike those that an adapter learned: no model is asked, and the likeliest lines are quoted."""
+
+from base64 import b64encode
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+from skillstill.facts.readers import BUNDLED
+from skillstill.run import loop
+from skillstill.run.finish import UNSURE, finish_with_index
+from skillstill.skills.calibration import Calibration
+from skillstill.skills.familiarity import FEATURES, Familiarity, question_features
+from skillstill.skills.registry import Registry
+from skillstill.skills.skill import Skill
+from skillstill.types import Model, ReasonKind, Report
+from skillstill.workspace import Workspace
+
+from tests.scenes import write
+
+pytestmark = pytest.mark.anyio
+FILES = {
+    "shop/retry.py": "# How long we wait before a payment is tried again.\nPAYMENT_WAIT_SECONDS = 30\nTRIES = 4\n",
+    "shop/cart.py": "class Cart(dict):\n    items = 3\n",
+}
+NEAR = "where is it set how many seconds we wait before a payment is tried again?"
+FAR = "is there anybody on the team who could explain the cart and list all its caveats?"
+STRANGE = Familiarity(weights=b64encode(bytes(FEATURES)).decode(), scale=1.0, bias=0.0, least=1.0)
+
+
+@pytest.fixture
+def skill() -> Skill:
+    return Registry().entry("explore").skill().model_copy(update={"readers": (BUNDLED["code"],)})
+
+
+def no_model() -> AbstractAsyncContextManager[Model]:
+    raise AssertionError("a model was asked")
+
+
+class Unasked(AbstractAsyncContextManager[Model]):
+    async def __aenter__(self) -> Model:
+        return no_model()  # type: ignore[return-value]
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+
+async def reported(skill: Skill, root: Path, question: str) -> Report:
+    trace = await loop.run(loop.Brief(skill, question, "system", learned=STRANGE), Unasked(), Workspace(root))
+    assert trace.report.reason
+    assert trace.report.reason.kind is ReasonKind.UNLIKE
+    return (await finish_with_index(trace, skill, Workspace(root), None)).report
+
+
+async def test_the_likeliest_lines_are_told_as_unsure_with_those_around_the_first(skill: Skill, tmp_path: Path) -> None:
+    report = await reported(skill, write(tmp_path, FILES), NEAR)
+    assert report.status == "answered"
+    assert "shop/retry.py:2: PAYMENT_WAIT_SECONDS = 30" in report.context.split("\n")
+    assert "  # How long we wait before a payment is tried again." in report.context.split("\n")
+    assert "shop/retry.py:2" in report.evidence
+    assert report.notes[-1] == UNSURE
+    assert report.leads
+
+
+async def test_a_question_that_they_hardly_answer_is_handed_back(skill: Skill, tmp_path: Path) -> None:
+    report = await reported(skill, write(tmp_path, FILES), FAR)
+    assert report.status == "escalate"
+    assert "unlike the questions that explore was trained for" in report.answer
+
+
+def test_a_question_is_known_by_its_words_whatever_the_names_in_it() -> None:
+    weights = bytearray(FEATURES)
+    for at, _ in question_features("Where is `a_name` defined?"):
+        weights[at] = 100
+    learned = Familiarity(weights=b64encode(weights).decode(), scale=0.01, bias=0.0, least=2.0)
+    assert learned.knows("Where is shop.Cart defined?")
+    assert not learned.knows("who is on call this week")
+
+
+def test_a_calibration_without_the_questions_that_were_learned_still_reads(tmp_path: Path) -> None:
+    old = Calibration(means=(0.0,), scales=(1.0,), weights=(1.0,), bias=0.0)
+    assert Calibration.model_validate_json(old.model_dump_json(exclude={"learned"})) == old
