@@ -43,6 +43,7 @@ class Place:
     text          what it says
     times         how many entries of a log are like it
     more          other lines of it that may hold what is asked for, each with its number
+    is_column     it is a table or a column: its text is no line of the file
     """
 
     path: str
@@ -54,6 +55,7 @@ class Place:
     text: str = ""
     times: int = 1
     more: Sequence[tuple[int, str]] = ()
+    is_column: bool = False
 
 
 class Locator:
@@ -136,7 +138,8 @@ def _is_read_with(one: Candidate, other: Candidate) -> bool:
 def _place(search: Search, each: Candidate, shown: Sequence[ShownText]) -> Place:
     path = search.corpus.files[each.file].path
     if not shown:
-        return Place(path, each.line, each.first, each.last, each.name, each.value, one_line(each.text, WIDTH))
+        text = one_line(each.text, WIDTH)
+        return Place(path, each.line, each.first, each.last, each.name, each.value, text, is_column=bool(each.text))
     best, *others = shown
     entries = search.corpus.entries_in(each.file)
     times = entries.times(best.line) if entries else 1

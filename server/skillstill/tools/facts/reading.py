@@ -54,8 +54,11 @@ class Reading:
 
 
 def read_places(question: str, places: Sequence[Place], lines_of: LinesOf) -> Reading | None:
-    """Return what the likeliest places say; None if none of them has lines. `lines_of` reads a file by its path."""
-    quoted = [*islice((place for place in places if place.line), QUOTED)]
+    """Return what the likeliest places say; None if none of them has lines. `lines_of` reads a file by its path.
+
+    The names of tables and columns, and the values shown beside them, answer little.
+    """
+    quoted = [*islice((place for place in places if place.line and not place.is_column), QUOTED)]
     if not quoted:
         return None
     first, *others = [_quote(place, lines_of(place.path)) for place in quoted]
