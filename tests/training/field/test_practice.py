@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 from skillstill import chat
+from skillstill.models.scripted import ScriptedModel
 from skillstill.skills.skill import load_skill
 from skillstill.types import ToolCall
-from skillstill_training.field.arms import PlanArm
+from skillstill_training.episode import solve
+from skillstill_training.field.arms import Asked, PlanArm
+from skillstill_training.field.judge import FieldAnswer
 from skillstill_training.field.plans import Plan
 from skillstill_training.field.practice import Practice
 from skillstill_training.field.question import FieldQuestion, Gold
@@ -17,7 +20,7 @@ from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import FIELD, TraceRow
 from skillstill_training.util.jsonl import write_lines
 
-from tests.scenes import SHOP
+from tests.scenes import ROOT, SHOP
 from tests.training.runs import constructed
 
 pytestmark = pytest.mark.anyio
@@ -75,3 +78,13 @@ async def test_a_mistake_is_read_in_training_and_not_learned(settings: Path, fro
     assert "tentatives" in read
     assert "tentatives" not in learned
     assert "attempts" in learned
+
+
+async def test_what_is_read_off_in_place_of_a_withheld_answer_is_not_learned() -> None:
+    skill = load_skill(ROOT / "skills" / "explore")
+    asked = Asked(id=QUESTION.id, prompt="where is it set how many attempts a request of the client has?")
+    withheld = Plan(question=QUESTION.id, calls=(), answer="nowhere.py:3: attempts = 5")
+    read = await solve(asked, skill, ScriptedModel([withheld.answer]), SHOP, "student")
+    assert FieldAnswer.of_trace(read).status == "answered", "a caller is told the likeliest lines"
+    row = await PlanArm(skill, {QUESTION.id: withheld}).solve(asked, SHOP)
+    assert row.answer.status == "escalate"

@@ -207,7 +207,12 @@ class PlanArm:
         plan = self.plans[asked.id]
         calls = (Message(role="assistant", calls=(call,)) for call in plan.calls)
         trace = await solve(asked, self.skill, ScriptedModel([*calls, plan.answer]), root, self.label)
-        return _row(asked, trace, None)
+        return _row(asked, in_own_words(trace), None)
+
+
+def in_own_words(trace: Trace) -> Trace:
+    """Return the trace without what would be read off in place of an answer: nobody can learn from that."""
+    return trace.model_copy(update={"reading": None})
 
 
 def _row(asked: Asked, trace: Trace, calibration: Calibration | None) -> FieldRow:
