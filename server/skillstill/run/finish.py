@@ -8,24 +8,15 @@ from collections.abc import Mapping
 
 from skillstill.run.claims import claim_notes
 from skillstill.run.evidence import DENIES, RECEIPT, REFERENCE, incomplete_notes
-from skillstill.run.leads import LATE, leads_of, with_index_leads
+from skillstill.run.leads import LATE, is_unsettled, leads_of, with_index_leads
 from skillstill.skills.calibration import Calibration, features
 from skillstill.skills.skill import Skill
-from skillstill.types import LEAD_CHARACTERS, Lead, ReasonKind, Report, Trace
+from skillstill.types import LEAD_CHARACTERS, Lead, Report, Trace
 from skillstill.util.neutral import neutral
 from skillstill.util.text import call_text, shorten
 from skillstill.workspace import Workspace
 
 UNSURE = "(Unsure: check before relying on it.)"  # 10 tokens of the caller's
-# Reasons for which what the likeliest places say is told in place of an answer. A model that gives up has looked.
-UNSETTLED = {
-    ReasonKind.UNLIKE,
-    ReasonKind.NO_ANSWER,
-    ReasonKind.WITHHELD,
-    ReasonKind.REPEATED_CALL,
-    ReasonKind.BUDGET,
-    ReasonKind.CONTEXT_FULL,
-}
 CALL_CHARACTERS = 200  # of a call that an answer rests on: a query, mostly
 
 
@@ -35,7 +26,7 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
     report, is_unsure = trace.report, False
-    if trace.reading and _is_unsettled(report):
+    if trace.reading and is_unsettled(report):
         report = trace.reading.model_copy(update={"notes": (*trace.reading.notes, UNSURE)})
         return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
     if calibration:
@@ -46,11 +37,6 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
         notes = (*report.notes, *_notes(trace), *([UNSURE] if is_unsure else []))
         report = report.model_copy(update={"sources": _sources(trace), "notes": notes})
     return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
-
-
-def _is_unsettled(report: Report) -> bool:
-    """Return whether a run ended without an answer though nothing says that there is none to be found."""
-    return report.reason is not None and report.reason.kind in UNSETTLED
 
 
 def _with_leads(report: Report, trace: Trace) -> Report:

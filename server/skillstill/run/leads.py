@@ -27,6 +27,14 @@ SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
 READING_SECONDS = 20.0  # ... and for an answer, if no model was asked
 LIKELY = 0.2  # of a reading to be right: of those above it a third are (docs/experiments.md)
 LATE = "(The index was not searched for likely places in time.)"
+UNSETTLED = {
+    ReasonKind.UNLIKE,
+    ReasonKind.NO_ANSWER,
+    ReasonKind.WITHHELD,
+    ReasonKind.REPEATED_CALL,
+    ReasonKind.BUDGET,
+    ReasonKind.CONTEXT_FULL,
+}
 FACT_TOOLS = frozenset(BUNDLED["facts"])
 WORD = re.compile(r"[^\W\d_]{3,}")
 log = logging.getLogger(__name__)
@@ -39,9 +47,8 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     takes are those of the run.
     """
     asks_facts = skill.readers or FACT_TOOLS.intersection(skill.subagent.tools)
-    if not asks_facts or trace.report.status == "failed":
-        return trace
-    if trace.report.status == "answered" and len(_likely(trace)) >= MOST:
+    is_enough = len(_likely(trace)) >= MOST and not is_unsettled(trace.report)
+    if not asks_facts or trace.report.status == "failed" or is_enough:
         return trace
     reason = trace.report.reason
     seconds = READING_SECONDS if reason and reason.kind is ReasonKind.UNLIKE else SECONDS
@@ -52,6 +59,14 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     if found is None:
         return trace.model_copy(update={"index_leads": None, "tally": tally})
     return trace.model_copy(update={"index_leads": found.leads, "reading": found.reading, "tally": tally})
+
+
+def is_unsettled(report: Report) -> bool:
+    """Return whether a run ended without an answer though nothing says that none can be found.
+
+    What the likeliest places say is told then. A model that gives up has looked.
+    """
+    return report.reason is not None and report.reason.kind in UNSETTLED
 
 
 def leads_of(trace: Trace) -> tuple[Lead, ...]:
@@ -188,7 +203,8 @@ def _indexed(found: "Located") -> Indexed:
 
 def _report(reading: "Reading") -> Report:
     """Return a reading as an answer that says what it is."""
-    note = f"(Not worked out: the likeliest lines by its words. Of such answers {reading.chance:.0%} are right.)"
+    said = "Not worked out: the likeliest lines by the words of the question"
+    note = f"({said}. Of such answers {reading.chance:.0%} are right.)"
     return Report(
         answer=reading.answer,
         status="answered",

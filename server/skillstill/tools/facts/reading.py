@@ -34,6 +34,7 @@ ASKED = tuple(
         (r"\bwhere\b", 0.73),
     )
 )
+WEIGHTS = (SCORES, FIRST_WORDS, ALL_WORDS, LENGTH, EXPECTS, *(weight for _, weight in ASKED))
 LinesOf = Callable[[str], Sequence[str]]
 
 
@@ -83,9 +84,6 @@ def signs(question: str, places: Sequence[Place], told: Sequence[str], others: S
         float(any(asked.search(question) for asked, _, _ in EXPECTED)),
         *(float(pattern.search(question) is not None) for pattern, _ in ASKED),
     )
-
-
-WEIGHTS = (SCORES, FIRST_WORDS, ALL_WORDS, LENGTH, EXPECTS, *(weight for _, weight in ASKED))
 
 
 def _chance(signs: Sequence[float]) -> float:
