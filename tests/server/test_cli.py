@@ -21,6 +21,7 @@ from tests.scenes import HANGS, ROOT, ScriptedModels
 
 LOOK = call("search", pattern="class Cart")
 CLAIM = "Cart is defined in cart.py:3."
+GIVES_UP = "escalate: I cannot tell"
 Run = Callable[..., "Outcome"]
 
 
@@ -70,7 +71,7 @@ def test_it_says_its_version(skillstill: Run) -> None:
     assert skillstill("--version").out == f"skillstill {version('skillstill')}\n"
 
 
-@pytest.mark.parametrize(("turns", "code"), [([LOOK, CLAIM], 0), ([CLAIM], 2), ([LOOK, ValueError("broken")], 1)])
+@pytest.mark.parametrize(("turns", "code"), [([LOOK, CLAIM], 0), ([GIVES_UP], 2), ([LOOK, ValueError("broken")], 1)])
 def test_the_exit_code_tells_the_status(skillstill: Run, turns: list[Message | str | Exception], code: int) -> None:
     assert skillstill("run", "explore", "Where is Cart?", turns=turns).code == code
 

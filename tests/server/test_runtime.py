@@ -24,6 +24,7 @@ from tests.scenes import ROOT, UNTRAINED, Scripted, ScriptedModels
 pytestmark = pytest.mark.anyio
 LOOK = call("search", pattern="class Cart")
 CLAIM = "Cart is defined in cart.py:1."
+GIVES_UP = "escalate: I cannot tell"
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ async def test_a_confidence_is_that_of_what_the_model_said_itself(tmp_path: Path
 
 
 async def test_what_is_handed_back_needs_no_such_line(tmp_path: Path, project: Path) -> None:
-    runtime = Runtime(released(tmp_path, calibration=CALIBRATION), ScriptedModels(ScriptedModel([CLAIM])))
+    runtime = Runtime(released(tmp_path, calibration=CALIBRATION), ScriptedModels(ScriptedModel([GIVES_UP])))
     trace = await runtime.run("explore", "Where is Cart?", project)
     assert trace.report.status == "escalate"
     assert "Unsure" not in trace.report.text

@@ -50,10 +50,9 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     is_enough = len(_likely(trace)) >= MOST and not is_unsettled(trace.report)
     if not asks_facts or trace.report.status == "failed" or is_enough:
         return trace
-    reason = trace.report.reason
-    seconds = READING_SECONDS if reason and reason.kind is ReasonKind.UNLIKE else SECONDS
-    began = time.monotonic()
-    found = await index_leads(workspace, skill.readers, trace.prompt, seconds)
+    reason, began = trace.report.reason, time.monotonic()
+    is_unasked = reason is not None and reason.kind is ReasonKind.UNLIKE
+    found = await index_leads(workspace, skill.readers, trace.prompt, is_unasked=is_unasked)
     taken = round(trace.tally.seconds + time.monotonic() - began, 3)
     tally = trace.tally.model_copy(update={"seconds": taken})
     if found is None:
@@ -176,14 +175,15 @@ class Indexed:
 
 
 async def index_leads(
-    workspace: Workspace, readers: tuple[str, ...], prompt: str, seconds: float = SECONDS
+    workspace: Workspace, readers: tuple[str, ...], prompt: str, *, is_unasked: bool = False
 ) -> Indexed | None:
     """Return the likeliest places for a prompt by these readers, or all; none if the index cannot be asked.
 
-    Return None if it could not be asked in time: then it may be the next time.
+    Return None if it could not be asked in time, which is longer if no model is asked: then it may be the next time.
     """
     from skillstill.tools.facts.leads import locate_within  # it imports the readers, with their parsers
 
+    seconds = READING_SECONDS if is_unasked else SECONDS
     try:
         found = await locate_within(seconds, workspace, readers, prompt, cache(partial(lines_in, workspace)))
     except (SkillstillError, Refusal) as error:

@@ -1,11 +1,12 @@
 """A question unlike those that an adapter learned: no model is asked, and the likeliest lines are quoted."""
 
 from base64 import b64encode
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 from skillstill.facts.readers import BUNDLED
+from skillstill.models.scripted import ScriptedModel
 from skillstill.run import loop
 from skillstill.run.finish import UNSURE, finish_with_index
 from skillstill.skills.calibration import Calibration
@@ -64,6 +65,22 @@ async def test_a_question_that_they_hardly_answer_is_handed_back(skill: Skill, t
     report = await reported(skill, write(tmp_path, FILES), FAR)
     assert report.status == "escalate"
     assert "unlike the questions that explore was trained for" in report.answer
+
+
+@pytest.mark.parametrize("said", ["shop/till.py:9: WAIT = 5", ""])
+async def test_what_a_model_claims_or_leaves_out_is_read_off_in_its_place(
+    skill: Skill, tmp_path: Path, said: str
+) -> None:
+    root = Workspace(write(tmp_path, FILES))
+    trace = await loop.run(loop.Brief(skill, NEAR, "system"), nullcontext(ScriptedModel([said])), root)
+    report = (await finish_with_index(trace, skill, root, None)).report
+    assert (report.status, report.evidence[0]) == ("answered", "shop/retry.py:2")
+
+
+async def test_a_model_that_gives_up_is_believed(skill: Skill, tmp_path: Path) -> None:
+    root = Workspace(write(tmp_path, FILES))
+    trace = await loop.run(loop.Brief(skill, NEAR, "system"), nullcontext(ScriptedModel(["escalate: no"])), root)
+    assert (await finish_with_index(trace, skill, root, None)).report.status == "escalate"
 
 
 def test_a_question_is_known_by_its_words_whatever_the_names_in_it() -> None:

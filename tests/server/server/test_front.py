@@ -84,7 +84,7 @@ async def test_each_step_is_reported(scripted: Scripted, project: Path, era: str
 
 
 async def test_a_hand_off_is_a_result_and_a_failure_an_error(scripted: Scripted, project: Path) -> None:
-    async with connected(scripted([CLAIM, ValueError("broken")]), project, "2026-07-28") as client:
+    async with connected(scripted(["escalate: I cannot tell", ValueError("broken")]), project, "2026-07-28") as client:
         hand_off = await client.call_tool("explore", {"prompt": "Where is Cart?"})
         failure = await client.call_tool("explore", {"prompt": "Where is Cart?"})
     assert (hand_off.structured_content or {})["status"] == "escalate"
