@@ -67,7 +67,8 @@ def workspace_roots(skill_folder: Path, names: Collection[str], offline: bool = 
 
 
 def _make(source: Source, skill_folder: Path, home: Path, *, offline: bool) -> None:
-    request = FetchRequest((source.source or ":").partition(":")[2], source.sha256, skill_folder, offline)
+    wanted = (source.source or ":").partition(":")[2]
+    request = FetchRequest(wanted, source.sha256, skill_folder, offline, source.keep)
     home.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=home.parent, prefix=".part-", ignore_cleanup_errors=True) as part:
         work = Path(part, "workspace")

@@ -26,12 +26,16 @@ class Unpinned(WorkspaceSourceError):
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """`wanted`: the source without its scheme. `pin`: the SHA-256 that it must have; None is an error that says it."""
+    """`wanted`: the source without its scheme. `pin`: the SHA-256 that it must have; None is an error that says it.
+
+    `keep` are the patterns of what is left of it later: a fetcher may leave out the rest.
+    """
 
     wanted: str
     pin: str | None
     skill_folder: Path
     offline: bool = False
+    keep: tuple[str, ...] = ()
 
     def check(self, found: str) -> None:
         """Raise WorkspaceSourceError unless the pin is that hash."""

@@ -4,8 +4,10 @@ import hashlib
 import os
 import shutil
 import subprocess
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 
+from pathspec import GitIgnoreSpec
 from skillstill.errors import WorkspaceSourceError
 
 from skillstill_training.workspaces.archives import unpack
@@ -13,11 +15,13 @@ from skillstill_training.workspaces.fetching.local import locate_folder
 from skillstill_training.workspaces.requests import FetchRequest, cache_folder, locked
 
 SAFE = (
+    "--literal-pathspecs",
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never",
     "-c", "protocol.file.allow=always", "-c", "protocol.https.allow=always", "-c", "protocol.ssh.allow=always",
 )  # fmt: skip
 # Above a tree's own .gitattributes: every file comes out, and as it was committed.
 RAW = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
+MOST_PARTS = 500  # of a commit that git is told by name
 LINK, COMMIT = "repository.git", "commit"  # beside the tree: a link to the clone; the commit's hash
 # Set while git runs a hook of a repository, from which we may have been started.
 OF_ANOTHER = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"}
@@ -30,11 +34,24 @@ def fetch(request: FetchRequest, tree: Path) -> None:
     with locked(clone.parent):
         _have(request, remote, clone, commit)
     archive = tree.with_name("commit.tar")
-    git(clone, "archive", "--format=tar", f"--output={archive}", commit)
+    parts = _parts(request, clone, commit)
+    git(clone, "archive", "--format=tar", f"--output={archive}", commit, "--", *parts)
     unpack(archive, tree)
     archive.unlink()
     tree.with_name(LINK).symlink_to(clone)
     tree.with_name(COMMIT).write_text(commit, encoding="utf-8")
+
+
+def _parts(request: FetchRequest, clone: Path, commit: str) -> Sequence[str]:
+    """Return the folders and files that hold all that is kept of a commit; none if that is all of it, or in too many.
+
+    A repository may be larger than a workspace of which little is kept.
+    """
+    spec = GitIgnoreSpec.from_lines(request.keep)
+    names = git(clone, "ls-tree", "-r", "-z", "--name-only", commit).split("\0") if len(spec) else []
+    kept = map(PurePosixPath, spec.match_files(names))
+    parts = {str(path.parent if len(path.parts) > 1 else path) for path in kept}
+    return sorted(parts) if len(parts) <= MOST_PARTS else ()
 
 
 def git(repository: Path, *arguments: str) -> str:
