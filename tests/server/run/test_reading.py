@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from skillstill.facts.readers import BUNDLED
 from skillstill.models.scripted import ScriptedModel
-from skillstill.run import loop
+from skillstill.run import leads, loop
 from skillstill.run.finish import UNSURE, finish_with_index
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.familiarity import FEATURES, Familiarity, question_features
@@ -16,7 +16,7 @@ from skillstill.skills.skill import Skill
 from skillstill.types import Model, ReasonKind, Report
 from skillstill.workspace import Workspace
 
-from tests.scenes import write
+from tests.scenes import HANGS, write
 
 pytestmark = pytest.mark.anyio
 FILES = {
@@ -26,6 +26,12 @@ FILES = {
 NEAR = "where is it set how many seconds we wait before a payment is tried again?"
 FAR = "is there anybody on the team who could explain the cart and list all its caveats?"
 STRANGE = Familiarity(weights=b64encode(bytes(FEATURES)).decode(), scale=1.0, bias=0.0, least=1.0)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leads, "SECONDS", HANGS)
+    monkeypatch.setattr(leads, "READING_SECONDS", HANGS)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from skillstill import chat
 from skillstill.models.scripted import ScriptedModel
+from skillstill.run import leads
 from skillstill.skills.skill import load_skill
 from skillstill.types import ToolCall
 from skillstill_training.episode import solve
@@ -20,7 +21,7 @@ from skillstill_training.stages.traces import make_traces
 from skillstill_training.teachers import FIELD, TraceRow
 from skillstill_training.util.jsonl import write_lines
 
-from tests.scenes import ROOT, SHOP
+from tests.scenes import HANGS, ROOT, SHOP
 from tests.training.runs import constructed
 
 pytestmark = pytest.mark.anyio
@@ -80,7 +81,8 @@ async def test_a_mistake_is_read_in_training_and_not_learned(settings: Path, fro
     assert "attempts" in learned
 
 
-async def test_what_is_read_off_in_place_of_a_withheld_answer_is_not_learned() -> None:
+async def test_what_is_read_off_in_place_of_a_withheld_answer_is_not_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leads, "SECONDS", HANGS)
     skill = load_skill(ROOT / "skills" / "explore")
     asked = Asked(id=QUESTION.id, prompt="where is it set how many attempts a request of the client has?")
     withheld = Plan(question=QUESTION.id, calls=(), answer="nowhere.py:3: attempts = 5")
