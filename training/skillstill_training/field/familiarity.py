@@ -19,7 +19,7 @@ from skillstill_training.util.hashed_logistic import Matrix, Row, fit_logistic
 
 KEPT = 0.985  # of the wordings that were learned, in parts that the model has not seen
 PARTS = 5
-DECAY = 1e-3
+DECAY = 1e-3  # of the weights: ten times that of the router, whose features are eight times as many
 NAMED = 0.6  # of the slots hold a name as only code writes it, the others a word
 SLOT = re.compile(r"\{[^{}]*\}")
 WORD = re.compile(r"[a-z]{4,}")
