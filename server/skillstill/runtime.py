@@ -147,7 +147,7 @@ def _brief(listed: ListedEntry, skill: Skill, prompt: str, model: str, dialect: 
         model=model,
         dialect=dialect,
         after=after,
-        learned=entry.calibration.learned if entry.calibration else None,
+        familiarity=entry.calibration.familiarity if entry.calibration else None,
     )
 
 

@@ -458,7 +458,7 @@ class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
     index_leads   the likeliest places for the prompt by the workspace's index, if it was asked; None: not in time
-    reading       what these places say, if that is likely enough to answer the prompt
+    extract       what these places say, if that is likely enough to answer the prompt
     patch         what the run changed in its copy of the workspace, as `git apply` reads it
     after         the id of the run that it goes on from, if it is a follow-up
     """
@@ -476,7 +476,7 @@ class Trace(Frozen):
     receipts: tuple[Receipt, ...]
     report: Report
     index_leads: tuple[Lead, ...] | None = ()
-    reading: Report | None = None
+    extract: Report | None = None
     patch: str = ""
     confidence: float | None = None
     after: str = ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -47,38 +48,30 @@ async def solve(
     label: str,
     *,
     told: str | None = None,
-    learned: Familiarity | None = None,
+    familiarity: Familiarity | None = None,
 ) -> Trace:
     """Return the trace of one run, with what its leads are made of.
 
-    `told` is the system turn, by default the one line that a tuned model sees. `learned` knows the questions that are
-    like those that the model learned; no other one is asked.
+    `told` is the system turn, by default the one line that a tuned model sees. `familiarity` knows the questions that
+    are like those that the model learned; no other one is asked.
     """
-    trace = await _run(goal, skill, model, root, label, told, learned)
-    located = await with_index_leads(trace, skill, Workspace(root))
+    brief = replace(_brief(goal, skill, label, told), familiarity=familiarity)
+    workspace = Workspace(root)
+    trace = await loop.run(brief, nullcontext(model), workspace)
+    located = await with_index_leads(trace, skill, workspace)
     is_asked = trace.report.status == "escalate"  # in serving; an answer may turn out to be unsure later
     return located if is_asked else located.model_copy(update={"tally": trace.tally})
 
 
-async def _run(
-    goal: EpisodeTask,
-    skill: Skill,
-    model: Model,
-    root: Path,
-    label: str,
-    told: str | None = None,
-    learned: Familiarity | None = None,
-) -> Trace:
-    brief = loop.Brief(
+def _brief(goal: EpisodeTask, skill: Skill, label: str, told: str | None = None) -> loop.Brief:
+    return loop.Brief(
         skill=skill,
         prompt=goal.prompt,
         system=skill.subagent.system if told is None else told,
         model=label,
         dialect=DialectName.LINES if told is None else DialectName.HERMES,
         run=goal.id,
-        learned=learned,
     )
-    return await loop.run(brief, nullcontext(model), Workspace(root))
 
 
 async def execute(
@@ -96,7 +89,7 @@ async def replay(goal: Goal, skill: Skill, turns: Iterable[Message | str], root:
 
 
 async def _constructed(goal: Goal, skill: Skill, model: Model, root: Path) -> tuple[Trace, Judgement]:
-    trace = await _run(goal, skill, model, root, "constructed")
+    trace = await loop.run(_brief(goal, skill, "constructed"), nullcontext(model), Workspace(root))
     if trace.report.status == "failed":
         raise OracleError(trace.report.answer)
     return trace, judge_trace(goal, trace)

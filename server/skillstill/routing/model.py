@@ -8,7 +8,7 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -97,9 +97,3 @@ def write_model(model: RoutingModel, file: Path, mode: int) -> None:
     head = json.dumps(model.head.model_dump(mode="json")).encode()
     content = model.weights.tobytes() + model.background.tobytes()
     write_atomically(file, head + b"\n" + zlib.compress(content, 9), mode=mode)
-
-
-def quantized(weights: NDArray[np.float64]) -> tuple[NDArray[np.int8], Sequence[float]]:
-    """Return weights as signed bytes, and the scale of each column."""
-    scales = np.abs(weights).max(0) / 127
-    return np.round(weights / scales).astype(np.int8), [float(scale) for scale in scales]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from skillstill.errors import Refusal
 from skillstill.skills.skill import Around
 from skillstill.tools.kit.redaction import text_lines
-from skillstill.util.text import clean, shorten
+from skillstill.util.text import indented
 from skillstill.workspace import Workspace
 
 QUOTE = re.compile(r"(?P<path>[^\s:][^:\n]*):(?P<line>\d{1,9}): .*")
@@ -53,11 +53,7 @@ def _passage(quote: Quote, around: Around, lines: Sequence[str], told: set[tuple
             yield quote.text
         elif (quote.path, at) not in told and lines[at - 1].strip():
             told.add((quote.path, at))
-            yield _indented(lines[at - 1])
-
-
-def _indented(line: str) -> str:
-    return f"  {shorten(clean(line).strip(), WIDTH)}"
+            yield indented(lines[at - 1], WIDTH)
 
 
 def lines_in(workspace: Workspace, path: str) -> Sequence[str]:

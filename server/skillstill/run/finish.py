@@ -26,8 +26,8 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
     report, is_unsure = trace.report, False
-    if trace.reading and is_unsettled(report):
-        report = trace.reading.model_copy(update={"notes": (*trace.reading.notes, UNSURE)})
+    if trace.extract and is_unsettled(report):
+        report = trace.extract.model_copy(update={"notes": (*trace.extract.notes, UNSURE)})
         return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
     if calibration:
         confidence = calibration.confidence(features(trace))

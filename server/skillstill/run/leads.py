@@ -18,14 +18,14 @@ from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
 
 if TYPE_CHECKING:
+    from skillstill.tools.facts.extract import ExtractiveAnswer
     from skillstill.tools.facts.leads import Located
-    from skillstill.tools.facts.reading import Reading
 
 MOST = 5
 LINES = 60  # behind the first one that a lead may span: what one looks through
 SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
-READING_SECONDS = 20.0  # ... and for an answer, if no model was asked
-LIKELY = 0.2  # of a reading to be right: of those above it a third are (docs/experiments.md)
+EXTRACT_SECONDS = 20.0  # ... and for an answer, if no model was asked
+LIKELY = 0.2  # of an extract to be right: of those above it a third are (docs/experiments.md)
 LATE = "(The index was not searched for likely places in time.)"
 UNSETTLED = {
     ReasonKind.UNLIKE,
@@ -47,7 +47,7 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     takes are those of the run.
     """
     asks_facts = skill.readers or FACT_TOOLS.intersection(skill.subagent.tools)
-    is_enough = len(_likely(trace)) >= MOST and not is_unsettled(trace.report)
+    is_enough = not is_unsettled(trace.report) and len(_likely(trace)) >= MOST
     if not asks_facts or trace.report.status == "failed" or is_enough:
         return trace
     reason, began = trace.report.reason, time.monotonic()
@@ -57,7 +57,7 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     tally = trace.tally.model_copy(update={"seconds": taken})
     if found is None:
         return trace.model_copy(update={"index_leads": None, "tally": tally})
-    return trace.model_copy(update={"index_leads": found.leads, "reading": found.reading, "tally": tally})
+    return trace.model_copy(update={"index_leads": found.leads, "extract": found.extract, "tally": tally})
 
 
 def is_unsettled(report: Report) -> bool:
@@ -171,7 +171,7 @@ class Indexed:
     """The likeliest places by the index, and what they say as a report, if that is likely enough to be right."""
 
     leads: tuple[Lead, ...] = ()
-    reading: Report | None = None
+    extract: Report | None = None
 
 
 async def index_leads(
@@ -183,7 +183,7 @@ async def index_leads(
     """
     from skillstill.tools.facts.leads import locate_within  # it imports the readers, with their parsers
 
-    seconds = READING_SECONDS if is_unasked else SECONDS
+    seconds = EXTRACT_SECONDS if is_unasked else SECONDS
     try:
         found = await locate_within(seconds, workspace, readers, prompt, cache(partial(lines_in, workspace)))
     except (SkillstillError, Refusal) as error:
@@ -196,19 +196,19 @@ async def index_leads(
 
 
 def _indexed(found: "Located") -> Indexed:
-    shown, reading = found.shown, found.reading
+    shown, extract = found.shown, found.extract
     leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
-    return Indexed(leads, _report(reading) if reading and reading.chance >= LIKELY else None)
+    return Indexed(leads, _report(extract) if extract and extract.chance >= LIKELY else None)
 
 
-def _report(reading: "Reading") -> Report:
-    """Return a reading as an answer that says what it is."""
+def _report(extract: "ExtractiveAnswer") -> Report:
+    """Return an extract as an answer that says what it is."""
     said = "Not worked out: the likeliest lines by the words of the question"
-    note = f"({said}. Of such answers {reading.chance:.0%} are right.)"
+    note = f"({said}. Of such answers {extract.chance:.0%} are right.)"
     return Report(
-        answer=reading.answer,
+        answer=extract.answer,
         status="answered",
-        evidence=reading.places,
+        evidence=extract.places,
         notes=(note,),
-        context=reading.context,
+        context=extract.context,
     )

@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 class Brief:
     """One piece of work and who does it. `system` is the system turn; the other texts identify the run in its trace.
 
-    `learned` knows the questions that are like those that the model learned; no other one is asked.
+    `familiarity` knows the questions that are like those that the model learned; no other one is asked.
     """
 
     skill: Skill
@@ -66,7 +66,7 @@ class Brief:
     model: str = ""
     dialect: str = ""
     after: str = ""
-    learned: Familiarity | None = None
+    familiarity: Familiarity | None = None
     run: str = field(default_factory=lambda: secrets.token_hex(16))
 
 
@@ -134,8 +134,8 @@ class _Run:
         )
 
     async def report(self, lease: AbstractAsyncContextManager[Model]) -> Report:
-        learned = self.brief.learned
-        if learned and not learned.knows(self.brief.prompt):
+        familiarity = self.brief.familiarity
+        if familiarity and not familiarity.knows(self.brief.prompt):
             text = f"it is unlike the questions that {self.brief.skill.name} was trained for"
             return self.escalate(Reason(kind=ReasonKind.UNLIKE, text=text))
         try:

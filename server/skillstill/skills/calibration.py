@@ -31,8 +31,8 @@ class Calibration(Frozen):
     """A logistic regression on standardised features: the probability that an answered run is right.
 
     An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. `goals` is how many
-    validation goals it was fitted on. `learned` tells questions like those that were learned from others, which are not
-    asked; None: any is.
+    validation goals it was fitted on. `familiarity` tells questions like those that were learned from others, which are
+    not asked; None: any is.
     """
 
     means: tuple[float, ...]
@@ -41,7 +41,7 @@ class Calibration(Frozen):
     bias: float
     threshold: float = Field(default=1.0, ge=0, le=1)
     goals: int = Field(default=0, ge=0)
-    learned: Familiarity | None = None
+    familiarity: Familiarity | None = None
 
     @model_validator(mode="after")
     def _even(self) -> Self:

@@ -29,6 +29,11 @@ def one_line(text: str, width: int) -> str:
     return shorten(" ".join(clean(text).split()), width)
 
 
+def indented(line: str, width: int) -> str:
+    """Return a line of a file as it is told beside another one: indented, its own indentation left out."""
+    return f"  {shorten(clean(line).strip(), width)}"
+
+
 def whole_lines(text: str, width: int) -> str:
     """Return the first lines that fit, and how many do not. No line is cut: half a number is another number."""
     lines = text.split("\n")

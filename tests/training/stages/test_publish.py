@@ -37,7 +37,7 @@ from skillstill_training.run.scorecard import (
     Selective,
     Trained,
 )
-from skillstill_training.stages.publish import publish, raise_threshold, record_field, registry_of
+from skillstill_training.stages.publish import publish, recalibrate, record_field, registry_of
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import write_lines
 
@@ -448,13 +448,13 @@ async def test_the_threshold_of_a_release_rises_by_field_questions_and_the_adapt
     before = read_registry(registry).entries[0]
     assert before.calibration
     wrong = [GradedAnswer(f"own/{at}", (9.0,), right=False, unwarned_wrong=True) for at in range(100)]
-    learned = Familiarity(weights="AAAA", scale=1.0, bias=0.0, least=0.0)
-    raised = raise_threshold(settings, registry, GradedField(100, wrong), learned)
+    familiarity = Familiarity(weights="AAAA", scale=1.0, bias=0.0, least=0.0)
+    raised = recalibrate(settings, registry, GradedField(100, wrong), familiarity)
     (entry,) = read_registry(registry).entries
-    assert (raised.threshold, raised.learned) == (1, learned)
+    assert (raised.threshold, raised.familiarity) == (1, familiarity)
     assert entry.calibration == raised
     assert entry.measured
     assert entry.measured.sure is None, "no answer is sure any more"
     assert (entry.adapter, entry.serving_hash, entry.before) == (before.adapter, before.serving_hash, before.before)
     with pytest.raises(StageError, match="no release of other with a calibrated confidence"):
-        raise_threshold(settings.with_name("other"), registry, GradedField(100, wrong), None)
+        recalibrate(settings.with_name("other"), registry, GradedField(100, wrong), None)

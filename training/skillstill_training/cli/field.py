@@ -65,7 +65,7 @@ def field(
     from skillstill_training.field.question import freeze_questions
     from skillstill_training.field.score import graded_field
     from skillstill_training.stages.field import ask_field
-    from skillstill_training.stages.publish import raise_threshold, record_field, registry_of
+    from skillstill_training.stages.publish import recalibrate, record_field, registry_of
 
     folder = skill_folder(skill)
     _check_calibration(calibrate, run, split, arms)
@@ -85,7 +85,7 @@ def field(
     )
     subject = subject_of(folder, run_folder(run, runs, folder) if run else None, registry_of(folder))
     if calibrate:
-        subject = replace(subject, learned=fit_familiarity(folder))
+        subject = replace(subject, familiarity=fit_familiarity(folder))
     results = runs / folder.absolute().name / "field"
     if questions:
         results = results / questions.stem
@@ -98,7 +98,7 @@ def field(
     field_output.print_field(test.result, results, as_json=json)
     if calibrate:
         graded = graded_field(test.judged["ours"])
-        raised = raise_threshold(folder, registry_of(folder), graded, subject.learned)
+        raised = recalibrate(folder, registry_of(folder), graded, subject.familiarity)
         field_output.print_threshold(raised.threshold)
     return 0
 

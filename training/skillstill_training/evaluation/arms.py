@@ -94,7 +94,7 @@ class ModelArm:
     families: Families
     models: Models
     spec: ModelSpec
-    learned: Familiarity | None = None
+    familiarity: Familiarity | None = None
 
     @property
     def instructions(self) -> str | None:
@@ -104,14 +104,16 @@ class ModelArm:
     @property
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
-        learned = (self.learned.model_dump_json(),) if self.learned else ()
-        return hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "", *learned)
+        familiarity = (self.familiarity.model_dump_json(),) if self.familiarity else ()
+        return hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "", *familiarity)
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         """Run the model on the goal. Raises BaseError and ModelError if the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
             label = self.models.label(self.spec)
-            trace = await solve(goal, self.skill, model, root, label, told=self.instructions, learned=self.learned)
+            trace = await solve(
+                goal, self.skill, model, root, label, told=self.instructions, familiarity=self.familiarity
+            )
         return _trace_outcome(goal, self.families, trace, judge_trace(goal, trace))
 
 
@@ -145,8 +147,8 @@ class OracleArm:
 class ArmFactory:
     """Builds the arms of one evaluation from the values that they share and the model files that differ.
 
-    learned   the questions that ours is asked; None: any
-    offline   the workers of an executor fetch no model either
+    familiarity   tells the questions that ours is asked; None: any
+    offline       the workers of an executor fetch no model either
     """
 
     folder: Path
@@ -156,7 +158,7 @@ class ArmFactory:
     base: ModelFile
     adapter: ModelFile
     comparisons: Comparisons = field(default_factory=Comparisons)
-    learned: Familiarity | None = None
+    familiarity: Familiarity | None = None
     offline: bool = False
 
     def arm(self, name: ArmName) -> Arm | None:
@@ -176,7 +178,7 @@ class ArmFactory:
             case "larger":
                 return self._stock_arm(name, larger) if larger else None
             case "ours":
-                return self._tuned_arm(name, self.adapter, "its adapter", self.learned)
+                return self._tuned_arm(name, self.adapter, "its adapter", self.familiarity)
             case "wrong":
                 return self._tuned_arm(name, wrong, f"the adapter {file_stem(wrong)}") if wrong else None
 
@@ -185,13 +187,13 @@ class ArmFactory:
         return ModelArm(name, f"{file_stem(base)}, told the skill", self.skill, self.families, self.models, spec)
 
     def _tuned_arm(
-        self, name: ArmName, adapter: ModelFile, adapter_label: str, learned: Familiarity | None = None
+        self, name: ArmName, adapter: ModelFile, adapter_label: str, familiarity: Familiarity | None = None
     ) -> Arm:
         spec = ModelSpec(
             base=self.base, adapter=adapter, dialect=DialectName.LINES, context=self.skill.subagent.limits.context
         )
         label = f"{file_stem(self.base)} with {adapter_label}"
-        return ModelArm(name, label, self.skill, self.families, self.models, spec, learned)
+        return ModelArm(name, label, self.skill, self.families, self.models, spec, familiarity)
 
 
 def _trace_outcome(goal: Goal, families: Families, trace: Trace, judgement: Judgement) -> Outcome:

@@ -39,7 +39,7 @@ class ArmJob:
     key: str
     skill: Parcel
     models: Mapping[str, SentModel]
-    learned: Familiarity | None
+    familiarity: Familiarity | None
     offline: bool
 
     @classmethod
@@ -49,8 +49,10 @@ class ArmJob:
         files = {"base": factory.base, "adapter": factory.adapter, "larger": compared.larger, "wrong": compared.wrong}
         needed = NEEDED.get(arm.name, ())
         models, skill = send_models(files, needed, pack), pack(factory.folder)
-        learned = factory.learned
-        return cls(name=arm.name, key=arm.key, skill=skill, models=models, learned=learned, offline=factory.offline)
+        familiarity = factory.familiarity
+        return cls(
+            name=arm.name, key=arm.key, skill=skill, models=models, familiarity=familiarity, offline=factory.offline
+        )
 
     def start(self) -> Work[Goal, Outcome]:
         skill, files = load_skill(folder := self.skill.place()), found_models(self.models)
@@ -62,7 +64,7 @@ class ArmJob:
             base=files.get("base", skill.subagent.base),
             adapter=files.get("adapter", skill.subagent.base),
             comparisons=Comparisons(larger=files.get("larger"), wrong=files.get("wrong")),
-            learned=self.learned,
+            familiarity=self.familiarity,
         )
         arm = factory.arm(self.name)
         assert arm

@@ -73,7 +73,7 @@ class LoopArm:
     models: Models
     spec: ModelSpec
     calibration: Calibration | None = None
-    learned: Familiarity | None = None
+    familiarity: Familiarity | None = None
 
     @property
     def told(self) -> str | None:
@@ -83,13 +83,15 @@ class LoopArm:
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
         confidence = self.calibration.model_dump_json() if self.calibration else ""
-        learned = (self.learned.model_dump_json(),) if self.learned else ()
-        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *learned)
+        familiarity = (self.familiarity.model_dump_json(),) if self.familiarity else ()
+        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *familiarity)
 
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
         async with self.models.lease(self.spec) as model:
-            trace = await solve(asked, self.skill, model, root, self.label, told=self.told, learned=self.learned)
+            trace = await solve(
+                asked, self.skill, model, root, self.label, told=self.told, familiarity=self.familiarity
+            )
         return _row(asked, trace, self.calibration)
 
 
@@ -207,12 +209,12 @@ class PlanArm:
         plan = self.plans[asked.id]
         calls = (Message(role="assistant", calls=(call,)) for call in plan.calls)
         trace = await solve(asked, self.skill, ScriptedModel([*calls, plan.answer]), root, self.label)
-        return _row(asked, in_own_words(trace), None)
+        return _row(asked, without_extract(trace), None)
 
 
-def in_own_words(trace: Trace) -> Trace:
+def without_extract(trace: Trace) -> Trace:
     """Return the trace without what would be read off in place of an answer: nobody can learn from that."""
-    return trace.model_copy(update={"reading": None})
+    return trace.model_copy(update={"extract": None})
 
 
 def _row(asked: Asked, trace: Trace, calibration: Calibration | None) -> FieldRow:

@@ -15,7 +15,7 @@ from skillstill.skills.familiarity import FEATURES, Familiarity, question_featur
 from skillstill_training.authoring.families import families_by_name, load_wordings
 from skillstill_training.field.question import has_field_questions, load_questions, prompt_of
 from skillstill_training.field.rewordings import load_rewordings
-from skillstill_training.util.hashed_logistic import Matrix, Row, fit_logistic
+from skillstill_training.util.hashed_logistic import Matrix, Row, fit_logistic, logits_of, quantized, row_of
 
 KEPT = 0.985  # of the wordings that were learned, in parts that the model has not seen
 PARTS = 5
@@ -53,13 +53,13 @@ def _taught_questions(skill_folder: Path, natural: Sequence[str]) -> Sequence[st
 
 
 def _fitted(taught: Sequence[str], natural: Sequence[str]) -> Familiarity:
-    rows = [_row(text) for text in (*taught, *natural)]
+    rows = [row_of(question_features(text)) for text in (*taught, *natural)]
     wanted = np.array([[1.0]] * len(taught) + [[0.0]] * len(natural))
     unseen = _unseen_logits(rows, wanted)[: len(taught)]
     weights, biases = fit_logistic(rows, wanted, FEATURES, DECAY)
-    scale = float(np.abs(weights).max()) / 127
+    whole, (scale,) = quantized(weights)
     return Familiarity(
-        weights=b64encode(np.round(weights[:, 0] / scale).astype(np.int8).tobytes()).decode(),
+        weights=b64encode(whole.tobytes()).decode(),
         scale=scale,
         bias=float(biases[0]),
         least=round(float(np.quantile(unseen, 1 - KEPT)), 3),
@@ -72,12 +72,5 @@ def _unseen_logits(rows: Sequence[Row], wanted: Matrix) -> Matrix:
     for part in range(PARTS):
         others = [at for at in range(len(rows)) if at % PARTS != part]
         weights, biases = fit_logistic([rows[at] for at in others], wanted[others], FEATURES, DECAY)
-        for at in range(part, len(rows), PARTS):
-            numbers, values = rows[at]
-            found[at] = values @ weights[numbers, 0] + biases[0]
+        found[part::PARTS] = logits_of(rows[part::PARTS], weights, biases)[:, 0]
     return found
-
-
-def _row(text: str) -> Row:
-    numbers, values = zip(*question_features(text), strict=True)
-    return np.array(numbers, np.int64), np.array(values, np.float64)

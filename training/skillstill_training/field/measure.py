@@ -62,25 +62,25 @@ NEEDED: Mapping[FieldArmName, tuple[str, ...]] = {  # model files, by the fields
 class Subject:
     """What is tested: an adapter on its base, with the confidence that it is served with, if there is one yet.
 
-    `learned` knows the questions that it is asked; None: any.
+    `familiarity` knows the questions that it is asked; None: any.
     """
 
     base: ModelFile
     adapter: ModelFile | None = None
     calibration: Calibration | None = None
-    learned: Familiarity | None = None
+    familiarity: Familiarity | None = None
 
     @classmethod
     def served(cls, base: ModelFile, adapter: ModelFile | None, calibration: Calibration | None) -> "Subject":
         """Return it as it is served."""
-        return cls(base, adapter, calibration, calibration.learned if calibration else None)
+        return cls(base, adapter, calibration, calibration.familiarity if calibration else None)
 
     def arm(self, skill: Skill, models: Models) -> LoopArm:
         """Return it in the loop that ships; without an adapter it is told the skill's text."""
         dialect = DialectName.LINES if self.adapter else DialectName.HERMES
         context = skill.subagent.limits.context
         spec = ModelSpec(base=self.base, adapter=self.adapter, dialect=dialect, context=context)
-        return LoopArm("ours", "ours", skill, models, spec, self.calibration, self.learned)
+        return LoopArm("ours", "ours", skill, models, spec, self.calibration, self.familiarity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +253,7 @@ class FieldJob:
     skill: Parcel
     models: Mapping[str, SentModel]  # by the fields of Subject and FieldOptions
     calibration: Calibration | None
-    learned: Familiarity | None
+    familiarity: Familiarity | None
     offline: bool
 
     @classmethod
@@ -266,7 +266,7 @@ class FieldJob:
             skill=pack(skill_folder),
             models=send_models(files, needed, pack),
             calibration=subject.calibration,
-            learned=subject.learned,
+            familiarity=subject.familiarity,
             offline=options.offline,
         )
 
@@ -274,7 +274,7 @@ class FieldJob:
         skill = load_skill(folder := self.skill.place())
         files = found_models(self.models)
         base, adapter = files.get("base", skill.subagent.base), files.get("adapter")
-        subject = Subject(base, adapter, self.calibration, self.learned)
+        subject = Subject(base, adapter, self.calibration, self.familiarity)
         larger, largest, threads = files.get("larger"), files.get("largest"), 1  # a worker is one processor
         options = FieldOptions(arms=(self.name,), larger=larger, largest=largest, threads=threads)
         models = LocalModels(LocalOptions(offline=self.offline, threads=threads))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skillstill.types import Message, ToolCall, Trace
 
-from skillstill_training.field.arms import Asked, FieldArm, PlanArm, in_own_words
+from skillstill_training.field.arms import Asked, FieldArm, PlanArm, without_extract
 from skillstill_training.field.judge import FieldAnswer, FieldJudgement, judge_answer
 from skillstill_training.field.plans import Plan
 from skillstill_training.field.question import FieldQuestion, prompt_of
@@ -36,7 +36,7 @@ class Practice:
         """
         asked = Asked(id=question.id, prompt=prompt_of(question, self.known))
         row = await self.student.solve(asked, root)
-        answer = FieldAnswer.of_trace(in_own_words(row.trace)) if row.trace else row.answer
+        answer = FieldAnswer.of_trace(without_extract(row.trace)) if row.trace else row.answer
         judged = judge_answer(question.gold, answer, asked.prompt)
         if judged.verdict.value == "right":
             return _kept(question.id, row.trace)

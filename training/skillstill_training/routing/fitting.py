@@ -12,16 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from skillstill.routing.model import Gate, Head, RoutingModel, quantized
+from skillstill.routing.model import Gate, Head, RoutingModel
 from skillstill.util.hashed_words import READ, SIZE, bucket, features, words
 
 from skillstill_training.routing.examples import Example
-from skillstill_training.util.hashed_logistic import Row, fit_logistic
+from skillstill_training.util.hashed_logistic import Matrix, fit_logistic, logits_of, quantized, row_of
 
 FOLDS = 3
 UNSEEN = 5_000  # words that requests might hold besides
 STRANGER = Gate(asks=1.0, fits=0.0, bias=0.0)  # `asks` is a logit: above zero is likelier than not
-Matrix = NDArray[np.float64]
 Texts = Mapping[str, Sequence[Counter[str]]]
 
 
@@ -34,8 +33,7 @@ class Linear:
     biases: Matrix
 
     def logits(self, tasks: Sequence[str]) -> Matrix:
-        rows = map(_row, tasks)
-        return np.array([values @ self.weights[numbers] + self.biases for numbers, values in rows])
+        return logits_of([row_of(features(task).items()) for task in tasks], self.weights, self.biases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +79,10 @@ def _names(examples: Sequence[Example]) -> tuple[str, ...]:
 
 def fit_linear(examples: Sequence[Example], names: tuple[str, ...]) -> Linear:
     """Return one logistic model a name, and one of whether a task is for any."""
-    rows = [_row(one.task) for one in examples]
+    rows = [row_of(features(one.task).items()) for one in examples]
     wanted = np.array([[*(one.subagent == name for name in names), one.subagent in names] for one in examples], float)
     weights, biases = fit_logistic(rows, wanted, SIZE)
     return Linear(names, weights, biases)
-
-
-def _row(task: str) -> Row:
-    found = features(task)
-    return np.fromiter(found, np.int64, len(found)), np.fromiter(found.values(), np.float64, len(found))
 
 
 def _background(examples: Sequence[Example]) -> tuple[NDArray[np.uint8], float]:

@@ -88,7 +88,7 @@ async def evaluate(
     plan = options.plan or run.recipe().evaluate
     skill, families = load_skill(skill_folder), families_by_name(skill_folder)
     asks_field = bool(plan.field) and has_field_questions(skill_folder, "validation")
-    learned = await to_thread.run_sync(fit_familiarity, skill_folder) if asks_field else None
+    familiarity = await to_thread.run_sync(fit_familiarity, skill_folder) if asks_field else None
     factory = ArmFactory(
         folder=skill_folder,
         skill=skill,
@@ -97,7 +97,7 @@ async def evaluate(
         base=options.base or skill.subagent.base,
         adapter=adapter,
         comparisons=options.comparisons,
-        learned=learned,
+        familiarity=familiarity,
         offline=options.offline,
     )
     arms = _available_arms(factory, plan.arms if options.arms is None else options.arms, options.executor)
@@ -112,9 +112,11 @@ async def evaluate(
     validated = await ask(arms["ours"], "validation", subset.validation)
     graded: GradedField | None = None
     if asks_field:
-        subject = Subject(factory.base, adapter, learned=learned)
+        subject = Subject(factory.base, adapter, familiarity=familiarity)
         graded = await _validate_in_field(skill_folder, run, subject, options, factory.models)
-    calibration = calibrate(validated, graded, min_goals=plan.calibration).model_copy(update={"learned": learned})
+    calibration = calibrate(validated, graded, min_goals=plan.calibration).model_copy(
+        update={"familiarity": familiarity}
+    )
     log_look(run, tuple(arms), adapter)
     outcomes = {name: await ask(arm, "test", subset.for_arm(name)) for name, arm in arms.items()}
     scorecard = _score(factory, arms, outcomes, calibration, file_sha256(run.goals), trained)

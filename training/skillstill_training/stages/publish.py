@@ -219,17 +219,17 @@ def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> Non
     amend(registry, known.model_copy(update={"measured": measured}))
 
 
-def raise_threshold(skill_folder: Path, registry: Path, field: GradedField, learned: Familiarity | None) -> Calibration:
+def recalibrate(skill_folder: Path, registry: Path, field: GradedField, familiarity: Familiarity | None) -> Calibration:
     """Return the calibration of a release, raised until few of these field questions are answered wrongly unwarned.
 
-    It stands in the registry then, with the questions that are asked (`learned`) and the share of made questions that
+    It stands in the registry then, with what tells the questions that are asked and the share of made questions that
     are still answered without a warning. Raise StageError if there is none to raise.
     """
     name = skill_folder.absolute().name
     known = _known(registry, name)
     if known is None or known.calibration is None or known.measured is None or known.adapter is None:
         raise StageError(f"{registry} has no release of {name} with a calibrated confidence")
-    raised = raised_for_field(known.calibration, field).model_copy(update={"learned": learned})
+    raised = raised_for_field(known.calibration, field).model_copy(update={"familiarity": familiarity})
     curve = _scorecard(skill_folder, known.adapter).selective.curve
     point = next((point for point in curve if point.threshold >= raised.threshold), None)
     sure = {"sure": point.coverage, "right": point.accuracy} if point else {"sure": None, "right": None}

@@ -9,8 +9,8 @@ from anyio import to_thread
 
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED, WORDS
+from skillstill.tools.facts.extract import ExtractiveAnswer, LinesOf, extract_answer
 from skillstill.tools.facts.locate import shown_places
-from skillstill.tools.facts.reading import LinesOf, Reading, read_places
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.kit.tool import Result
 from skillstill.types import PROMPT_CHARACTERS
@@ -22,7 +22,7 @@ class Located:
     """The likeliest places for a text as `locate` shows them, and what they say."""
 
     shown: Result
-    reading: Reading | None
+    extract: ExtractiveAnswer | None
 
 
 async def locate_within(
@@ -44,7 +44,7 @@ async def locate_within(
 
 def _located(root: Path, references: tuple[str, ...], text: str, lines_of: LinesOf) -> Located:
     places = OPENED.get(root, references).locate(text)
-    return Located(shown_places(places), read_places(text, places, lines_of))
+    return Located(shown_places(places), extract_answer(text, places, lines_of))
 
 
 def _is_fresh(root: Path, references: tuple[str, ...], paths: Sequence[str], seconds: float) -> bool:

@@ -31,7 +31,7 @@ STRANGE = Familiarity(weights=b64encode(bytes(FEATURES)).decode(), scale=1.0, bi
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leads, "SECONDS", HANGS)
-    monkeypatch.setattr(leads, "READING_SECONDS", HANGS)
+    monkeypatch.setattr(leads, "EXTRACT_SECONDS", HANGS)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ class Unasked(AbstractAsyncContextManager[Model]):
 
 
 async def reported(skill: Skill, root: Path, question: str) -> Report:
-    trace = await loop.run(loop.Brief(skill, question, "system", learned=STRANGE), Unasked(), Workspace(root))
+    trace = await loop.run(loop.Brief(skill, question, "system", familiarity=STRANGE), Unasked(), Workspace(root))
     assert trace.report.reason
     assert trace.report.reason.kind is ReasonKind.UNLIKE
     return (await finish_with_index(trace, skill, Workspace(root), None)).report
@@ -100,4 +100,4 @@ def test_a_question_is_known_by_its_words_whatever_the_names_in_it() -> None:
 
 def test_a_calibration_without_the_questions_that_were_learned_still_reads(tmp_path: Path) -> None:
     old = Calibration(means=(0.0,), scales=(1.0,), weights=(1.0,), bias=0.0)
-    assert Calibration.model_validate_json(old.model_dump_json(exclude={"learned"})) == old
+    assert Calibration.model_validate_json(old.model_dump_json(exclude={"familiarity"})) == old

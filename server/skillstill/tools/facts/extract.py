@@ -15,7 +15,7 @@ from skillstill.facts.locate.expected import EXPECTED
 from skillstill.facts.locate.places import Place
 from skillstill.facts.locate.question import Question
 from skillstill.facts.locate.stems import stems_in
-from skillstill.util.text import clean, shorten
+from skillstill.util.text import clean, indented, shorten
 
 QUOTED = 3  # places: with one more, the judges call it a list
 ABOVE, BELOW = 1, 2  # lines told around the first
@@ -39,7 +39,7 @@ LinesOf = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractiveAnswer:
     """Quotes of the likeliest places.
 
     answer    a line of each place, the place in front
@@ -54,7 +54,7 @@ class Reading:
     chance: float
 
 
-def read_places(question: str, places: Sequence[Place], lines_of: LinesOf) -> Reading | None:
+def extract_answer(question: str, places: Sequence[Place], lines_of: LinesOf) -> ExtractiveAnswer | None:
     """Return what the likeliest places say; None if none of them has lines. `lines_of` reads a file by its path.
 
     The names of tables and columns, and the values shown beside them, answer little.
@@ -64,7 +64,7 @@ def read_places(question: str, places: Sequence[Place], lines_of: LinesOf) -> Re
         return None
     first, *others = [_quote(place, lines_of(place.path)) for place in quoted]
     told = [*_around(first, quoted[0].line, lines_of(quoted[0].path))]
-    return Reading(
+    return ExtractiveAnswer(
         answer="\n".join([first, *others]),
         context="\n".join([*told, *others]),
         places=tuple(f"{place.path}:{place.line}" for place in quoted),
@@ -103,7 +103,7 @@ def _around(quote: str, at: int, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _indented(lines: Sequence[str]) -> Iterator[str]:
-    yield from (f"  {_told(line)}" for line in lines if line.strip())
+    yield from (indented(line, WIDTH) for line in lines if line.strip())
 
 
 def _quote(place: Place, lines: Sequence[str]) -> str:
