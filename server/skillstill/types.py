@@ -458,7 +458,8 @@ class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
     index_leads   the likeliest places for the prompt by the workspace's index, if it was asked; None: not in time
-    extract       what these places say, if that is likely enough to answer the prompt
+    extract       what is read off without a model, if that is likely enough to answer the prompt: what these places
+                  say, or which word of it stands nowhere
     patch         what the run changed in its copy of the workspace, as `git apply` reads it
     after         the id of the run that it goes on from, if it is a follow-up
     """

@@ -28,6 +28,7 @@ from skillstill.facts.worker import load_readers
 
 if TYPE_CHECKING:
     from skillstill.facts.locate.places import Locator, Place
+    from skillstill.facts.locate.unknown import UnknownWord
 
 PROCESSES = min(4, os.cpu_count() or 1)
 SECONDS = 120.0  # of a refresh; what is left then, the next one reads
@@ -108,15 +109,23 @@ class FactIndex:
 
     def locate(self, text: str, count: int = LIKELIEST) -> "Sequence[Place]":
         """Return the likeliest places for a text, the likeliest first. The reader of words is needed."""
+        with self._lock:
+            self._count_question()
+            return self._located().places(text, count)
+
+    def unknown_words(self, text: str) -> "Sequence[UnknownWord]":
+        """Return the words of a question that no file has. The reader of words is needed."""
+        with self._lock:
+            return self._located().unknown_words(text)
+
+    def _located(self) -> "Locator":
         from skillstill.facts.locate.indexed import IndexedCorpus  # with numpy: others need not wait for it
         from skillstill.facts.locate.places import Locator
 
-        with self._lock:
-            self._count_question()
-            state = root_hash(self.connection)
-            if self._locator is None or self._locator[0] != state:
-                self._locator = (state, Locator(IndexedCorpus(self.connection, self.root)))
-            return self._locator[1].places(text, count)
+        state = root_hash(self.connection)
+        if self._locator is None or self._locator[0] != state:
+            self._locator = (state, Locator(IndexedCorpus(self.connection, self.root)))
+        return self._locator[1]
 
     def rest(self) -> None:
         """End the worker processes unless they are at work. The next file that changes starts others."""

@@ -18,6 +18,7 @@ from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
 
 if TYPE_CHECKING:
+    from skillstill.tools.facts.absence import Absence
     from skillstill.tools.facts.extract import ExtractiveAnswer
     from skillstill.tools.facts.leads import Located
 
@@ -168,7 +169,7 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """The likeliest places by the index, and what they say as a report, if that is likely enough to be right."""
+    """The likeliest places by the index, and what is read off without a model, if that is likely enough to be right."""
 
     leads: tuple[Lead, ...] = ()
     extract: Report | None = None
@@ -196,12 +197,20 @@ async def index_leads(
 
 
 def _indexed(found: "Located") -> Indexed:
-    shown, extract = found.shown, found.extract
+    shown = found.shown
     leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
-    return Indexed(leads, _report(extract) if extract and extract.chance >= LIKELY else None)
+    return Indexed(leads, _read_off(found.extract, found.absence))
 
 
-def _report(extract: "ExtractiveAnswer") -> Report:
+def _read_off(extract: "ExtractiveAnswer | None", absence: "Absence | None") -> Report | None:
+    """Return what is likelier to be right: that a word stands nowhere, or what the likeliest places say."""
+    if absence and absence.chance > (extract.chance if extract else 0.0):
+        said = f"No more was looked for. Of such questions {absence.chance:.0%} ask for what is not there."
+        return Report(status="answered", answer=absence.answer, notes=(f"({said})",))
+    return _quotes(extract) if extract and extract.chance >= LIKELY else None
+
+
+def _quotes(extract: "ExtractiveAnswer") -> Report:
     """Return an extract as an answer that says what it is."""
     said = "Not worked out: the likeliest lines by the words of the question"
     note = f"({said}. Of such answers {extract.chance:.0%} are right.)"

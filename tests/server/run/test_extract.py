@@ -1,4 +1,4 @@
-"""A question unlike those that an adapter learned: no model is asked, and the likeliest lines are quoted."""
+"""A question unlike those that an adapter learned: no model is asked, and what the files say is read off."""
 
 from base64 import b64encode
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -24,7 +24,7 @@ FILES = {
     "shop/cart.py": "class Cart(dict):\n    items = 3\n",
 }
 NEAR = "where is it set how many seconds we wait before a payment is tried again?"
-FAR = "is there anybody on the team who could explain the cart and list all its caveats?"
+FAR = "how would you explain the cart to the team, and list all its caveats?"
 STRANGE = Familiarity(weights=b64encode(bytes(FEATURES)).decode(), scale=1.0, bias=0.0, least=1.0)
 
 
@@ -81,6 +81,46 @@ async def test_what_a_model_claims_or_leaves_out_is_read_off_in_its_place(
     trace = await loop.run(loop.Brief(skill, NEAR, "system"), nullcontext(ScriptedModel([said])), root)
     report = (await finish_with_index(trace, skill, root, None)).report
     assert (report.status, report.evidence[0]) == ("answered", "shop/retry.py:2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("is there a Prometheus exporter?", 'No text file has the words "Prometheus" and "exporter".'),
+        ("hm ok\n\nand do we have any webhooks for a cart?", 'No text file has the word "webhooks".'),
+        ("is there any kerberos, oauth, ldap or radius here?", '"kerberos", "oauth" and "ldap".'),
+    ],
+)
+async def test_a_question_for_what_stands_in_no_file_is_told_so(
+    skill: Skill, tmp_path: Path, asked: str, said: str
+) -> None:
+    report = await reported(skill, write(tmp_path, FILES), asked)
+    assert report.status == "answered"
+    assert report.answer.endswith(said)
+    assert "ask for what is not there" in report.notes[0]
+    assert report.notes[-1] == UNSURE
+    assert report.leads or "cart" not in asked
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"shop/prometheus.bin": "\0"}, "it is the name of a file"),
+        ({"shop/data.bin": "\0 and PROMETHEUS"}, "it stands in a binary file"),
+        ({"shop/people.csv": "id,name\n1,ann\n"}, "it may be a value of a table"),
+    ],
+)
+async def test_it_is_not_told_so_if_the_word_may_stand_somewhere(
+    skill: Skill, tmp_path: Path, files: dict[str, str], why: str
+) -> None:
+    skill = skill.model_copy(update={"readers": (BUNDLED["code"], BUNDLED["data"])})
+    report = await reported(skill, write(tmp_path, FILES | files), "is there any prometheus?")
+    assert "No text file" not in report.answer, why
+
+
+async def test_how_something_works_is_no_question_for_what_is_not_there(skill: Skill, tmp_path: Path) -> None:
+    report = await reported(skill, write(tmp_path, FILES), "what happens to a cart when prometheus goes down?")
+    assert "No text file" not in report.answer
 
 
 async def test_a_model_that_gives_up_is_believed(skill: Skill, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from skillstill.facts.locate.question import Question
 from skillstill.facts.locate.ranking import Ranking, Weights
 from skillstill.facts.locate.shown import ShownText, shown_lines
 from skillstill.facts.locate.signals import WEIGHTS, Search, Signal, scaled
+from skillstill.facts.locate.unknown import UnknownWord, unknown_words
 from skillstill.util.text import one_line
 
 SIZE = 0.2  # what the size of a file counts: more code has more that can be wrong, or meant
@@ -79,6 +80,10 @@ class Locator:
         chosen = _spread(found, count, weights.again)
         lines = shown_lines(ranking, chosen)
         return [_place(search, each, shown) for each, shown in zip(chosen, lines, strict=True)]
+
+    def unknown_words(self, text: str) -> Sequence[UnknownWord]:
+        """Return the words of the last question of a text that no file has as far as the index knows."""
+        return [*unknown_words(self._corpus, text)]
 
 
 def rank_files(search: Search, weights: Mapping[Signal, float] = WEIGHTS) -> Array:

@@ -1,14 +1,16 @@
 """What the index holds to be likeliest for a text, for a run that hands its question on: in time, or not at all."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
 from anyio import to_thread
 
+from skillstill.facts.locate.unknown import UnknownWord
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED, WORDS
+from skillstill.tools.facts.absence import Absence, find_absence
 from skillstill.tools.facts.extract import ExtractiveAnswer, LinesOf, extract_answer
 from skillstill.tools.facts.locate import shown_places
 from skillstill.tools.kit.ripgrep import visible_files
@@ -19,10 +21,11 @@ from skillstill.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The likeliest places for a text as `locate` shows them, and what they say."""
+    """The likeliest places for a text as `locate` shows them, what they say, and what is not there."""
 
     shown: Result
     extract: ExtractiveAnswer | None
+    absence: Absence | None = None
 
 
 async def locate_within(
@@ -38,13 +41,18 @@ async def locate_within(
         paths = await visible_files(workspace)
         # A thread that waits for somebody else's reading is left behind; its own ends with its time.
         if await to_thread.run_sync(_is_fresh, workspace.root, references, paths, seconds, abandon_on_cancel=True):
-            return await to_thread.run_sync(_located, workspace.root, references, text[:PROMPT_CHARACTERS], lines_of)
+            asked = text[:PROMPT_CHARACTERS]
+            located, unknown = await to_thread.run_sync(_located, workspace.root, references, asked, lines_of)
+            return replace(located, absence=await find_absence(workspace, asked, unknown))
     return None
 
 
-def _located(root: Path, references: tuple[str, ...], text: str, lines_of: LinesOf) -> Located:
-    places = OPENED.get(root, references).locate(text)
-    return Located(shown_places(places), extract_answer(text, places, lines_of))
+def _located(
+    root: Path, references: tuple[str, ...], text: str, lines_of: LinesOf
+) -> tuple[Located, Sequence[UnknownWord]]:
+    index = OPENED.get(root, references)
+    places = index.locate(text)
+    return Located(shown_places(places), extract_answer(text, places, lines_of)), index.unknown_words(text)
 
 
 def _is_fresh(root: Path, references: tuple[str, ...], paths: Sequence[str], seconds: float) -> bool:

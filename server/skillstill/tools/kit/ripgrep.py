@@ -90,6 +90,12 @@ async def files_with_word(workspace: Workspace, pattern: str, case: Case) -> lis
     return await _names(workspace, *options, f"--regexp={pattern}", "--", ".")
 
 
+async def files_with_text(workspace: Workspace, text: str) -> list[str]:
+    """Return paths of the files that hold a text in capital or small letters, sorted; binary ones too."""
+    options = ("--files-with-matches", "--null", "--text", "--fixed-strings", "--ignore-case")
+    return await _names(workspace, *options, f"--regexp={text}", "--", ".")
+
+
 async def matching_lines(workspace: Workspace, pattern: str, under: Path, case: Case, *, literal: bool = False) -> Hits:
     """Return where the pattern matches in a file or a folder. Raise BadPattern if it is no regular expression."""
     options = ["--line-number", "--column", "--with-filename", "--no-heading", "--null", "--crlf", case]
