@@ -118,6 +118,22 @@ async def test_it_is_not_told_so_if_the_word_may_stand_somewhere(
     assert "No text file" not in report.answer, why
 
 
+async def test_what_a_table_says_of_itself_is_told_as_unsure(skill: Skill, tmp_path: Path) -> None:
+    root = write(tmp_path, {"people.csv": "name,born\n" + "".join(f"ann{at},19{at}\n" for at in range(50, 90))})
+    report = await reported(skill.model_copy(update={"readers": (BUNDLED["data"],)}), root, "how many people?")
+    assert report.status == "answered"
+    assert report.answer.split("\n")[0].startswith("people.csv:1: people: 40 rows, 2 columns: name, born")
+    assert report.evidence[0] == "people.csv:1"
+    assert report.notes[-1] == UNSURE
+
+
+async def test_what_a_table_hardly_says_of_itself_is_handed_back(skill: Skill, tmp_path: Path) -> None:
+    root = write(tmp_path, {"people.csv": "name,born\nann,1950\n"})
+    asked = "list all who were born in a leap year and on which days they married, and each of their children"
+    report = await reported(skill.model_copy(update={"readers": (BUNDLED["data"],)}), root, asked)
+    assert report.status == "escalate"
+
+
 async def test_how_something_works_is_no_question_for_what_is_not_there(skill: Skill, tmp_path: Path) -> None:
     report = await reported(skill, write(tmp_path, FILES), "what happens to a cart when prometheus goes down?")
     assert "No text file" not in report.answer

@@ -4,13 +4,13 @@ Of 1,428 training questions about code and logs with a word that no file has, 17
 of the chance were learned on them by a logistic regression (docs/experiments.md).
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillstill.facts.locate.stems import stems_in
 from skillstill.facts.locate.unknown import UnknownWord
+from skillstill.tools.facts.extract import probability
 from skillstill.tools.kit.ripgrep import files_with_text, visible_files
 from skillstill.workspace import Workspace
 
@@ -80,7 +80,7 @@ def chance_of_absence(question: str, unknown: Sequence[UnknownWord]) -> float:
     """Return how likely a question with these unknown words asks for what is not there."""
     logit = BIAS + NEAR * _follows(question, {word.part for word in unknown})
     logit += sum(weight for pattern, weight in ASKED if pattern.search(question))
-    return 1 / (1 + math.exp(-logit))
+    return probability(logit)
 
 
 def _follows(question: str, parts: set[str]) -> bool:

@@ -11,7 +11,9 @@ from skillstill.facts.locate.unknown import UnknownWord
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED, WORDS
 from skillstill.tools.facts.absence import Absence, find_absence
-from skillstill.tools.facts.extract import ExtractiveAnswer, LinesOf, extract_answer
+from skillstill.tools.facts.extract import ExtractiveAnswer
+from skillstill.tools.facts.extract_columns import extract_columns
+from skillstill.tools.facts.extract_lines import LinesOf, extract_lines
 from skillstill.tools.facts.locate import shown_places
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.kit.tool import Result
@@ -52,7 +54,9 @@ def _located(
 ) -> tuple[Located, Sequence[UnknownWord]]:
     index = OPENED.get(root, references)
     places = index.locate(text)
-    return Located(shown_places(places), extract_answer(text, places, lines_of)), index.unknown_words(text)
+    is_of_tables = bool(places) and places[0].is_column
+    extract = extract_columns(text, places) if is_of_tables else extract_lines(text, places, lines_of)
+    return Located(shown_places(places), extract), index.unknown_words(text)
 
 
 def _is_fresh(root: Path, references: tuple[str, ...], paths: Sequence[str], seconds: float) -> bool:
