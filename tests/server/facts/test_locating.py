@@ -1,7 +1,9 @@
 """Places for any text, found through the index of a folder."""
 
 import gzip
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -164,4 +166,13 @@ def test_tables_are_found_by_their_columns(tmp_path: Path) -> None:
     index.refresh(["shop.csv"])
     assert "shop.price" in [place.name for place in index.locate("highest price")]
     assert any(place.text.startswith("2 rows, 2 columns") for place in index.locate("the shop table"))
+    index.close()
+
+
+def test_a_column_of_which_nothing_is_known_is_found_by_its_name(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as shop:
+        shop.execute("create table orders (id integer, remarks)")
+    index = FactIndex(tmp_path, (BUNDLED["data"], WORDS), processes=1)
+    index.refresh(["shop.db"])
+    assert index.locate("remarks")[0].name == "orders.remarks"
     index.close()

@@ -12,7 +12,7 @@ from skillstill.runtime import check_fresh, reason_to_remeasure
 from skillstill.skills import releases
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.familiarity import Familiarity
-from skillstill.skills.registry import Registry, read_registry
+from skillstill.skills.registry import ListedEntry, Registry, read_registry
 from skillstill.skills.skill import load_skill
 from skillstill.types import ModelFile
 from skillstill.util.storage import write_atomically
@@ -458,3 +458,23 @@ async def test_the_threshold_of_a_release_rises_by_field_questions_and_the_adapt
     assert (entry.adapter, entry.serving_hash, entry.before) == (before.adapter, before.serving_hash, before.before)
     with pytest.raises(StageError, match="no release of other with a calibrated confidence"):
         recalibrate(settings.with_name("other"), registry, GradedField(100, wrong), None)
+
+
+async def test_a_scorecard_that_cannot_be_read_is_told_by_its_file(settings: Path, evaluated: RunFolder) -> None:
+    registry = registry_of(settings)
+    publish(settings, evaluated, registry, PROOF)
+    (entry,) = read_registry(registry).entries
+    assert entry.adapter
+    card = settings / "releases" / f"{entry.adapter.sha256[:12]}.json"
+    write_atomically(card, card.read_text(encoding="utf-8").replace('"verdict"', '"judgement"'))
+    with pytest.raises(StageError, match=card.name):
+        recalibrate(settings, registry, GradedField(100, []), None)
+
+
+@pytest.mark.parametrize(
+    "entry", [one for one in Registry().entries() if one.entry.adapter], ids=lambda one: one.entry.name
+)
+def test_the_scorecard_of_a_bundled_release_can_be_read(entry: ListedEntry) -> None:
+    assert entry.entry.adapter
+    card = entry.skill_folder / "releases" / f"{entry.entry.adapter.sha256[:12]}.json"
+    assert Scorecard.model_validate_json(card.read_text(encoding="utf-8")).verdict

@@ -239,8 +239,12 @@ def recalibrate(skill_folder: Path, registry: Path, field: GradedField, familiar
 
 
 def _scorecard(skill_folder: Path, adapter: ModelFile) -> Scorecard:
+    """Raise StageError."""
     file = skill_folder / RELEASES / f"{adapter.sha256[:DIGITS]}.json"
-    return Scorecard.model_validate_json(file.read_text(encoding="utf-8"))
+    try:
+        return Scorecard.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StageError(f"{file} cannot be read as the scorecard of a release: {error}") from error
 
 
 def _place(skill_folder: Path, registry: Path) -> Path:

@@ -20,9 +20,10 @@ WHOLE = 0.9  # what a table as a whole keeps beside its columns
 class Candidate:
     """Lines of a file that may be shown, and what they are worth.
 
-    line    the first of the passage or the header of the table; 0 of a file without lines
-    text    what is shown; empty for the line itself
-    name    of the definition that it is in, or of the column
+    line        the first of the passage or the header of the table; 0 of a file without lines
+    text        what is shown of a table or column; empty if nothing is known of it
+    name        of the definition that it is in, or of the column
+    is_column   it is a table or a column, and shown by its text; else by its lines
     """
 
     file: int
@@ -32,6 +33,7 @@ class Candidate:
     line: int = 0
     text: str = ""
     name: str = ""
+    is_column: bool = False
 
 
 def column_candidates(search: Search, columns: "ColumnWords", priors: Array, weight: float) -> Iterator[Candidate]:
@@ -41,7 +43,9 @@ def column_candidates(search: Search, columns: "ColumnWords", priors: Array, wei
     for at, score in found:
         column = columns.columns[at]
         value = float(priors[column.file]) + weight * score / best
-        yield Candidate(column.file, column.line, column.line, value, column.line, column.shown, column.full_name)
+        yield Candidate(
+            column.file, column.line, column.line, value, column.line, column.shown, column.full_name, is_column=True
+        )
 
 
 class ColumnWords:

@@ -135,7 +135,7 @@ def _spread(found: Sequence[Candidate], count: int, again: float) -> Sequence[Ca
 
 def _is_read_with(one: Candidate, other: Candidate) -> bool:
     """Return whether both lie in lines that one looks through at once."""
-    if one.text or other.text or one.file != other.file:
+    if one.is_column or other.is_column or one.file != other.file:
         return False
     return max(one.last, other.last) - min(one.first, other.first) < LONGEST
 
@@ -144,7 +144,7 @@ def _place(search: Search, each: Candidate, shown: Sequence[ShownText]) -> Place
     path = search.corpus.files[each.file].path
     if not shown:
         text = one_line(each.text, WIDTH)
-        return Place(path, each.line, each.first, each.last, each.name, each.value, text, is_column=bool(each.text))
+        return Place(path, each.line, each.first, each.last, each.name, each.value, text, is_column=each.is_column)
     best, *others = shown
     entries = search.corpus.entries_in(each.file)
     times = entries.times(best.line) if entries else 1

@@ -58,7 +58,7 @@ def shown_lines(ranking: Ranking, chosen: Sequence[Candidate]) -> Sequence[Seque
 def _promising(ranking: Ranking, chosen: Sequence[Candidate], rank: int) -> Sequence[PromisingLine]:
     """Return the lines of one place, the most promising first."""
     each = chosen[rank]
-    if each.text:
+    if each.is_column:
         return ()
     extra = standing(rank, each.value, chosen[0].value)
     found = (PromisingLine(rank, line, promise + extra) for line, promise in ranking.promises(each).items())
