@@ -18,7 +18,6 @@ from skillstill.util.text import one_line
 from skillstill.workspace import Workspace
 
 if TYPE_CHECKING:
-    from skillstill.tools.facts.absence import Absence
     from skillstill.tools.facts.extract import ExtractiveAnswer
     from skillstill.tools.facts.leads import Located
 
@@ -26,7 +25,7 @@ MOST = 5
 LINES = 60  # behind the first one that a lead may span: what one looks through
 SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
 EXTRACT_SECONDS = 20.0  # ... and for an answer, if no model was asked
-LIKELY = 0.2  # of an extract to be right: of those above it a third are (docs/experiments.md)
+LIKELY = 0.15  # of an extract to be right: of those above it a third are (docs/experiments.md)
 LATE = "(The index was not searched for likely places in time.)"
 UNSETTLED = {
     ReasonKind.UNLIKE,
@@ -199,15 +198,23 @@ async def index_leads(
 def _indexed(found: "Located") -> Indexed:
     shown = found.shown
     leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
-    return Indexed(leads, _read_off(found.extract, found.absence))
+    return Indexed(leads, _read_off(found))
 
 
-def _read_off(extract: "ExtractiveAnswer | None", absence: "Absence | None") -> Report | None:
-    """Return what is likelier to be right: that a word stands nowhere, or what the likeliest places say."""
-    if absence and absence.chance > (extract.chance if extract else 0.0):
-        said = f"No more was looked for. Of such questions {absence.chance:.0%} ask for what is not there."
+def _read_off(found: "Located") -> Report | None:
+    """Return what is likeliest to be right: that a word stands nowhere, what the likeliest places say, or None.
+
+    None if nothing is likely enough, or likelier than that no file tells what is asked for.
+    """
+    extract, absence = found.extract, found.absence
+    quotable = extract.chance if extract and extract.chance >= LIKELY else 0.0
+    missing = absence.chance if absence else 0.0
+    if found.beyond >= max(quotable, missing):
+        return None
+    if absence and missing > quotable:
+        said = f"No more was looked for. Of such questions {missing:.0%} ask for what is not there."
         return Report(status="answered", answer=absence.answer, notes=(f"({said})",))
-    return _quotes(extract) if extract and extract.chance >= LIKELY else None
+    return _quotes(extract) if extract else None
 
 
 def _quotes(extract: "ExtractiveAnswer") -> Report:

@@ -17,25 +17,29 @@ LENGTHS, LENGTH = (4, 6, 8, 10, 12, 15, 19, 25, 35), 0.5  # words, and what the 
 _NAME = re.compile(r"`[^`]+`|\"[^\"\s]+\"|'[^'\s]+'|\b\w*(?:[a-z][A-Z]|_|\.\w|::|/)[\w./:-]*(?:\(\))?|\b\w+\(\)")
 
 
-class Familiarity(Frozen):
-    """A linear model of the questions that were learned.
+class QuestionModel(Frozen):
+    """A linear model that tells a kind of questions by their words.
 
     weights   of each feature a signed byte, all in base64; `scale` is what one stands for
-    least     the logit from which a question is like those that were learned
     """
 
     weights: str
     scale: float
     bias: float
+
+    def logit(self, question: str) -> float:
+        weights = _weights(self.weights)
+        return self.bias + self.scale * sum(weights[at] * value for at, value in question_features(question))
+
+
+class Familiarity(QuestionModel):
+    """A model of the questions that were learned; `least` is the logit from which a question is like them."""
+
     least: float
 
     def knows(self, question: str) -> bool:
         """Return whether the question is like those that were learned."""
         return self.logit(question) >= self.least
-
-    def logit(self, question: str) -> float:
-        weights = _weights(self.weights)
-        return self.bias + self.scale * sum(weights[at] * value for at, value in question_features(question))
 
 
 def question_features(question: str) -> tuple[tuple[int, float], ...]:

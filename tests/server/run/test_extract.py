@@ -24,7 +24,7 @@ FILES = {
     "shop/cart.py": "class Cart(dict):\n    items = 3\n",
 }
 NEAR = "where is it set how many seconds we wait before a payment is tried again?"
-FAR = "how would you explain the cart to the team, and list all its caveats?"
+FAR = "what are all the caveats, and how would you list each of them for the team?"
 STRANGE = Familiarity(weights=b64encode(bytes(FEATURES)).decode(), scale=1.0, bias=0.0, least=1.0)
 
 
@@ -132,6 +132,19 @@ async def test_what_a_table_hardly_says_of_itself_is_handed_back(skill: Skill, t
     asked = "list all who were born in a leap year and on which days they married, and each of their children"
     report = await reported(skill.model_copy(update={"readers": (BUNDLED["data"],)}), root, asked)
     assert report.status == "escalate"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "did last night's CI run pass, and how many seconds did we wait before a payment was tried again?",
+        "who on the team decided last month how many seconds we wait before a payment is tried again?",
+    ],
+)
+async def test_what_no_file_tells_is_handed_back_though_lines_are_likely(
+    skill: Skill, tmp_path: Path, asked: str
+) -> None:
+    assert (await reported(skill, write(tmp_path, FILES), asked)).status == "escalate"
 
 
 async def test_how_something_works_is_no_question_for_what_is_not_there(skill: Skill, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from skillstill.facts.locate.unknown import UnknownWord
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED, WORDS
 from skillstill.tools.facts.absence import Absence, find_absence
+from skillstill.tools.facts.beyond import chance_beyond
 from skillstill.tools.facts.extract import ExtractiveAnswer
 from skillstill.tools.facts.extract_columns import extract_columns
 from skillstill.tools.facts.extract_lines import LinesOf, extract_lines
@@ -23,11 +24,15 @@ from skillstill.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The likeliest places for a text as `locate` shows them, what they say, and what is not there."""
+    """The likeliest places for a text as `locate` shows them, what they say, and what is not there.
+
+    `beyond` is how likely no file tells what it asks for.
+    """
 
     shown: Result
     extract: ExtractiveAnswer | None
     absence: Absence | None = None
+    beyond: float = 0.0
 
 
 async def locate_within(
@@ -45,7 +50,8 @@ async def locate_within(
         if await to_thread.run_sync(_is_fresh, workspace.root, references, paths, seconds, abandon_on_cancel=True):
             asked = text[:PROMPT_CHARACTERS]
             located, unknown = await to_thread.run_sync(_located, workspace.root, references, asked, lines_of)
-            return replace(located, absence=await find_absence(workspace, asked, unknown))
+            absence = await find_absence(workspace, asked, unknown)
+            return replace(located, absence=absence, beyond=chance_beyond(asked))
     return None
 
 
