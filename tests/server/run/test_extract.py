@@ -5,12 +5,13 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import pytest
+from skillstill.facts.question_model import FEATURES, question_features
 from skillstill.facts.readers import BUNDLED
 from skillstill.models.scripted import ScriptedModel
 from skillstill.run import leads, loop
 from skillstill.run.finish import UNSURE, finish_with_index
 from skillstill.skills.calibration import Calibration
-from skillstill.skills.familiarity import FEATURES, Familiarity, question_features
+from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.registry import Registry
 from skillstill.skills.skill import Skill
 from skillstill.types import Model, ReasonKind, Report

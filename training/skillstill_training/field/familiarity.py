@@ -10,14 +10,16 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from skillstill.skills.familiarity import FEATURES, Familiarity, question_features, without_names
+from skillstill.facts.question_model import FEATURES, question_features, without_names
+from skillstill.skills.familiarity import Familiarity
 
 from skillstill_training.authoring.families import families_by_name, load_wordings
 from skillstill_training.field.question import has_field_questions, load_questions, prompt_of
 from skillstill_training.field.rewordings import load_rewordings
+from skillstill_training.run.recipe import load_recipe
 from skillstill_training.util.hashed_logistic import Matrix, Row, fit_logistic, logits_of, quantized, row_of
 
-KEPT = 0.95  # of the wordings that were learned, in parts that the model has not seen
+KEPT = 0.985  # of the wordings that were learned, in parts that the model has not seen
 PARTS = 5
 DECAY = 1e-3  # of the weights: ten times that of the router, whose features are eight times as many
 NAMED = 0.6  # of the slots hold a name as only code writes it, the others a word
@@ -26,8 +28,11 @@ WORD = re.compile(r"[a-z]{4,}")
 
 
 def fit_familiarity(skill_folder: Path) -> Familiarity | None:
-    """Return the model; None if the skill has no natural questions to tell its own from. Raise SkillstillError."""
-    if not has_field_questions(skill_folder, "train"):
+    """Return the model; None if any question is asked, or if there are no natural ones to tell the skill's own from.
+
+    Raise SkillstillError.
+    """
+    if load_recipe(skill_folder).evaluate.any_question or not has_field_questions(skill_folder, "train"):
         return None
     natural = _natural_questions(skill_folder)
     return _fitted(_taught_questions(skill_folder, natural), natural)

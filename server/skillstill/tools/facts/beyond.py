@@ -7,7 +7,7 @@ them, folders in turn, and is right in six of ten that it finds (docs/experiment
 from functools import cache
 from importlib.resources import files
 
-from skillstill.skills.familiarity import QuestionModel
+from skillstill.facts.question_model import QuestionModel
 from skillstill.tools.facts.extract import probability
 
 FILE = "beyond.json"
