@@ -4,7 +4,7 @@ A small model takes any question for one that it knows, and is as sure of its an
 release of `explore` to natural questions none is right (docs/experiments.md).
 """
 
-from skillstill.facts.question_model import QuestionModel
+from skillstill.util.question_model import QuestionModel
 
 
 class Familiarity(QuestionModel):

@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import pytest
-from skillstill.facts.question_model import FEATURES, question_features
 from skillstill.facts.readers import BUNDLED
 from skillstill.models.scripted import ScriptedModel
 from skillstill.run import leads, loop
@@ -15,6 +14,7 @@ from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.registry import Registry
 from skillstill.skills.skill import Skill
 from skillstill.types import Model, ReasonKind, Report
+from skillstill.util.question_model import FEATURES, question_features
 from skillstill.workspace import Workspace
 
 from tests.scenes import HANGS, write

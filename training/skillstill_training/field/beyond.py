@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from skillstill.facts.question_model import FEATURES, QuestionModel, question_features
+from skillstill.util.question_model import FEATURES, QuestionModel, question_features
 
 from skillstill_training.field.question import load_questions
 from skillstill_training.field.rewordings import load_rewordings

@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from skillstill.facts.question_model import FEATURES, question_features, without_names
 from skillstill.skills.familiarity import Familiarity
+from skillstill.util.question_model import FEATURES, question_features, without_names
 
 from skillstill_training.authoring.families import families_by_name, load_wordings
 from skillstill_training.field.question import has_field_questions, load_questions, prompt_of

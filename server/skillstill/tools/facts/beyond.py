@@ -7,8 +7,8 @@ them, folders in turn, and is right in six of ten that it finds (docs/experiment
 from functools import cache
 from importlib.resources import files
 
-from skillstill.facts.question_model import QuestionModel
 from skillstill.tools.facts.extract import probability
+from skillstill.util.question_model import QuestionModel
 
 FILE = "beyond.json"
 
