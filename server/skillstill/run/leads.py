@@ -202,9 +202,9 @@ def _indexed(found: "Located") -> Indexed:
 
 
 def _read_off(found: "Located") -> Report | None:
-    """Return what is likeliest to be right: that a word stands nowhere, what the likeliest places say, or None.
+    """Return what is likelier to be right: what the likeliest places say, or that a word stands nowhere.
 
-    None if nothing is likely enough, or likelier than that no file tells what is asked for.
+    None if neither is likely enough, or if it is likelier that no file tells what is asked for.
     """
     extract, absence = found.extract, found.absence
     quotable = extract.chance if extract and extract.chance >= LIKELY else 0.0
@@ -214,10 +214,10 @@ def _read_off(found: "Located") -> Report | None:
     if absence and missing > quotable:
         said = f"No more was looked for. Of such questions {missing:.0%} ask for what is not there."
         return Report(status="answered", answer=absence.answer, notes=(f"({said})",))
-    return _quotes(extract) if extract else None
+    return _quoted(extract) if extract else None
 
 
-def _quotes(extract: "ExtractiveAnswer") -> Report:
+def _quoted(extract: "ExtractiveAnswer") -> Report:
     """Return an extract as an answer that says what it is."""
     said = "Not worked out: the likeliest lines by the words of the question"
     note = f"({said}. Of such answers {extract.chance:.0%} are right.)"

@@ -4,24 +4,23 @@ How much is let through is chosen on wordings that the model has not seen.
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import numpy as np
 from skillstill.skills.familiarity import Familiarity
-from skillstill.util.question_model import FEATURES, question_features, without_names
+from skillstill.util.question_model import FEATURES, without_names
 
 from skillstill_training.authoring.families import families_by_name, load_wordings
 from skillstill_training.field.question import has_field_questions, load_questions, prompt_of
+from skillstill_training.field.question_fit import DECAY, fit_questions, rows_of
 from skillstill_training.field.rewordings import load_rewordings
 from skillstill_training.run.recipe import load_recipe
-from skillstill_training.util.hashed_logistic import Matrix, Row, fit_logistic, logits_of, quantized, row_of
+from skillstill_training.util.hashed_logistic import Matrix, Row, fit_logistic, logits_of
 
 KEPT = 0.985  # of the wordings that were learned, in parts that the model has not seen
 PARTS = 5
-DECAY = 1e-3  # of the weights: ten times that of the router, whose features are eight times as many
 NAMED = 0.6  # of the slots hold a name as only code writes it, the others a word
 SLOT = re.compile(r"\{[^{}]*\}")
 WORD = re.compile(r"[a-z]{4,}")
@@ -58,17 +57,11 @@ def _taught_questions(skill_folder: Path, natural: Sequence[str]) -> Sequence[st
 
 
 def _fitted(taught: Sequence[str], natural: Sequence[str]) -> Familiarity:
-    rows = [row_of(question_features(text)) for text in (*taught, *natural)]
+    rows = rows_of([*taught, *natural])
     wanted = np.array([[1.0]] * len(taught) + [[0.0]] * len(natural))
     unseen = _unseen_logits(rows, wanted)[: len(taught)]
-    weights, biases = fit_logistic(rows, wanted, FEATURES, DECAY)
-    whole, (scale,) = quantized(weights)
-    return Familiarity(
-        weights=b64encode(whole.tobytes()).decode(),
-        scale=scale,
-        bias=float(biases[0]),
-        least=round(float(np.quantile(unseen, 1 - KEPT)), 3),
-    )
+    least = round(float(np.quantile(unseen, 1 - KEPT)), 3)
+    return Familiarity(**fit_questions(rows, wanted).model_dump(), least=least)
 
 
 def _unseen_logits(rows: Sequence[Row], wanted: Matrix) -> Matrix:

@@ -93,6 +93,11 @@ class Question:
         return cls(text, words, prose, title, names, _qualified(text), literals, is_report, frames, paths)
 
 
+def last_question(text: str) -> str:
+    """Return the last of questions that follow each other, a line each: it is the one that is asked."""
+    return text.strip().rpartition("\n")[2]
+
+
 def _is_report(text: str) -> bool:
     lines = text.strip().split("\n")
     if len(lines) == 1:

@@ -41,4 +41,5 @@ def _distinct(corpus: Corpus, text: str, asked: Collection[str]) -> Iterator[Unk
 
 def _packed_logs(corpus: Corpus) -> bool:
     """Return whether there are logs without words: packed ones."""
-    return bool({*corpus.logs()} - {*np.unique(corpus.postings.files).tolist()})
+    logs = corpus.logs()
+    return bool(logs) and not np.isin(logs, corpus.postings.files).all()

@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skillstill.facts.locate.question import last_question
 from skillstill.facts.locate.stems import stems_in
 from skillstill.facts.locate.unknown import UnknownWord
 from skillstill.tools.facts.extract import probability
-from skillstill.tools.kit.ripgrep import files_with_text, visible_files
+from skillstill.tools.kit.ripgrep import files_with_text
 from skillstill.workspace import Workspace
 
 LIKELY = 0.4  # that the question asks for what is not there: of those above it two in three do
@@ -60,17 +61,19 @@ class Absence:
         return f"No text file has the {several}."
 
 
-async def find_absence(workspace: Workspace, question: str, unknown: Sequence[UnknownWord]) -> Absence | None:
+async def find_absence(
+    workspace: Workspace, paths: Sequence[str], question: str, unknown: Sequence[UnknownWord]
+) -> Absence | None:
     """Return what is not there; None if the question hardly asks for that, or if each word stands somewhere.
 
-    The index knows words by their stems. So each is looked for in all visible files and their paths before it is told.
+    The index knows words by their stems. So each is looked for in all files, of these `paths`, before it is told.
     """
-    last = question.strip().rpartition("\n")[2]
+    last = last_question(question)
     if not unknown or chance_of_absence(last, unknown) < LIKELY:
         return None
-    paths = "\n".join(await visible_files(workspace)).lower()
+    named = "\n".join(paths).lower()
     missing = [
-        word for word in unknown if word.part not in paths and not await files_with_text(workspace, word.part)
+        word for word in unknown if word.part not in named and not await files_with_text(workspace, word.part)
     ]  # fmt: skip
     chance = round(chance_of_absence(last, missing), 3)
     return Absence(tuple(word.text for word in missing), chance) if missing and chance >= LIKELY else None

@@ -7,15 +7,16 @@ them, folders in turn, and is right in six of ten that it finds (docs/experiment
 from functools import cache
 from importlib.resources import files
 
+from skillstill.facts.locate.question import last_question
 from skillstill.tools.facts.extract import probability
 from skillstill.util.question_model import QuestionModel
 
 FILE = "beyond.json"
 
 
-def chance_beyond(question: str) -> float:
-    """Return how likely looking at files cannot answer the last paragraph of a question, 0 to 1."""
-    return probability(_model().logit(question.strip().rpartition("\n")[2]))
+def chance_beyond(text: str) -> float:
+    """Return how likely looking at files cannot answer the last question of a text, 0 to 1."""
+    return probability(_model().logit(last_question(text)))
 
 
 @cache

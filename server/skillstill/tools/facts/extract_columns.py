@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from skillstill.facts.locate.places import Place
-from skillstill.facts.locate.question import Question
+from skillstill.facts.locate.question import Question, last_question
 from skillstill.tools.facts.extract import ExtractiveAnswer, covered, probability
 
 QUOTED = 3
@@ -59,7 +59,7 @@ def _place(place: Place) -> str:
 
 
 def _chance(question: str, first: Place, answer: Sequence[str]) -> float:
-    asked = question.strip().rpartition("\n")[2]
+    asked = last_question(question)
     words = frozenset(Question.of(question).words)
     logit = BIAS + COVERED * covered(words, answer) + LENGTH * math.log1p(len(words))
     logit += sum(weight for asks, told, weight in SIGNS if asks.search(asked) and told.search(first.text))

@@ -1,7 +1,7 @@
 """What the index holds to be likeliest for a text, for a run that hands its question on: in time, or not at all."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -31,8 +31,8 @@ class Located:
 
     shown: Result
     extract: ExtractiveAnswer | None
-    absence: Absence | None = None
-    beyond: float = 0.0
+    absence: Absence | None
+    beyond: float
 
 
 async def locate_within(
@@ -49,20 +49,21 @@ async def locate_within(
         # A thread that waits for somebody else's reading is left behind; its own ends with its time.
         if await to_thread.run_sync(_is_fresh, workspace.root, references, paths, seconds, abandon_on_cancel=True):
             asked = text[:PROMPT_CHARACTERS]
-            located, unknown = await to_thread.run_sync(_located, workspace.root, references, asked, lines_of)
-            absence = await find_absence(workspace, asked, unknown)
-            return replace(located, absence=absence, beyond=chance_beyond(asked))
+            shown, extract, unknown = await to_thread.run_sync(_asked, workspace.root, references, asked, lines_of)
+            absence = await find_absence(workspace, paths, asked, unknown)
+            return Located(shown, extract, absence, chance_beyond(asked))
     return None
 
 
-def _located(
+def _asked(
     root: Path, references: tuple[str, ...], text: str, lines_of: LinesOf
-) -> tuple[Located, Sequence[UnknownWord]]:
+) -> tuple[Result, ExtractiveAnswer | None, Sequence[UnknownWord]]:
+    """Return what the index tells: the likeliest places, what they say, and which words no file has."""
     index = OPENED.get(root, references)
     places = index.locate(text)
     is_of_tables = bool(places) and places[0].is_column
     extract = extract_columns(text, places) if is_of_tables else extract_lines(text, places, lines_of)
-    return Located(shown_places(places), extract), index.unknown_words(text)
+    return shown_places(places), extract, index.unknown_words(text)
 
 
 def _is_fresh(root: Path, references: tuple[str, ...], paths: Sequence[str], seconds: float) -> bool:
