@@ -7,8 +7,8 @@ report needs them (`finish_with_index`), in evaluation after each run, for how s
 from collections.abc import Mapping
 
 from skillstill.run.claims import claim_notes
-from skillstill.run.evidence import DENIES, RECEIPT, REFERENCE, incomplete_notes
-from skillstill.run.leads import LATE, is_unsettled, leads_of, with_index_leads
+from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete_notes
+from skillstill.run.leads import LATE, denies, is_unsettled, leads_of, with_index_leads
 from skillstill.skills.calibration import Calibration, features
 from skillstill.skills.skill import Skill
 from skillstill.types import LEAD_CHARACTERS, Lead, Report, Trace
@@ -26,7 +26,7 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
     report, is_unsure = trace.report, False
-    if trace.extract and is_unsettled(report):
+    if trace.extract and (is_unsettled(report) or denies(report)):
         report = trace.extract.model_copy(update={"notes": (*trace.extract.notes, UNSURE)})
         return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
     if calibration:
@@ -78,7 +78,7 @@ def _neutral_lead(lead: Lead) -> Lead:
 def _needs_leads(report: Report) -> bool:
     """Return whether the caller has reason to go on: it is handed back, carries a warning, or says there is none."""
     if report.status == "answered":
-        return bool(report.notes) or DENIES.match(report.answer) is not None
+        return bool(report.notes) or denies(report)
     return report.status == "escalate"
 
 

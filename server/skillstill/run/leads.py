@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skillstill.errors import Refusal, SkillstillError
 from skillstill.run.context import lines_in
+from skillstill.run.evidence import DENIES
 from skillstill.skills.skill import Skill
 from skillstill.tools import BUNDLED
 from skillstill.types import LEAD_CHARACTERS, Lead, Message, ReasonKind, Receipt, Report, ShownPlace, Span, Trace
@@ -57,7 +58,14 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     tally = trace.tally.model_copy(update={"seconds": taken})
     if found is None:
         return trace.model_copy(update={"index_leads": None, "tally": tally})
-    return trace.model_copy(update={"index_leads": found.leads, "extract": found.extract, "tally": tally})
+    is_told = is_unsettled(trace.report) or (found.is_named and denies(trace.report))
+    extract = found.extract if is_told else None
+    return trace.model_copy(update={"index_leads": found.leads, "extract": extract, "tally": tally})
+
+
+def denies(report: Report) -> bool:
+    """Return whether a run says that there is none."""
+    return report.status == "answered" and DENIES.match(report.answer) is not None
 
 
 def is_unsettled(report: Report) -> bool:
@@ -168,10 +176,14 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """The likeliest places by the index, and what is read off without a model, if that is likely enough to be right."""
+    """The likeliest places by the index, and what is read off without a model, if that is likely enough to be right.
+
+    `is_named`: it is what the question names, so that nobody can say that there is none.
+    """
 
     leads: tuple[Lead, ...] = ()
     extract: Report | None = None
+    is_named: bool = False
 
 
 async def index_leads(
@@ -198,7 +210,8 @@ async def index_leads(
 def _indexed(found: "Located") -> Indexed:
     shown = found.shown
     leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
-    return Indexed(leads, _read_off(found))
+    is_named = found.extract is not None and found.extract.is_named
+    return Indexed(leads, _read_off(found), is_named)
 
 
 def _read_off(found: "Located") -> Report | None:
@@ -219,8 +232,7 @@ def _read_off(found: "Located") -> Report | None:
 
 def _quoted(extract: "ExtractiveAnswer") -> Report:
     """Return an extract as an answer that says what it is."""
-    said = "Not worked out: the likeliest lines by the words of the question"
-    note = f"({said}. Of such answers {extract.chance:.0%} are right.)"
+    note = f"(Not worked out: {extract.source}. Of such answers {extract.chance:.0%} are right.)"
     return Report(
         answer=extract.answer,
         status="answered",

@@ -123,7 +123,7 @@ def test_a_log_shows_one_entry_of_each_sort_and_how_many_there_are(tmp_path: Pat
     index = FactIndex(tmp_path, (BUNDLED["logs"], WORDS), processes=1)
     index.refresh(["app.log"])
     refused = [place for place in index.locate("why was the connection refused?") if "refused" in place.text]
-    assert [(place.line, place.times) for place in refused] == [(1, 8)]
+    assert [(place.line, place.alike.times) for place in refused] == [(1, 8)]
     assert index.locate("connection refused from 10.0.0.5")[0].line == 5
     index.close()
 

@@ -92,6 +92,15 @@ class NamedLines:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How many entries of a log are like one, and the times of the first and the last as text, if they have any."""
+
+    times: int = 1
+    since: str = ""
+    until: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
     """The entries of a log in the order of their lines.
@@ -104,11 +113,15 @@ class Entries:
     templates: Array
     stamps: Sequence[str]
 
-    def times(self, line: int) -> int:
-        """Return how many entries are like the one that this line belongs to."""
+    def like(self, line: int) -> Alike:
+        """Return which entries are like the one that this line belongs to."""
         at = int(np.searchsorted(self.firsts, line, side="right")) - 1
         template = int(self.templates[at]) if at >= 0 and line <= self.lasts[at] else 0
-        return int((self.templates == template).sum()) if template else 1
+        if not template:
+            return Alike()
+        found = np.flatnonzero(self.templates == template)
+        stamps = sorted(self.stamps[entry] for entry in found if self.stamps[entry]) or [""]
+        return Alike(len(found), stamps[0], stamps[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skillstill.facts.locate.candidates import Candidate, ColumnWords, column_candidates
-from skillstill.facts.locate.corpus import Corpus, Paths, asked_kinds
+from skillstill.facts.locate.corpus import Alike, Corpus, Paths, asked_kinds
 from skillstill.facts.locate.excerpt import WIDTH
 from skillstill.facts.locate.history import History
 from skillstill.facts.locate.passages import LONGEST
@@ -42,7 +42,7 @@ class Place:
     first, last   of the passage: a definition, a section, a part of a log
     name          of the definition that it is in, or of the table and column
     text          what it says
-    times         how many entries of a log are like it
+    alike         the entries of a log that are like it
     more          other lines of it that may hold what is asked for, each with its number
     is_column     it is a table or a column: its text is no line of the file
     """
@@ -54,7 +54,7 @@ class Place:
     name: str
     score: float
     text: str = ""
-    times: int = 1
+    alike: Alike = Alike()
     more: Sequence[tuple[int, str]] = ()
     is_column: bool = False
 
@@ -147,6 +147,6 @@ def _place(search: Search, each: Candidate, shown: Sequence[ShownText]) -> Place
         return Place(path, each.line, each.first, each.last, each.name, each.value, text, is_column=each.is_column)
     best, *others = shown
     entries = search.corpus.entries_in(each.file)
-    times = entries.times(best.line) if entries else 1
+    alike = entries.like(best.line) if entries else Alike()
     more = tuple((one.line, one.text) for one in others)
-    return Place(path, best.line, each.first, each.last, each.name, each.value, best.text, times, more)
+    return Place(path, best.line, each.first, each.last, each.name, each.value, best.text, alike, more)

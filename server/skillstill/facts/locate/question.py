@@ -120,11 +120,11 @@ def _weighed(text: str) -> dict[str, float]:
 
 def _telling(words: Mapping[str, float]) -> dict[str, float]:
     """Return the words of a question without those by which people ask, unless it has no others."""
-    return {word: weight for word, weight in words.items() if word not in _chat_words()} or dict(words)
+    return {word: weight for word, weight in words.items() if word not in chat_words()} or dict(words)
 
 
 @lru_cache(maxsize=1)
-def _chat_words() -> frozenset[str]:
+def chat_words() -> frozenset[str]:
     return frozenset(stems_in(files(__package__).joinpath("chat_words.txt").read_text(encoding="utf-8")))
 
 

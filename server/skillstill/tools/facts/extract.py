@@ -15,12 +15,16 @@ class ExtractiveAnswer:
     context   the same with the lines around the first; empty if there are none
     places    `path:line`; of a table or column in a file without lines, `path:table.column`
     chance    that it answers the question, 0 to 1
+    source    what is quoted
+    is_named  the question names it by what stands there, and not by words like it
     """
 
     answer: str
     context: str
     places: tuple[str, ...]
     chance: float
+    source: str
+    is_named: bool = False
 
 
 def covered(words: frozenset[str], lines: Sequence[str]) -> float:

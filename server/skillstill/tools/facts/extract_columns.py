@@ -45,6 +45,7 @@ def extract_columns(question: str, places: Sequence[Place]) -> ExtractiveAnswer 
         context="",
         places=tuple(map(_place, quoted)),
         chance=round(_chance(question, quoted[0], answer), 3),
+        source="the likeliest tables and columns by the words of the question",
     )
 
 

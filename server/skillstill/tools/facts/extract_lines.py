@@ -19,6 +19,7 @@ from skillstill.util.text import clean, indented, shorten
 QUOTED = 3  # places: with one more, the judges call it a list
 ABOVE, BELOW = 1, 2  # lines told around the first
 WIDTH = 500  # characters of a line: with 200, 19 % of the questions about logs are answered, with these 22 %
+SECONDS = len("2026-03-01 10:00:00")  # of a time
 LAST = 4  # the position of the place that the first is compared with
 BIAS = -3.88
 SCORES, FIRST_WORDS, ALL_WORDS, LENGTH, EXPECTS = 0.18, 1.94, 0.68, 0.42, 0.22
@@ -42,13 +43,15 @@ def extract_lines(question: str, places: Sequence[Place], lines_of: LinesOf) -> 
     quoted = [*islice((place for place in places if place.line and not place.is_column), QUOTED)]
     if not quoted:
         return None
-    first, *others = [_quote(place, lines_of(place.path)) for place in quoted]
+    first, *others = [quote(place, lines_of(place.path)) for place in quoted]
     told = [*_around(first, quoted[0].line, lines_of(quoted[0].path))]
+    alike = [*told_alike(quoted[0])]
     return ExtractiveAnswer(
-        answer="\n".join([first, *others]),
-        context="\n".join([*told, *others]),
+        answer="\n".join([first, *alike, *others]),
+        context="\n".join([*told, *alike, *others]),
         places=tuple(f"{place.path}:{place.line}" for place in quoted),
         chance=round(_chance(signs(question, places, told, others)), 3),
+        source="the likeliest lines by the words of the question",
     )
 
 
@@ -81,7 +84,16 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
     yield from (indented(line, WIDTH) for line in lines if line.strip())
 
 
-def _quote(place: Place, lines: Sequence[str]) -> str:
+def told_alike(place: Place) -> Iterator[str]:
+    """Yield how many entries of the log are like the one at a place, and of when."""
+    alike = place.alike
+    if alike.times > 1:
+        times = f", {alike.since[:SECONDS]} to {alike.until[:SECONDS]}" if alike.since else ""
+        yield f"  {alike.times:,} entries like it{times}"
+
+
+def quote(place: Place, lines: Sequence[str]) -> str:
+    """Return a place with what its line says."""
     return f"{place.path}:{place.line}: {_told(lines[place.line - 1]) if place.line <= len(lines) else place.text}"
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
+from skillstill.errors import Refusal
+from skillstill.facts.index import FactIndex
+from skillstill.facts.locate.places import Place
 from skillstill.facts.locate.unknown import UnknownWord
 from skillstill.facts.opened import OPENED
 from skillstill.facts.readers import BUNDLED, WORDS
@@ -15,11 +18,19 @@ from skillstill.tools.facts.beyond import chance_beyond
 from skillstill.tools.facts.extract import ExtractiveAnswer
 from skillstill.tools.facts.extract_columns import extract_columns
 from skillstill.tools.facts.extract_lines import LinesOf, extract_lines
+from skillstill.tools.facts.extract_logs import extract_log
+from skillstill.tools.facts.extract_rows import extract_rows
 from skillstill.tools.facts.locate import shown_places
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.kit.tool import Result
+from skillstill.tools.tables.database import Deadline
+from skillstill.tools.tables.known_values import KNOWN_VALUES
+from skillstill.tools.tables.named_rows import find_named_rows
 from skillstill.types import PROMPT_CHARACTERS
 from skillstill.workspace import Workspace
+
+
+ROW_SECONDS = 10.0  # for reading tables and finding rows in them
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +60,42 @@ async def locate_within(
         # A thread that waits for somebody else's reading is left behind; its own ends with its time.
         if await to_thread.run_sync(_is_fresh, workspace.root, references, paths, seconds, abandon_on_cancel=True):
             asked = text[:PROMPT_CHARACTERS]
-            shown, extract, unknown = await to_thread.run_sync(_asked, workspace.root, references, asked, lines_of)
+            shown, extract, unknown = await to_thread.run_sync(_asked, workspace, references, paths, asked, lines_of)
             absence = await find_absence(workspace, paths, asked, unknown)
             return Located(shown, extract, absence, chance_beyond(asked))
     return None
 
 
 def _asked(
-    root: Path, references: tuple[str, ...], text: str, lines_of: LinesOf
+    workspace: Workspace, references: tuple[str, ...], paths: Sequence[str], text: str, lines_of: LinesOf
 ) -> tuple[Result, ExtractiveAnswer | None, Sequence[UnknownWord]]:
     """Return what the index tells: the likeliest places, what they say, and which words no file has."""
-    index = OPENED.get(root, references)
+    index = OPENED.get(workspace.root, references)
     places = index.locate(text)
     is_of_tables = bool(places) and places[0].is_column
-    extract = extract_columns(text, places) if is_of_tables else extract_lines(text, places, lines_of)
+    found = _from_tables(text, places, workspace, paths) if is_of_tables else _from_lines(text, places, index, lines_of)
+    extract = max(filter(None, found), key=lambda one: one.chance, default=None)
     return shown_places(places), extract, index.unknown_words(text)
+
+
+def _from_lines(
+    text: str, places: Sequence[Place], index: FactIndex, lines_of: LinesOf
+) -> tuple[ExtractiveAnswer | None, ...]:
+    """Return what the likeliest lines say, and the log that they are in."""
+    lines = extract_lines(text, places, lines_of)
+    return lines, extract_log(text, index, places, lines, lines_of)
+
+
+def _from_tables(
+    text: str, places: Sequence[Place], workspace: Workspace, paths: Sequence[str]
+) -> tuple[ExtractiveAnswer | None, ...]:
+    """Return what tables and columns say of themselves, and what the rows say that the text names."""
+    deadline = Deadline(ROW_SECONDS)
+    try:
+        named = find_named_rows(text, KNOWN_VALUES.of(workspace, paths, deadline), workspace, deadline)
+    except Refusal:  # no time is left
+        named = ()
+    return extract_columns(text, places), extract_rows(text, named)
 
 
 def _is_fresh(root: Path, references: tuple[str, ...], paths: Sequence[str], seconds: float) -> bool:

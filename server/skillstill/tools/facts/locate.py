@@ -50,7 +50,7 @@ def shown_places(found: Sequence[Place]) -> Result:
 def _lines(place: Place) -> Iterator[Line]:
     """Yield the line of a place, then others of it that may hold what is asked for."""
     said = f"{place.name}: {place.text}" if place.name else place.text
-    text = f"{said} ({place.times} times)" if place.times > 1 else said
+    text = f"{said} ({place.alike.times} times)" if place.alike.times > 1 else said
     span = Span(path=place.path, first=place.first, last=place.last)
     if not place.line:
         yield Line(f"{place.path}:{text}", (span,))

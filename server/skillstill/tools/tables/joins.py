@@ -105,20 +105,20 @@ def _joins_to(table: Table, owner: Table, wanted: str, database: Database) -> It
         if owner.path == table.path and column.refers.partition(".")[0].lower() == owner.inner.lower()
     ]
     for column in declared or [column for column in columns if not column.refers]:
-        key = _declared_key(column, database.columns[owner]) if declared else _key(column, owner, database)
+        key = declared_key(column, database.columns[owner]) if declared else named_key(column, owner, database)
         join = key and LookupJoin(table, column.name, owner, key.name, wanted)
         if join and len(declared) <= 1 and _is_unambiguous(join, database):  # of several, no one alone tells the row
             yield join
 
 
-def _declared_key(column: Column, columns: Sequence[Column]) -> Column | None:
+def declared_key(column: Column, columns: Sequence[Column]) -> Column | None:
     """Return the column that a foreign key names, or the one primary key if it names none."""
     named = column.refers.partition(".")[2]
     keys = _columns_named(columns, named) if named else [candidate for candidate in columns if candidate.is_key]
     return keys[0] if len(keys) == 1 else None
 
 
-def _key(column: Column, owner: Table, database: Database) -> Column | None:
+def named_key(column: Column, owner: Table, database: Database) -> Column | None:
     """Return the key that the column refers to by its name, or None."""
     columns = database.columns[owner]
     keys = {candidate.name.lower(): candidate for candidate in columns if candidate.is_key or candidate is columns[0]}

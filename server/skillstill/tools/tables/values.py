@@ -1,0 +1,98 @@
+"""The values that stand in tables, by their words: which table and column has `Ernst Handel`, and in how many rows."""
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from skillstill.errors import Refusal
+from skillstill.tools.tables.catalogue import Table, quoted_name
+from skillstill.tools.tables.database import Database, Deadline, open_database
+from skillstill.workspace import Workspace
+
+LONGEST = 60  # characters of a value: a longer one is named by nobody in full
+MOST_WORDS = 8  # of a value
+SHORTEST = 3  # letters of a word that names a value alone
+LOOKED_AT = 100_000  # rows of a table
+DISTINCT = 50_000  # values of a column
+RARE = 8  # values that have a word by which they may be named alone: `JFK` of `JFK Airport`
+COLUMNS = 60  # of a table
+LARGEST = 30_000_000  # bytes of a file
+TOGETHER = 60_000_000  # bytes of all files: what takes some seconds to read
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of a column, in how many of the rows that were looked at, and its words in lower case."""
+
+    table: Table
+    column: str
+    value: Any
+    rows: int
+    words: frozenset[str]
+
+
+@dataclass(slots=True)
+class TableValues:
+    """The values of some tables by their words, and the columns and number of rows of each table."""
+
+    columns: dict[Table, Sequence[str]] = field(default_factory=dict)
+    rows: dict[Table, int] = field(default_factory=dict)
+    _by_word: defaultdict[str, list[Value]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, database: Database, tables: Sequence[Table]) -> None:
+        """Read the values of tables. Raise what sqlite3 raises, and Refusal if it takes too long."""
+        for table in tables:
+            names = [column.name for column in database.columns[table]]
+            if not names:
+                continue
+            place = database.places[table]
+            ((self.rows[table],),) = database.every(f"SELECT count(*) FROM {place}")  # noqa: S608
+            self.columns[table] = names
+            for name in names[:COLUMNS]:
+                self._add_column(database, table, name)
+
+    def _add_column(self, database: Database, table: Table, name: str) -> None:
+        column, place = quoted_name(name), database.places[table]
+        rows = f"(SELECT {column} AS v FROM {place} LIMIT {LOOKED_AT})"  # noqa: S608
+        query = f"SELECT v, count(*) FROM {rows} WHERE length(v) <= {LONGEST} GROUP BY v LIMIT {DISTINCT}"  # noqa: S608
+        for value, count in database.every(query):
+            words = frozenset() if isinstance(value, bytes) else words_in(str(value))
+            if words and len(words) <= MOST_WORDS:
+                found = Value(table, name, value, count, words)
+                for word in words:
+                    self._by_word[word].append(found)
+
+    def named_by(self, words: Collection[str]) -> Iterator[Value]:
+        """Yield the values all of whose words are among these, and those with a word that few others have, once each."""
+        found: dict[int, Value] = {}
+        for word in words:
+            having = self._by_word.get(word, ())
+            is_rare = len(having) <= RARE and len(word) >= SHORTEST and not word.isdigit()
+            found |= {id(value): value for value in having if is_rare or value.words.issubset(words)}
+        yield from found.values()
+
+
+def words_in(text: str) -> frozenset[str]:
+    return frozenset(WORD.findall(text.casefold()))
+
+
+def read_values(workspace: Workspace, tables: Sequence[Table], deadline: Deadline) -> TableValues:
+    """Return the values of the tables, of the small files first. What cannot be read in time, or at all, is left out."""
+    sizes: Mapping[str, int] = {table.path: workspace.resolve(table.path).stat().st_size for table in tables}
+    found, left = TableValues(), TOGETHER
+    for path, parts in groupby(sorted(tables, key=lambda table: (sizes[table.path], table.path)), lambda one: one.path):
+        left -= sizes[path]
+        if sizes[path] > LARGEST or left < 0:
+            break
+        here = [*parts]
+        try:
+            with open_database(workspace, here, (), deadline) as database:
+                found.add(database, here)
+        except (Refusal, sqlite3.Error):
+            deadline.check()
+    return found
