@@ -58,8 +58,7 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     tally = trace.tally.model_copy(update={"seconds": taken})
     if found is None:
         return trace.model_copy(update={"index_leads": None, "tally": tally})
-    is_told = is_unsettled(trace.report) or (found.is_named and denies(trace.report))
-    extract = found.extract if is_told else None
+    extract = found.extract if is_unsettled(trace.report) else found.named if denies(trace.report) else None
     return trace.model_copy(update={"index_leads": found.leads, "extract": extract, "tally": tally})
 
 
@@ -178,12 +177,12 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
 class Indexed:
     """The likeliest places by the index, and what is read off without a model, if that is likely enough to be right.
 
-    `is_named`: it is what the question names, so that nobody can say that there is none.
+    `named` is what the question names by what stands there, so that nobody can say that there is none.
     """
 
     leads: tuple[Lead, ...] = ()
     extract: Report | None = None
-    is_named: bool = False
+    named: Report | None = None
 
 
 async def index_leads(
@@ -210,8 +209,8 @@ async def index_leads(
 def _indexed(found: "Located") -> Indexed:
     shown = found.shown
     leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
-    is_named = found.extract is not None and found.extract.is_named
-    return Indexed(leads, _read_off(found), is_named)
+    named = next((extract for extract in found.extracts if extract.is_named and extract.chance >= LIKELY), None)
+    return Indexed(leads, _read_off(found), _quoted(named) if named else None)
 
 
 def _read_off(found: "Located") -> Report | None:
@@ -219,7 +218,7 @@ def _read_off(found: "Located") -> Report | None:
 
     None if neither is likely enough, or if it is likelier that no file tells what is asked for.
     """
-    extract, absence = found.extract, found.absence
+    extract, absence = next(iter(found.extracts), None), found.absence
     quotable = extract.chance if extract and extract.chance >= LIKELY else 0.0
     missing = absence.chance if absence else 0.0
     if found.beyond >= max(quotable, missing):

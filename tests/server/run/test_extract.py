@@ -1,7 +1,8 @@
 """A question unlike those that an adapter learned: no model is asked, and what the files say is read off."""
 
+import sqlite3
 from base64 import b64encode
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,109 @@ async def test_what_a_table_hardly_says_of_itself_is_handed_back(skill: Skill, t
     asked = "list all who were born in a leap year and on which days they married, and each of their children"
     report = await reported(skill.model_copy(update={"readers": (BUNDLED["data"],)}), root, asked)
     assert report.status == "escalate"
+
+
+SHOP = {
+    "data/customers.csv": "customerID,companyName,contactName,country,phone\n"
+    "ALFKI,Alfreds Futterkiste,Maria Anders,Germany,030-0074321\n"
+    "ERNSH,Ernst Handel,Roland Mendel,Austria,7675-3425\n"
+    "BLAUS,Blauer See,Hanna Moos,Germany,0621-08460\n",
+    "data/products.csv": "productID,productName,categoryID,unitPrice\n14,Tofu,7,23.25\n31,Gorgonzola,4,12.5\n",
+    "data/categories.csv": "categoryID,categoryName\n4,Dairy\n7,Produce\n",
+}
+
+
+@pytest.fixture
+def tables(skill: Skill) -> Skill:
+    return skill.model_copy(update={"readers": (BUNDLED["data"],)})
+
+
+@pytest.mark.parametrize(
+    ("asked", "lines"),
+    [
+        (
+            "who is the contact at Ernst Handel?",
+            [
+                "data/customers.csv: customers where companyName is Ernst Handel: 1 row",
+                "  contactName Roland Mendel",
+            ],
+        ),
+        ("customers in Germany", ["data/customers.csv: customers where country is Germany: 2 rows"]),
+        (
+            "category of Tofu",
+            ["data/products.csv: products where productName is Tofu: 1 row", "categoryID 7 (Produce)"],
+        ),
+        ("product 31 name", ["data/products.csv: products where productID is 31: 1 row", "  productName Gorgonzola"]),
+        ("Gorgonzola unit price", ["  unitPrice 12.5"]),
+    ],
+)
+async def test_rows_that_a_question_names_by_their_values_are_told(
+    tables: Skill, tmp_path: Path, asked: str, lines: list[str]
+) -> None:
+    report = await reported(tables, write(tmp_path, SHOP), asked)
+    assert report.status == "answered"
+    for line in lines:
+        assert line in report.answer
+    assert "the rows with the values that the question names" in report.notes[0]
+    assert report.answer.startswith(f"{report.evidence[0]}: ")
+
+
+async def test_rows_of_a_database_are_told_with_what_their_keys_refer_to(tables: Skill, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
+        database.executescript(
+            "create table staff (id integer primary key, name text, boss integer references staff (id));"
+            "insert into staff values (1, 'Steven Buchanan', null), (2, 'Michael Suyama', 1)"
+        )
+    report = await reported(tables, tmp_path, "the boss of Michael Suyama")
+    assert "staff where name is Michael Suyama: 1 row\n  boss 1 (Steven Buchanan), id 2" in report.answer
+
+
+@pytest.mark.parametrize("said", ["There is no Ernst Handel (r1 found nothing).", "There is none (r1 found nothing)."])
+async def test_nobody_says_that_there_is_none_of_what_stands_in_a_row(tables: Skill, tmp_path: Path, said: str) -> None:
+    root = Workspace(write(tmp_path, SHOP))
+    asked = "who is the contact at Ernst Handel?"
+    trace = await loop.run(loop.Brief(tables, asked, "system"), nullcontext(ScriptedModel([said])), root)
+    trace = trace.model_copy(update={"report": Report(answer=said, status="answered")})
+    report = (await finish_with_index(trace, tables, root, None)).report
+    assert "contactName Roland Mendel" in report.answer
+    assert report.notes[-1] == UNSURE
+
+
+async def test_that_there_is_none_stays_if_no_row_is_named(tables: Skill, tmp_path: Path) -> None:
+    root, said = Workspace(write(tmp_path, SHOP)), "There is no Blue Lagoon (r1 found nothing)."
+    trace = await loop.run(
+        loop.Brief(tables, "phone of Blue Lagoon", "system"), nullcontext(ScriptedModel([said])), root
+    )
+    trace = trace.model_copy(update={"report": Report(answer=said, status="answered")})
+    assert (await finish_with_index(trace, tables, root, None)).report.answer == said
+
+
+async def test_values_are_read_again_once_a_table_has_changed(tables: Skill, tmp_path: Path) -> None:
+    root = write(tmp_path, SHOP)
+    await reported(tables, root, "phone of Ernst Handel")
+    write(root, {"data/customers.csv": SHOP["data/customers.csv"].replace("7675-3425", "7675-9999")})
+    assert "phone 7675-9999" in (await reported(tables, root, "phone of Ernst Handel")).answer
+
+
+LOG = "".join(
+    f"2024-05-0{day} 10:00:00 {level} shop.pay: {said}\n"
+    for day in (1, 2, 3)
+    for level, said in (("INFO", "order paid"), ("ERROR", f"card {day} declined"))
+)
+
+
+async def test_a_quoted_entry_is_told_with_those_like_it(skill: Skill, tmp_path: Path) -> None:
+    logs = skill.model_copy(update={"readers": (BUNDLED["logs"],)})
+    report = await reported(logs, write(tmp_path, {"app.log": LOG}), "where was a card declined?")
+    assert "  3 entries like it, 2024-05-01 10:00:00 to 2024-05-03 10:00:00" in report.context.split("\n")
+
+
+async def test_a_log_is_told_as_a_whole_if_its_entries_are_counted(skill: Skill, tmp_path: Path) -> None:
+    logs = skill.model_copy(update={"readers": (BUNDLED["logs"],)})
+    report = await reported(logs, write(tmp_path, {"app.log": LOG}), "how many entries has the log altogether?")
+    whole = "app.log: 6 entries, 2024-05-01 10:00:00 to 2024-05-03 10:00:00; ERROR 3, INFO 3"
+    assert whole in report.answer.split("\n")
+    assert "the likeliest log as a whole" in report.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,9 @@ class Alike:
     until: str = ""
 
 
+ALONE = Alike()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
     """The entries of a log in the order of their lines.
@@ -118,9 +121,9 @@ class Entries:
         at = int(np.searchsorted(self.firsts, line, side="right")) - 1
         template = int(self.templates[at]) if at >= 0 and line <= self.lasts[at] else 0
         if not template:
-            return Alike()
+            return ALONE
         found = np.flatnonzero(self.templates == template)
-        stamps = sorted(self.stamps[entry] for entry in found if self.stamps[entry]) or [""]
+        stamps = sorted(filter(None, (self.stamps[int(entry)] for entry in found))) or [""]
         return Alike(len(found), stamps[0], stamps[-1])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skillstill.facts.locate.candidates import Candidate, ColumnWords, column_candidates
-from skillstill.facts.locate.corpus import Alike, Corpus, Paths, asked_kinds
+from skillstill.facts.locate.corpus import ALONE, Alike, Corpus, Paths, asked_kinds
 from skillstill.facts.locate.excerpt import WIDTH
 from skillstill.facts.locate.history import History
 from skillstill.facts.locate.passages import LONGEST
@@ -54,7 +54,7 @@ class Place:
     name: str
     score: float
     text: str = ""
-    alike: Alike = Alike()
+    alike: Alike = ALONE
     more: Sequence[tuple[int, str]] = ()
     is_column: bool = False
 
@@ -147,6 +147,6 @@ def _place(search: Search, each: Candidate, shown: Sequence[ShownText]) -> Place
         return Place(path, each.line, each.first, each.last, each.name, each.value, text, is_column=each.is_column)
     best, *others = shown
     entries = search.corpus.entries_in(each.file)
-    alike = entries.like(best.line) if entries else Alike()
+    alike = entries.like(best.line) if entries else ALONE
     more = tuple((one.line, one.text) for one in others)
     return Place(path, best.line, each.first, each.last, each.name, each.value, best.text, alike, more)

@@ -5,7 +5,7 @@ these. The weights of the chance were learned on them by a logistic regression (
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skillstill.facts.locate.question import last_question
@@ -17,19 +17,19 @@ from skillstill.util.text import clean, shorten
 
 COLUMNS = 12  # of a row: the judges take more numbers for a list
 CELL = 100  # characters of a value
-BIAS, SCORE, COVERED, ALONE = -2.84, 0.033, 3.04, 0.32
+BIAS, SCORE, COVERED, ALONE, WHOLE = -3.23, 0.023, 3.05, 0.48, 0.57
+COMPARED = (
+    r"\b(?:latest|last|newest|earliest|first|oldest|highest|lowest|max\w*|min\w*|biggest|largest|smallest|most"
+    r"|least|best|worst|top|average|mean|total|sum|share|percent\w*)\b"
+)
 # What the question is, and what that counts: what has to be compared or counted up is in no row.
 ASKED_FOR = tuple(
     (re.compile(pattern, re.IGNORECASE), weight)
     for pattern, weight in (
-        (r"\b(?:list|all|every|each)\b", -0.90),
-        (r"^\W*(?:is|are|does|do|did|has|have|can|was|were)\b|\b(?:is|are) there\b", -0.79),
-        (r"\band\b", -0.58),
-        (
-            r"\b(?:latest|last|newest|earliest|first|oldest|highest|lowest|max\w*|min\w*|biggest|largest|smallest|most"
-            r"|least|best|worst|top|average|mean|total|sum|share|percent\w*)\b",
-            -1.20,
-        ),
+        (r"\b(?:list|all|every|each)\b", -0.85),
+        (r"^\W*(?:is|are|does|do|did|has|have|can|was|were)\b|\b(?:is|are) there\b", -0.81),
+        (r"\band\b", -0.57),
+        (COMPARED, -1.19),
     )
 )
 ASKED, MEANT = 2, 1  # what a column counts that the question names, or asks for by `when`, `where`, `who`
@@ -56,12 +56,13 @@ def extract_rows(question: str, found: Sequence[NamedRows]) -> ExtractiveAnswer 
         places=(found[0].table.path,),
         chance=round(_chance(last_question(question), found[0]), 3),
         source="the rows with the values that the question names",
-        is_named=True,
+        is_named=found[0].is_whole,
     )
 
 
 def _chance(asked: str, found: NamedRows) -> float:
     logit = BIAS + SCORE * found.score + COVERED * found.covered + ALONE * (found.count == 1)
+    logit += WHOLE * found.is_whole
     return probability(logit + sum(weight for pattern, weight in ASKED_FOR if pattern.search(asked)))
 
 
@@ -81,7 +82,7 @@ def _columns(asked: str, found: NamedRows) -> Sequence[str]:
     return sorted(others, key=lambda name: -_asked(name, asked, stems))[:COLUMNS]
 
 
-def _asked(name: str, asked: str, stems: Collection[str]) -> int:
+def _asked(name: str, asked: str, stems: frozenset[str]) -> int:
     is_meant = any(asks.search(asked) and called.search(name) for asks, called in MEANINGS)
     return ASKED * (not stems.isdisjoint(stems_in(name))) + MEANT * is_meant
 

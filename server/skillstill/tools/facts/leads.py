@@ -29,7 +29,6 @@ from skillstill.tools.tables.named_rows import find_named_rows
 from skillstill.types import PROMPT_CHARACTERS
 from skillstill.workspace import Workspace
 
-
 ROW_SECONDS = 10.0  # for reading tables and finding rows in them
 
 
@@ -37,11 +36,11 @@ ROW_SECONDS = 10.0  # for reading tables and finding rows in them
 class Located:
     """The likeliest places for a text as `locate` shows them, what they say, and what is not there.
 
-    `beyond` is how likely no file tells what it asks for.
+    `extracts` are the likeliest first. `beyond` is how likely no file tells what it asks for.
     """
 
     shown: Result
-    extract: ExtractiveAnswer | None
+    extracts: Sequence[ExtractiveAnswer]
     absence: Absence | None
     beyond: float
 
@@ -60,30 +59,30 @@ async def locate_within(
         # A thread that waits for somebody else's reading is left behind; its own ends with its time.
         if await to_thread.run_sync(_is_fresh, workspace.root, references, paths, seconds, abandon_on_cancel=True):
             asked = text[:PROMPT_CHARACTERS]
-            shown, extract, unknown = await to_thread.run_sync(_asked, workspace, references, paths, asked, lines_of)
+            shown, extracts, unknown = await to_thread.run_sync(_asked, workspace, references, paths, asked, lines_of)
             absence = await find_absence(workspace, paths, asked, unknown)
-            return Located(shown, extract, absence, chance_beyond(asked))
+            return Located(shown, extracts, absence, chance_beyond(asked))
     return None
 
 
 def _asked(
     workspace: Workspace, references: tuple[str, ...], paths: Sequence[str], text: str, lines_of: LinesOf
-) -> tuple[Result, ExtractiveAnswer | None, Sequence[UnknownWord]]:
+) -> tuple[Result, Sequence[ExtractiveAnswer], Sequence[UnknownWord]]:
     """Return what the index tells: the likeliest places, what they say, and which words no file has."""
     index = OPENED.get(workspace.root, references)
     places = index.locate(text)
     is_of_tables = bool(places) and places[0].is_column
     found = _from_tables(text, places, workspace, paths) if is_of_tables else _from_lines(text, places, index, lines_of)
-    extract = max(filter(None, found), key=lambda one: one.chance, default=None)
-    return shown_places(places), extract, index.unknown_words(text)
+    extracts = sorted(filter(None, found), key=lambda one: -one.chance)
+    return shown_places(places), extracts, index.unknown_words(text)
 
 
 def _from_lines(
     text: str, places: Sequence[Place], index: FactIndex, lines_of: LinesOf
 ) -> tuple[ExtractiveAnswer | None, ...]:
-    """Return what the likeliest lines say, and the log that they are in."""
+    """Return the log that the likeliest line is in, if that is asked for, else what the likeliest lines say."""
     lines = extract_lines(text, places, lines_of)
-    return lines, extract_log(text, index, places, lines, lines_of)
+    return (extract_log(text, index, places, lines, lines_of) or lines,)
 
 
 def _from_tables(

@@ -1,4 +1,4 @@
-"""The values of the workspaces that were asked last: reading them takes a second or two, and their files rarely change."""
+"""The values of the workspaces that were asked last: reading them takes seconds, and their files rarely change."""
 
 from collections import OrderedDict
 from collections.abc import Sequence

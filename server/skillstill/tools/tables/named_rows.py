@@ -4,8 +4,8 @@ import math
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skillstill.errors import Refusal
@@ -40,6 +40,7 @@ class NamedRows:
     names       of what the keys in these rows refer to
     score       what the values tell, by their words and by how rare they are, and how much of the question they tell
     covered     the share of the question's words that are values, or in the names of the table and its columns
+    is_whole    the question says all words of these values
     """
 
     table: Table
@@ -49,6 +50,7 @@ class NamedRows:
     names: Names
     score: float
     covered: float
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class _Condition:
     values: Sequence[Any]
     words: frozenset[str]
     worth: float
+    is_whole: bool
 
 
 def find_named_rows(
@@ -78,10 +81,10 @@ def _conditions(asked: str, values: TableValues) -> Mapping[Table, Sequence[_Con
         if condition := _condition(value, values, stems, said):
             named[value.table, value.column].append(condition)
     found: defaultdict[Table, list[_Condition]] = defaultdict(list)
-    for (table, column), several in named.items():
+    for (table, _), several in named.items():
         best = max(several, key=lambda each: each.worth)
         alike = [value for each in several if each.worth == best.worth for value in each.values][:ALIKE]
-        found[table].append(_Condition(column, alike, best.words, best.worth))
+        found[table].append(replace(best, values=alike))
     return {table: sorted(each, key=lambda one: -one.worth)[:CONDITIONS] for table, each in found.items()}
 
 
@@ -105,7 +108,7 @@ def _condition(value: Value, values: TableValues, stems: Collection[str], said: 
         worth *= NAME
     share = len(telling) / len(value.words - stop_words())
     worth *= share * math.sqrt(math.log1p(values.rows[value.table] / value.rows))
-    return _Condition(value.column, (value.value,), telling, round(worth, 6))
+    return _Condition(value.column, (value.value,), telling, round(worth, 6), value.words.issubset(said))
 
 
 def _telling(words: Collection[str]) -> frozenset[str]:
@@ -144,6 +147,7 @@ def _rows_of(
         names=names,
         score=best + COVERED * covered + OF_TABLE * of_table,
         covered=covered,
+        is_whole=all(each.is_whole for each in met),
     )
 
 

@@ -68,7 +68,7 @@ class TableValues:
                     self._by_word[word].append(found)
 
     def named_by(self, words: Collection[str]) -> Iterator[Value]:
-        """Yield the values all of whose words are among these, and those with a word that few others have, once each."""
+        """Yield each value all of whose words are among these, or one of them that few others have."""
         found: dict[int, Value] = {}
         for word in words:
             having = self._by_word.get(word, ())
@@ -82,7 +82,7 @@ def words_in(text: str) -> frozenset[str]:
 
 
 def read_values(workspace: Workspace, tables: Sequence[Table], deadline: Deadline) -> TableValues:
-    """Return the values of the tables, of the small files first. What cannot be read in time, or at all, is left out."""
+    """Return the values of the tables, of the small files first. What cannot be read in time, or at all, is missing."""
     sizes: Mapping[str, int] = {table.path: workspace.resolve(table.path).stat().st_size for table in tables}
     found, left = TableValues(), TOGETHER
     for path, parts in groupby(sorted(tables, key=lambda table: (sizes[table.path], table.path)), lambda one: one.path):
