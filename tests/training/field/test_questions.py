@@ -36,12 +36,27 @@ def test_test_questions_are_asked_only_as_they_were_frozen(tmp_path: Path) -> No
         load_questions(folder, "test")
 
 
+def test_first_questions_about_tidy_folders_are_a_test_of_their_own(tmp_path: Path) -> None:
+    skill_with(tmp_path, question(1))
+    folder = skill_with(tmp_path, question(2), split="plain")
+    with pytest.raises(StageError, match="--freeze"):
+        load_questions(folder, "plain")
+    freeze_questions(folder)
+    assert load_questions(folder, "plain") == [question(2)]
+    log_field_look(folder, "plain", ["ours"], "a" * 64, "release 10")
+    (look,) = read_lines(folder / "field" / "looks.jsonl", FieldLook)
+    assert look.questions == (folder / "field" / "plain.sha256").read_text().strip()
+    skill_with(tmp_path, question(2, "how long, roughly?"), split="plain")
+    with pytest.raises(StageError, match="changed since it was frozen"):
+        load_questions(folder, "plain")
+
+
 def test_each_look_at_test_questions_is_logged_with_its_reason(tmp_path: Path) -> None:
     folder = skill_with(tmp_path, question(1))
     frozen = freeze_questions(folder)
     with pytest.raises(UsageError, match="--reason"):
-        log_field_look(folder, ["ours"], "a" * 64, " ")
-    log_field_look(folder, ["ours"], "a" * 64, "release 10")
+        log_field_look(folder, "test", ["ours"], "a" * 64, " ")
+    log_field_look(folder, "test", ["ours"], "a" * 64, "release 10")
     (look,) = read_lines(folder / "field" / "looks.jsonl", FieldLook)
     assert (look.reason, look.questions, look.arms) == ("release 10", frozen, ("ours",))
 

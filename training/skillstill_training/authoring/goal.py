@@ -13,6 +13,8 @@ from skillstill_training.authoring.checks import Check
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+FieldSplit = Literal[Split, "plain"]
+FIELD_SPLITS: tuple[FieldSplit, ...] = (*SPLITS, "plain")
 
 
 class Draft(Frozen):

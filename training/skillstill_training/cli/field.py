@@ -13,7 +13,7 @@ from skillstill_training.cli.release import Larger
 if TYPE_CHECKING:
     from skillstill.types import ModelFile
 
-    from skillstill_training.authoring.goal import Split
+    from skillstill_training.authoring.goal import FieldSplit
     from skillstill_training.field.measure import FieldOptions, FieldSet, Subject
     from skillstill_training.run.folder import RunFolder
     from skillstill_training.run.scorecard import FieldArmName
@@ -25,7 +25,7 @@ def field(
     skill: Skill,
     runs: Runs = Path("runs"),
     run: Run = None,
-    split: Annotated[str, typer.Option(help="train, validation or test.")] = "validation",
+    split: Annotated[str, typer.Option(help="train, validation, test or plain.")] = "validation",
     reason: Annotated[str, typer.Option(help="Why the test questions are looked at; it is logged.")] = "",
     arms: Annotated[
         str,
@@ -146,15 +146,15 @@ def subject_of(folder: Path, run: "RunFolder | None", registry: Path) -> "Subjec
     return Subject.served(entry.base, entry.adapter, entry.calibration)
 
 
-def _split(name: str) -> "Split":
+def _split(name: str) -> "FieldSplit":
     """Raise UsageError."""
     from skillstill.errors import UsageError
 
-    from skillstill_training.authoring.goal import SPLITS
+    from skillstill_training.authoring.goal import FIELD_SPLITS
 
-    if found := next((split for split in SPLITS if split == name), None):
+    if found := next((split for split in FIELD_SPLITS if split == name), None):
         return found
-    raise UsageError(f"--split: expected one of {', '.join(SPLITS)}, got {name!r}")
+    raise UsageError(f"--split: expected one of {', '.join(FIELD_SPLITS)}, got {name!r}")
 
 
 def arms_named(names: str) -> "tuple[FieldArmName, ...]":

@@ -7,7 +7,8 @@ from pathlib import Path
 from skillstill.errors import UsageError
 from skillstill.types import Frozen
 
-from skillstill_training.field.question import FOLDER, FROZEN
+from skillstill_training.authoring.goal import FieldSplit
+from skillstill_training.field.question import FOLDER, frozen_file
 from skillstill_training.util.jsonl import Appender
 
 
@@ -21,11 +22,11 @@ class FieldLook(Frozen):
     questions: str
 
 
-def log_field_look(skill_folder: Path, arms: Sequence[str], adapter: str, reason: str) -> None:
+def log_field_look(skill_folder: Path, split: FieldSplit, arms: Sequence[str], adapter: str, reason: str) -> None:
     """Write a look to the log before the questions are asked. Raise UsageError without a reason, and StageError."""
     if not reason.strip():
         raise UsageError("a look at the test questions needs its reason: --reason 'release 10 of logs'")
-    frozen = (skill_folder / FOLDER / FROZEN).read_text(encoding="utf-8").strip()
+    frozen = frozen_file(skill_folder, split).read_text(encoding="utf-8").strip()
     look = FieldLook(date=datetime.now(UTC), reason=reason.strip(), arms=tuple(arms), adapter=adapter, questions=frozen)
     with Appender(skill_folder / FOLDER / "looks.jsonl") as log:
         log.append([look])

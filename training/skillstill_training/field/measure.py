@@ -18,7 +18,7 @@ from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill, load_skill
 from skillstill.types import DialectName, ModelFile, Models, ModelSpec
 
-from skillstill_training.authoring.goal import Split
+from skillstill_training.authoring.goal import FieldSplit
 from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.executors.executor import IN_PROCESS, Distributed, Executor, Work, check_same_code
 from skillstill_training.executors.parcels import Packer, Parcel, SentModel, found_models, send_models
@@ -35,7 +35,7 @@ from skillstill_training.field.arms import (
 from skillstill_training.field.forms import form_of, reader_of
 from skillstill_training.field.looks import log_field_look
 from skillstill_training.field.plans import load_plans
-from skillstill_training.field.question import FOLDER, FieldQuestion, load_questions
+from skillstill_training.field.question import FOLDER, TESTS, FieldQuestion, load_questions
 from skillstill_training.field.runs import OnField, ask_all
 from skillstill_training.field.score import Judged, judge_rows, measure_gain, score_field
 from skillstill_training.run.base import read_base
@@ -94,7 +94,7 @@ class FieldOptions:
     reason      why the test questions are looked at; each look is logged with it
     """
 
-    split: Split = "validation"
+    split: FieldSplit = "validation"
     arms: Collection[FieldArmName] = ("ours", "baseline", "retrieval")
     larger: ModelFile | None = None
     largest: ModelFile | None = None
@@ -172,9 +172,9 @@ async def measure_in_field(
     skill = load_skill(skill_folder)
     models = models or LocalModels(LocalOptions(offline=options.offline, threads=options.threads))
     arms = list(field_arms(skill_folder, skill, subject, models, options))
-    if options.split == "test":
+    if options.split in TESTS:
         adapter = subject.adapter.sha256 if subject.adapter else ""
-        log_field_look(skill_folder, [arm.name for arm in arms], adapter, options.reason)
+        log_field_look(skill_folder, options.split, [arm.name for arm in arms], adapter, options.reason)
     judged: dict[FieldArmName, Sequence[Judged]] = {}
     for arm in arms:
         asked = _asked(arm, questions, options)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from skillstill.types import Frozen, ToolCall
 
-from skillstill_training.authoring.goal import Split
+from skillstill_training.authoring.goal import FieldSplit
 from skillstill_training.field.question import FOLDER
 from skillstill_training.util.jsonl import read_lines
 
@@ -22,11 +22,11 @@ class Plan(Frozen):
     tried: bool = False
 
 
-def load_plans(skill_folder: Path, split: Split) -> Mapping[str, Plan]:
+def load_plans(skill_folder: Path, split: FieldSplit) -> Mapping[str, Plan]:
     """Return the plans of a split by question, none if nobody wrote any."""
     file = plans_file(skill_folder, split)
     return {plan.question: plan for plan in read_lines(file, Plan)} if file.is_file() else {}
 
 
-def plans_file(skill_folder: Path, split: Split) -> Path:
+def plans_file(skill_folder: Path, split: FieldSplit) -> Path:
     return skill_folder / FOLDER / "plans" / f"{split}.jsonl"

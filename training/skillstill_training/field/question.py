@@ -9,12 +9,12 @@ from pydantic import Field, field_validator, model_validator
 from skillstill.errors import StageError
 from skillstill.types import Frozen, Span
 
-from skillstill_training.authoring.goal import Split
+from skillstill_training.authoring.goal import FieldSplit
 from skillstill_training.util.hashes import file_sha256
 from skillstill_training.util.jsonl import read_lines, write_text
 
 FOLDER = "field"
-FROZEN = "test.sha256"  # in the folder: the hash of the test questions
+TESTS: tuple[FieldSplit, ...] = ("test", "plain")  # each frozen, and each look at them logged
 FORM = 120  # characters of a fact's written form
 LINES = re.compile(r"(\d+)(?:-(\d+))?")
 
@@ -97,38 +97,50 @@ def prompt_of(question: FieldQuestion, questions: Mapping[str, FieldQuestion]) -
     return f"{prompt_of(earlier, questions)}\n\n{question.prompt}" if earlier else question.prompt
 
 
-def questions_file(skill_folder: Path, split: Split) -> Path:
+def questions_file(skill_folder: Path, split: FieldSplit) -> Path:
     return skill_folder / FOLDER / "questions" / f"{split}.jsonl"
 
 
-def has_field_questions(skill_folder: Path, split: Split) -> bool:
+def has_field_questions(skill_folder: Path, split: FieldSplit) -> bool:
     return questions_file(skill_folder, split).is_file()
 
 
-def load_questions(skill_folder: Path, split: Split) -> Sequence[FieldQuestion]:
+def load_questions(skill_folder: Path, split: FieldSplit) -> Sequence[FieldQuestion]:
     """Return all questions of a split, also those that nobody has checked. Raise StageError.
 
-    The test questions are refused if they are not the frozen ones.
+    Those of a test are refused if they are not the frozen ones.
     """
     file = questions_file(skill_folder, split)
     if not file.is_file():
         raise StageError(f"{file} is missing: write the {split} questions first (docs/field.md)")
     questions = read_lines(file, FieldQuestion)
     _check_unique(file, questions)
-    if split == "test":
-        _check_frozen(skill_folder, file)
+    if split in TESTS:
+        _check_frozen(skill_folder, split)
     return questions
 
 
+def frozen_file(skill_folder: Path, split: FieldSplit) -> Path:
+    """Return the file with the hash of the questions of a test."""
+    return skill_folder / FOLDER / f"{split}.sha256"
+
+
 def freeze_questions(skill_folder: Path) -> str:
-    """Write the hash of the test questions and return it. Raise StageError."""
-    frozen = _hash(questions_file(skill_folder, "test"))
-    write_text(skill_folder / FOLDER / FROZEN, frozen + "\n")
+    """Write the hashes of the tests' questions and return that of `test`. Raise StageError."""
+    for split in TESTS[1:]:
+        if has_field_questions(skill_folder, split):
+            _freeze(skill_folder, split)
+    return _freeze(skill_folder, TESTS[0])
+
+
+def _freeze(skill_folder: Path, split: FieldSplit) -> str:
+    frozen = _hash(questions_file(skill_folder, split))
+    write_text(frozen_file(skill_folder, split), frozen + "\n")
     return frozen
 
 
-def _check_frozen(skill_folder: Path, file: Path) -> None:
-    frozen = skill_folder / FOLDER / FROZEN
+def _check_frozen(skill_folder: Path, split: FieldSplit) -> None:
+    frozen, file = frozen_file(skill_folder, split), questions_file(skill_folder, split)
     if not frozen.is_file():
         raise StageError(
             f"{frozen} is missing: type `skillstill field {skill_folder.name} --freeze` before you ask them"

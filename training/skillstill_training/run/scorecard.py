@@ -7,7 +7,7 @@ from pydantic import Field
 from skillstill.skills.calibration import Calibration
 from skillstill.types import Frozen, ModelFile, Status, Trace
 
-from skillstill_training.authoring.goal import Split
+from skillstill_training.authoring.goal import FieldSplit
 
 Share = Annotated[float, Field(ge=0, le=1)]
 ArmName = Literal["baseline", "stock", "larger", "ours", "wrong", "teacher"]
@@ -224,7 +224,7 @@ class FieldResult(Frozen):
     """The scores of all arms on one split. `contract` is the serving hash of what was tested."""
 
     skill: str
-    split: Split
+    split: FieldSplit
     base: ModelFile
     adapter: ModelFile | None = None
     contract: str
