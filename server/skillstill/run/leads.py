@@ -38,6 +38,7 @@ UNSETTLED = {
 }
 FACT_TOOLS = frozenset(BUNDLED["facts"])
 WORD = re.compile(r"[^\W\d_]{3,}")
+NAME = re.compile(r"\b[^\W\d_a-z]\w{2,}")  # a word with a capital
 log = logging.getLogger(__name__)
 
 
@@ -58,8 +59,16 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     tally = trace.tally.model_copy(update={"seconds": taken})
     if found is None:
         return trace.model_copy(update={"index_leads": None, "tally": tally})
-    extract = found.extract if is_unsettled(trace.report) else found.named if denies(trace.report) else None
+    extract = found.extract if is_unsettled(trace.report) else _denied(trace.report, found.named)
     return trace.model_copy(update={"index_leads": found.leads, "extract": extract, "tally": tally})
+
+
+def _denied(report: Report, named: Report | None) -> Report | None:
+    """Return what a report says there is none of though it stands there: all names that it denies are in it."""
+    if named is None or not denies(report):
+        return None
+    names = NAME.findall(DENIES.sub("", report.answer, count=1))
+    return named if all(name.casefold() in named.answer.casefold() for name in names) else None
 
 
 def denies(report: Report) -> bool:
