@@ -26,16 +26,23 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
     report, is_unsure = trace.report, False
-    if trace.extract and (is_unsettled(report) or denies(report)):
-        report = trace.extract.model_copy(update={"notes": (*trace.extract.notes, UNSURE)})
-        return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
+    if trace.extract and is_unsettled(report):
+        return _read_off(trace, trace.extract)
     if calibration:
         confidence = calibration.confidence(features(trace))
         is_unsure = confidence < calibration.threshold
         trace = trace.model_copy(update={"confidence": round(confidence, 4)})
+    if trace.named and report.status == "answered" and (is_unsure or denies(report)):
+        return _read_off(trace, trace.named)
     if report.status == "answered":
         notes = (*report.notes, *_notes(trace), *([UNSURE] if is_unsure else []))
         report = report.model_copy(update={"sources": _sources(trace), "notes": notes})
+    return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
+
+
+def _read_off(trace: Trace, told: Report) -> Trace:
+    """Return the trace with what was read off in place of its report."""
+    report = told.model_copy(update={"notes": (*told.notes, UNSURE)})
     return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
 
 

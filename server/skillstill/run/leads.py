@@ -27,6 +27,7 @@ LINES = 60  # behind the first one that a lead may span: what one looks through
 SECONDS = 2.0  # for asking the index: nobody waits longer for a hint
 EXTRACT_SECONDS = 20.0  # ... and for an answer, if no model was asked
 LIKELY = 0.15  # of an extract to be right: of those above it a third are (docs/experiments.md)
+LIKELIER = 0.6  # of rows that a question names: of made questions with an unsure answer one in a hundred has such rows
 LATE = "(The index was not searched for likely places in time.)"
 UNSETTLED = {
     ReasonKind.UNLIKE,
@@ -38,7 +39,6 @@ UNSETTLED = {
 }
 FACT_TOOLS = frozenset(BUNDLED["facts"])
 WORD = re.compile(r"[^\W\d_]{3,}")
-NAME = re.compile(r"\b[^\W\d_a-z]\w{2,}")  # a word with a capital
 log = logging.getLogger(__name__)
 
 
@@ -59,16 +59,8 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     tally = trace.tally.model_copy(update={"seconds": taken})
     if found is None:
         return trace.model_copy(update={"index_leads": None, "tally": tally})
-    extract = found.extract if is_unsettled(trace.report) else _denied(trace.report, found.named)
-    return trace.model_copy(update={"index_leads": found.leads, "extract": extract, "tally": tally})
-
-
-def _denied(report: Report, named: Report | None) -> Report | None:
-    """Return what a report says there is none of though it stands there: all names that it denies are in it."""
-    if named is None or not denies(report):
-        return None
-    names = NAME.findall(DENIES.sub("", report.answer, count=1))
-    return named if all(name.casefold() in named.answer.casefold() for name in names) else None
+    told = {"extract": found.extract, "named": found.named}
+    return trace.model_copy(update={"index_leads": found.leads, "tally": tally, **told})
 
 
 def denies(report: Report) -> bool:
@@ -186,7 +178,7 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
 class Indexed:
     """The likeliest places by the index, and what is read off without a model, if that is likely enough to be right.
 
-    `named` is what the question names by what stands there, so that nobody can say that there is none.
+    `named` are rows that the question names, if they are likelier to be right than what a model is unsure of.
     """
 
     leads: tuple[Lead, ...] = ()
@@ -218,7 +210,7 @@ async def index_leads(
 def _indexed(found: "Located") -> Indexed:
     shown = found.shown
     leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
-    named = next((extract for extract in found.extracts if extract.is_named and extract.chance >= LIKELY), None)
+    named = next((extract for extract in found.extracts if extract.is_named and extract.chance >= LIKELIER), None)
     return Indexed(leads, _read_off(found), _quoted(named) if named else None)
 
 

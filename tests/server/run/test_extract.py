@@ -191,24 +191,39 @@ async def test_rows_of_a_database_are_told_with_what_their_keys_refer_to(tables:
     assert "staff where name is Michael Suyama: 1 row\n  boss 1 (Steven Buchanan), id 2" in report.answer
 
 
+async def told(skill: Skill, root: Path, asked: str, said: str, calibration: Calibration | None = None) -> Report:
+    """Return the report of a run whose model said that, and was believed."""
+    trace = await loop.run(loop.Brief(skill, asked, "system"), nullcontext(ScriptedModel([said])), Workspace(root))
+    trace = trace.model_copy(update={"report": Report(answer=said, status="answered")})
+    return (await finish_with_index(trace, skill, Workspace(root), calibration)).report
+
+
 @pytest.mark.parametrize("said", ["There is no Ernst Handel (r1 found nothing).", "There is none (r1 found nothing)."])
 async def test_nobody_says_that_there_is_none_of_what_stands_in_a_row(tables: Skill, tmp_path: Path, said: str) -> None:
-    root = Workspace(write(tmp_path, SHOP))
-    asked = "who is the contact at Ernst Handel?"
-    trace = await loop.run(loop.Brief(tables, asked, "system"), nullcontext(ScriptedModel([said])), root)
-    trace = trace.model_copy(update={"report": Report(answer=said, status="answered")})
-    report = (await finish_with_index(trace, tables, root, None)).report
-    assert "contactName Roland Mendel" in report.answer
+    report = await told(tables, write(tmp_path, SHOP), "phone of Ernst Handel", said)
+    assert "phone 7675-3425" in report.answer
     assert report.notes[-1] == UNSURE
 
 
-async def test_that_there_is_none_stays_if_no_row_is_named(tables: Skill, tmp_path: Path) -> None:
-    root, said = Workspace(write(tmp_path, SHOP)), "There is no Blue Lagoon (r1 found nothing)."
-    trace = await loop.run(
-        loop.Brief(tables, "phone of Blue Lagoon", "system"), nullcontext(ScriptedModel([said])), root
-    )
-    trace = trace.model_copy(update={"report": Report(answer=said, status="answered")})
-    assert (await finish_with_index(trace, tables, root, None)).report.answer == said
+async def test_rows_are_told_in_place_of_what_a_model_is_unsure_of(tables: Skill, tmp_path: Path) -> None:
+    entry = Registry().entry("tables")
+    assert entry.calibration
+    unsure = entry.calibration.model_copy(update={"threshold": 1.0})
+    report = await told(tables, write(tmp_path, SHOP), "phone of Ernst Handel", "The phone is 1 (r1).", unsure)
+    assert "phone 7675-3425" in report.answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("phone of Blue Lagoon", "There is no Blue Lagoon (r1 found nothing)."),
+        ("the salary of Nancy, our contact in Germany", "There is no contact Nancy in Germany (r1 found nothing)."),
+    ],
+)
+async def test_that_there_is_none_stays_if_no_row_has_what_it_is_about(
+    tables: Skill, tmp_path: Path, asked: str, said: str
+) -> None:
+    assert (await told(tables, write(tmp_path, SHOP), asked, said)).answer == said
 
 
 async def test_values_are_read_again_once_a_table_has_changed(tables: Skill, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What the index holds to be likeliest for a text, for a run that hands its question on: in time, or not at all."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -29,7 +29,7 @@ from skillstill.tools.tables.named_rows import find_named_rows
 from skillstill.types import PROMPT_CHARACTERS
 from skillstill.workspace import Workspace
 
-ROW_SECONDS = 10.0  # for reading tables and finding rows in them
+ROW_SECONDS = 6.0  # for reading tables and finding rows in them
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class Located:
     extracts: Sequence[ExtractiveAnswer]
     absence: Absence | None
     beyond: float
+    is_of_tables: bool
 
 
 async def locate_within(
@@ -50,51 +51,63 @@ async def locate_within(
 ) -> Located | None:
     """Return the likeliest places for a text; None if reading what changed in the folder takes longer than that.
 
-    `readers` are those of the skill, or none for all. `lines_of` reads a file of the folder by its path. Raise
-    SkillstillError and Refusal.
+    Tables are read for some seconds more if the places are some of them. `readers` are those of the skill, or none for
+    all. `lines_of` reads a file of the folder by its path. Raise SkillstillError and Refusal.
     """
     references = (*(readers or BUNDLED.values()), WORDS)
+    asked, located = text[:PROMPT_CHARACTERS], None
     with anyio.move_on_after(seconds):
         paths = await visible_files(workspace)
         # A thread that waits for somebody else's reading is left behind; its own ends with its time.
         if await to_thread.run_sync(_is_fresh, workspace.root, references, paths, seconds, abandon_on_cancel=True):
-            asked = text[:PROMPT_CHARACTERS]
-            shown, extracts, unknown = await to_thread.run_sync(_asked, workspace, references, paths, asked, lines_of)
-            absence = await find_absence(workspace, paths, asked, unknown)
-            return Located(shown, extracts, absence, chance_beyond(asked))
-    return None
+            located = await _located(workspace, references, paths, asked, lines_of)
+    if located is None or not located.is_of_tables:
+        return located
+    rows = await to_thread.run_sync(_rows_named_in, asked, workspace, paths)
+    return replace(located, extracts=_likeliest_first([*located.extracts, rows]))
+
+
+async def _located(
+    workspace: Workspace, references: tuple[str, ...], paths: Sequence[str], text: str, lines_of: LinesOf
+) -> Located:
+    index = OPENED.get(workspace.root, references)
+    places, extracts, unknown = await to_thread.run_sync(_asked, index, text, lines_of)
+    absence = await find_absence(workspace, paths, text, unknown)
+    return Located(shown_places(places), extracts, absence, chance_beyond(text), _are_columns(places))
 
 
 def _asked(
-    workspace: Workspace, references: tuple[str, ...], paths: Sequence[str], text: str, lines_of: LinesOf
-) -> tuple[Result, Sequence[ExtractiveAnswer], Sequence[UnknownWord]]:
-    """Return what the index tells: the likeliest places, what they say, and which words no file has."""
-    index = OPENED.get(workspace.root, references)
+    index: FactIndex, text: str, lines_of: LinesOf
+) -> tuple[Sequence[Place], Sequence[ExtractiveAnswer], Sequence[UnknownWord]]:
+    """Return what the index tells: the likeliest places, what they say, and which words no file has.
+
+    A log that is asked for as a whole is told in place of lines.
+    """
     places = index.locate(text)
-    is_of_tables = bool(places) and places[0].is_column
-    found = _from_tables(text, places, workspace, paths) if is_of_tables else _from_lines(text, places, index, lines_of)
-    extracts = sorted(filter(None, found), key=lambda one: -one.chance)
-    return shown_places(places), extracts, index.unknown_words(text)
+    if _are_columns(places):
+        found = extract_columns(text, places)
+    else:
+        lines = extract_lines(text, places, lines_of)
+        found = extract_log(text, index, places, lines, lines_of) or lines
+    return places, _likeliest_first([found]), index.unknown_words(text)
 
 
-def _from_lines(
-    text: str, places: Sequence[Place], index: FactIndex, lines_of: LinesOf
-) -> tuple[ExtractiveAnswer | None, ...]:
-    """Return the log that the likeliest line is in, if that is asked for, else what the likeliest lines say."""
-    lines = extract_lines(text, places, lines_of)
-    return (extract_log(text, index, places, lines, lines_of) or lines,)
+def _are_columns(places: Sequence[Place]) -> bool:
+    return bool(places) and places[0].is_column
 
 
-def _from_tables(
-    text: str, places: Sequence[Place], workspace: Workspace, paths: Sequence[str]
-) -> tuple[ExtractiveAnswer | None, ...]:
-    """Return what tables and columns say of themselves, and what the rows say that the text names."""
+def _likeliest_first(extracts: Sequence[ExtractiveAnswer | None]) -> Sequence[ExtractiveAnswer]:
+    return sorted(filter(None, extracts), key=lambda one: -one.chance)
+
+
+def _rows_named_in(text: str, workspace: Workspace, paths: Sequence[str]) -> ExtractiveAnswer | None:
+    """Return what the rows say that a text names; None if there are none, or no time is left to find them."""
     deadline = Deadline(ROW_SECONDS)
     try:
-        named = find_named_rows(text, KNOWN_VALUES.of(workspace, paths, deadline), workspace, deadline)
-    except Refusal:  # no time is left
-        named = ()
-    return extract_columns(text, places), extract_rows(text, named)
+        values = KNOWN_VALUES.of(workspace, paths, deadline)
+        return extract_rows(text, find_named_rows(text, values, workspace, deadline))
+    except Refusal:
+        return None
 
 
 def _is_fresh(root: Path, references: tuple[str, ...], paths: Sequence[str], seconds: float) -> bool:

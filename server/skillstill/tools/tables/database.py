@@ -67,8 +67,12 @@ class Deadline:
     def check(self) -> None:
         """Raise Refusal if no time is left; if the task was cancelled, what says so."""
         from_thread.check_cancelled()
-        if monotonic() > self._end:
+        if self.is_over:
             raise Refusal(self._late)
+
+    @property
+    def is_over(self) -> bool:
+        return monotonic() > self._end
 
     @contextmanager
     def interruptible(self, connection: sqlite3.Connection) -> Iterator[None]:
