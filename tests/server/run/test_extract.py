@@ -206,9 +206,7 @@ async def test_nobody_says_that_there_is_none_of_what_stands_in_a_row(tables: Sk
 
 
 async def test_rows_are_told_in_place_of_what_a_model_is_unsure_of(tables: Skill, tmp_path: Path) -> None:
-    calibration = Registry().entry("tables").entry.calibration
-    assert calibration
-    unsure = calibration.model_copy(update={"threshold": 1.0})
+    unsure = Calibration(means=(0.0,), scales=(1.0,), weights=(1.0,), bias=0.0)
     report = await told(tables, write(tmp_path, SHOP), "phone of Ernst Handel", "The phone is 1 (r1).", unsure)
     assert "phone 7675-3425" in report.answer
 
