@@ -224,6 +224,23 @@ async def test_that_there_is_none_stays_if_no_row_has_what_it_is_about(
     assert (await told(tables, write(tmp_path, SHOP), asked, said)).answer == said
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("phone of the Handel", "companyName is Ernst Handel: 1 row"),  # a word that few other values have
+        ("the city of Bonn", "escalate"),  # it stands nowhere
+        ("the unit price of the product Gorgonzola and of the product Tofu", "productName is"),
+    ],
+)
+async def test_a_value_is_named_by_a_rare_word_of_it(tables: Skill, tmp_path: Path, asked: str, told: str) -> None:
+    assert told in (await reported(tables, write(tmp_path, SHOP), asked)).answer
+
+
+async def test_a_file_that_cannot_be_read_hides_no_row_of_another(tables: Skill, tmp_path: Path) -> None:
+    root = write(tmp_path, SHOP | {"data/a.db": "SQLite format 3\0 and nothing more"})
+    assert "phone 7675-3425" in (await reported(tables, root, "phone of Ernst Handel")).answer
+
+
 async def test_values_are_read_again_once_a_table_has_changed(tables: Skill, tmp_path: Path) -> None:
     root = write(tmp_path, SHOP)
     await reported(tables, root, "phone of Ernst Handel")
