@@ -236,6 +236,15 @@ async def test_a_value_is_named_by_a_rare_word_of_it(tables: Skill, tmp_path: Pa
     assert told in (await reported(tables, write(tmp_path, SHOP), asked)).answer
 
 
+async def test_a_key_in_a_row_is_redacted(tables: Skill, tmp_path: Path) -> None:
+    root = write(tmp_path, {"bots.csv": f"bot,token\nhubot,ghp_{'a1B2' * 9}\nlita,none\n"})
+    answer = (await reported(tables, root, "token of hubot")).answer
+    assert "bots where bot is hubot: 1 row\n  token [redacted" in answer
+    whole = (await reported(tables, root, "which columns does bots have?")).answer
+    assert "bots.token: " in whole
+    assert "a1B2" not in answer + whole
+
+
 async def test_a_file_that_cannot_be_read_hides_no_row_of_another(tables: Skill, tmp_path: Path) -> None:
     root = write(tmp_path, SHOP | {"data/a.db": "SQLite format 3\0 and nothing more"})
     assert "phone 7675-3425" in (await reported(tables, root, "phone of Ernst Handel")).answer

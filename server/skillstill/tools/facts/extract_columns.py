@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from skillstill.facts.locate.places import Place
 from skillstill.facts.locate.question import Question, last_question
 from skillstill.tools.facts.extract import ExtractiveAnswer, covered, probability
+from skillstill.tools.kit.redaction import redact
 
 QUOTED = 3
 BIAS = -1.73
@@ -51,7 +52,7 @@ def extract_columns(question: str, places: Sequence[Place]) -> ExtractiveAnswer 
 
 def _quotes(places: Sequence[Place]) -> Iterator[str]:
     for place in places:
-        said = f"{place.name}: {place.text}"
+        said = f"{place.name}: {redact(place.text)}"
         yield f"{place.path}:{place.line}: {said}" if place.line else f"{place.path}:{said}"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from skillstill.facts.locate.question import last_question
 from skillstill.facts.locate.stems import stems_in
 from skillstill.tools.facts.extract import ExtractiveAnswer, probability
+from skillstill.tools.kit.redaction import redact
 from skillstill.tools.tables.named_rows import NamedRows
 from skillstill.tools.tables.references import Names
 from skillstill.util.text import clean, shorten
@@ -95,4 +96,5 @@ def _cells(row: Mapping[str, Any], columns: Sequence[str], names: Names) -> Iter
 
 
 def _cell(value: Any) -> str:
-    return shorten(clean(str(value)).strip(), CELL)
+    """Return a value as it is told. A key is redacted before it could be cut and so look like none."""
+    return shorten(redact(clean(str(value))).strip(), CELL)
