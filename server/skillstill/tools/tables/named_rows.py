@@ -4,8 +4,9 @@ import math
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from skillstill.errors import Refusal
@@ -17,11 +18,12 @@ from skillstill.tools.tables.references import Names, key_names, possible_owners
 from skillstill.tools.tables.values import TableValues, Value, words_in
 from skillstill.workspace import Workspace
 
-ROWS = 3  # that are kept
+ROWS = 6  # that are kept
 TABLES = 3  # whose rows are compared
 CONDITIONS = 6  # of a table
 ALIKE = 3  # values of a column that are named by the same words: `Bonn` and `bonn`
 LONG_NUMBER = 4  # digits from which a number is an id, whatever its column is called
+COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b", re.IGNORECASE)
 YEAR = re.compile(r"(?:19|20)\d\d")
 YEARS = frozenset(stems_in("year season"))  # columns whose numbers are named without the column
 LETTER = 0.15  # what a letter of a word counts beside the word: longer ones are rarer
@@ -59,6 +61,7 @@ class _Condition:
     values: Sequence[Any]
     words: frozenset[str]
     worth: float
+    rows: int
     is_whole: bool
 
 
@@ -75,17 +78,26 @@ def find_named_rows(
 
 def _conditions(asked: str, values: TableValues) -> Mapping[Table, Sequence[_Condition]]:
     """Return the values that a question names, by table: of a column those that tell most."""
-    said, stems = _said(asked), frozenset(stems_in(asked))
+    said, stems, is_count = _said(asked), frozenset(stems_in(asked)), COUNTS.search(asked) is not None
     named: defaultdict[tuple[Table, str], list[_Condition]] = defaultdict(list)
     for value in values.named_by(said):
-        if condition := _condition(value, values, stems, said):
+        if condition := _condition(value, values, stems, said, is_count=is_count):
             named[value.table, value.column].append(condition)
     found: defaultdict[Table, list[_Condition]] = defaultdict(list)
     for (table, _), several in named.items():
         best = max(several, key=lambda each: each.worth)
         alike = [value for each in several if each.worth == best.worth for value in each.values][:ALIKE]
         found[table].append(replace(best, values=alike))
-    return {table: sorted(each, key=lambda one: -one.worth)[:CONDITIONS] for table, each in found.items()}
+    return {table: [*islice(_told_once(several), CONDITIONS)] for table, several in found.items()}
+
+
+def _told_once(conditions: Sequence[_Condition]) -> Iterator[_Condition]:
+    """Yield the conditions that tell words which no better one has told: `Casablanca`, and not `Casablanca-Settat`."""
+    told = set[str]()
+    for condition in sorted(conditions, key=lambda one: (one.is_whole, one.worth, one.rows), reverse=True):
+        if not condition.words <= told:
+            told |= condition.words
+            yield condition
 
 
 def _said(asked: str) -> frozenset[str]:
@@ -94,8 +106,13 @@ def _said(asked: str) -> frozenset[str]:
     return words | {word[:-1] for word in words if word.endswith("s") and len(word) > LONG_NUMBER - 1}
 
 
-def _condition(value: Value, values: TableValues, stems: Collection[str], said: Collection[str]) -> _Condition | None:
-    """Return what it tells that a value is named; None if the words may mean anything else."""
+def _condition(
+    value: Value, values: TableValues, stems: Collection[str], said: Collection[str], *, is_count: bool
+) -> _Condition | None:
+    """Return what it tells that a value is named; None if the words may mean anything else.
+
+    What is rare tells more, unless rows are counted: nobody counts one.
+    """
     telling = _telling(value.words.intersection(said))
     names = {*stems_in(value.column), *stems_in(value.table.inner)}
     if not telling or (len(str(value.value)) == 1 and not str(value.value).isdigit()):
@@ -107,8 +124,9 @@ def _condition(value: Value, values: TableValues, stems: Collection[str], said: 
     if all(stem(word) in names | {*stems_in(" ".join(columns))} for word in telling):
         worth *= NAME
     share = len(telling) / len(value.words - stop_words())
-    worth *= share * math.sqrt(math.log1p(values.rows[value.table] / value.rows))
-    return _Condition(value.column, (value.value,), telling, round(worth, 6), value.words.issubset(said))
+    worth *= share * (1.0 if is_count else math.sqrt(math.log1p(values.rows[value.table] / value.rows)))
+    is_whole = value.words.issubset(said)
+    return _Condition(value.column, (value.value,), telling, round(worth, 6), value.rows, is_whole)
 
 
 def _telling(words: Collection[str]) -> frozenset[str]:
