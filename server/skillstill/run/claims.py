@@ -26,6 +26,10 @@ SPECIFIC = re.compile(
     rf"(?P<quoted>{QUOTED})|(?<![\w.+-])(?P<address>{ADDRESS})(?!\w)|(?<![\w.:-])(?P<date>{DAY}|{TIME})(?![\w:])"
     rf"|(?<![\w./])(?P<name>{DOTTED}|{WRITTEN_TOGETHER})(?!\w)|(?<![\w.])(?P<number>{NUMBER})(?!\w|\.\d)"
 )
+TOLD = re.compile(
+    r"\W*The ([^\W\d][\w ,./%-]{1,60}?) (?:is|are|was|were) "
+)  # what an answer tells, as a column is called
+ALIKE = 4  # letters that two words begin with that mean one thing: `countries` and `country`
 PART = re.compile(rf"[^\W\d_]+|{NUMBER}")
 SUFFIX = re.compile(r"\.\w{1,5}$")
 SEPARATORS = re.compile(r"[\W_]")
@@ -45,12 +49,16 @@ class Entity:
 
 
 def claim_notes(trace: Trace) -> tuple[str, ...]:
-    """Return the notes on what the question says and nobody looked for, and on values that no result has shown."""
+    """Return the notes on what is taken for granted.
+
+    It is what the question says and nobody looked for, values that no result has shown, and what was not asked for.
+    """
     results = {message.receipt: _told(message.content) for message in trace.messages if message.receipt}
     good = [receipt for receipt in trace.receipts if receipt.id in results and not receipt.refused]
     notes = (
         _note("Not looked for", _not_looked_for(trace, good, results)),
         _note("Not shown by a result", _not_shown(trace, good, results)),
+        _note("Not asked for", _not_asked_for(trace, good)),
     )
     return tuple(note for note in notes if note)
 
@@ -94,6 +102,15 @@ def _not_shown(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, 
     for one in _values(trace.report.answer):
         if not shown.has_value(one) and not (asked.has_value(one) and said.has_value(one)):
             yield one.text
+
+
+def _not_asked_for(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
+    """Yield what an answer tells, a column of a query, if the question has no word of it: `The id is 7` for a name."""
+    behind = supporting_receipts(trace.report.evidence, receipts)
+    if (told := TOLD.match(trace.report.answer)) and any("query" in receipt.arguments for receipt in behind):
+        said = {word[:ALIKE].casefold() for word in PART.findall(trace.prompt)}
+        if said.isdisjoint(word[:ALIKE].casefold() for word in PART.findall(told[1])):
+            yield told[1]
 
 
 def _values(answer: str) -> Iterator[Entity]:

@@ -177,3 +177,24 @@ def test_no_question_is_too_much_work(part: str) -> None:
     began = time.process_time()
     assert len([*entities_in(part * 4_000)]) <= 8_000
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said", "notes"),
+    [
+        ("what region is Siena in?", "The geonameid is 3166548 (r2).", ('(Not asked for: "geonameid".)',)),
+        ("the geonames id of Siena", "The geonameid is 3166548 (r2).", ()),
+        ("in what countries is a Siena?", "The country is Italy (r2).", ()),
+        ("where is Siena?", "It is in Italy (r2).", ()),
+    ],
+)
+async def test_an_answer_from_a_column_that_the_question_has_no_word_of_says_so(
+    prompt: str, said: str, notes: tuple[str, ...], tmp_path: Path
+) -> None:
+    root = write(tmp_path, {"cities.csv": "name,country,geonameid\nSiena,Italy,3166548\n"})
+    skill = Registry().entry("tables").skill()
+    turns = (call("sql", query="select * from cities where name = 'Siena'"), said)
+    tools = [TOOLS[name] for name in ("describe", "sql")]
+    brief = loop.Brief(skill, prompt, "system")
+    report = finish(await loop.run(brief, nullcontext(ScriptedModel(turns)), Workspace(root), tools=tools)).report
+    assert (report.status, report.notes) == ("answered", notes)
