@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from skillstill_training.field.familiarity import fit_familiarity
-from skillstill_training.run.recipe import load_recipe
 
 from tests.scenes import ROOT
 
@@ -26,11 +25,6 @@ def test_its_own_wordings_are_known_and_natural_questions_are_not() -> None:
         "so the build I got last week, does it tell me anything on who signed off on that change, and if it does, is "
         "it the same person that complained about it afterwards? asking for a friend in finance"
     )
-
-
-def test_a_skill_whose_recipe_says_so_asks_its_model_whatever_it_is_asked() -> None:
-    assert load_recipe(ROOT / "skills" / "tables").evaluate.any_question
-    assert fit_familiarity(ROOT / "skills" / "tables") is None
 
 
 def test_a_skill_without_natural_questions_asks_its_model_whatever_it_is_asked(skill: Path) -> None:

@@ -16,7 +16,6 @@ from skillstill_training.authoring.families import families_by_name, load_wordin
 from skillstill_training.field.question import has_field_questions, load_questions, prompt_of
 from skillstill_training.field.question_fit import DECAY, fit_questions, rows_of
 from skillstill_training.field.rewordings import load_rewordings
-from skillstill_training.run.recipe import load_recipe
 from skillstill_training.util.hashed_logistic import Matrix, Row, fit_logistic, logits_of
 
 KEPT = 0.985  # of the wordings that were learned, in parts that the model has not seen
@@ -27,11 +26,8 @@ WORD = re.compile(r"[a-z]{4,}")
 
 
 def fit_familiarity(skill_folder: Path) -> Familiarity | None:
-    """Return the model; None if any question is asked, or if there are no natural ones to tell the skill's own from.
-
-    Raise SkillstillError.
-    """
-    if load_recipe(skill_folder).evaluate.any_question or not has_field_questions(skill_folder, "train"):
+    """Return the model; None if the skill has no natural questions to tell its own from. Raise SkillstillError."""
+    if not has_field_questions(skill_folder, "train"):
         return None
     natural = _natural_questions(skill_folder)
     return _fitted(_taught_questions(skill_folder, natural), natural)

@@ -141,7 +141,6 @@ class EvaluationConfig(Frozen):
     workspaces    of the test that a difference must come from: fewer say little of any other one
     calibration   validation goals that the confidence is calibrated on, and without which there is none
     field         test questions of the field that a release needs; 0: none are asked for
-    any_question  the adapter is asked any question, also one that is unlike its wordings
     """
 
     arms: tuple[ArmName, ...] = ARMS
@@ -151,7 +150,6 @@ class EvaluationConfig(Frozen):
     workspaces: Annotated[int, Field(ge=1)] = 8
     calibration: Annotated[int, Field(ge=1)] = 400
     field: Count = 30
-    any_question: bool = False
 
 
 class Recipe(Frozen):
