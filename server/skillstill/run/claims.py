@@ -26,9 +26,8 @@ SPECIFIC = re.compile(
     rf"(?P<quoted>{QUOTED})|(?<![\w.+-])(?P<address>{ADDRESS})(?!\w)|(?<![\w.:-])(?P<date>{DAY}|{TIME})(?![\w:])"
     rf"|(?<![\w./])(?P<name>{DOTTED}|{WRITTEN_TOGETHER})(?!\w)|(?<![\w.])(?P<number>{NUMBER})(?!\w|\.\d)"
 )
-TOLD = re.compile(
-    r"\W*The ([^\W\d][\w ,./%-]{1,60}?) (?:is|are|was|were) "
-)  # what an answer tells, as a column is called
+# What an answer tells, as a column is called.
+TOLD = re.compile(r"\W*The ([^\W\d][\w ,./%-]{1,60}?) (?:is|are|was|were) ")
 ALIKE = 4  # letters that two words begin with that mean one thing: `countries` and `country`
 PART = re.compile(rf"[^\W\d_]+|{NUMBER}")
 SUFFIX = re.compile(r"\.\w{1,5}$")
