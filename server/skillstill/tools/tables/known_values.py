@@ -10,7 +10,7 @@ from skillstill.tools.tables.database import Deadline
 from skillstill.tools.tables.values import TableValues, read_values
 from skillstill.workspace import Workspace
 
-MOST = 4  # workspaces: some hundred thousand values each
+MOST = 2  # workspaces: three hundred thousand values take 140 MB
 Stamps = Sequence[tuple[str, int, int]]
 
 
