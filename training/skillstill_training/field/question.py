@@ -127,10 +127,9 @@ def frozen_file(skill_folder: Path, split: FieldSplit) -> Path:
 
 def freeze_questions(skill_folder: Path) -> str:
     """Write the hashes of the tests' questions and return that of `test`. Raise StageError."""
-    for split in TESTS[1:]:
-        if has_field_questions(skill_folder, split):
-            _freeze(skill_folder, split)
-    return _freeze(skill_folder, TESTS[0])
+    if has_field_questions(skill_folder, "plain"):
+        _freeze(skill_folder, "plain")
+    return _freeze(skill_folder, "test")
 
 
 def _freeze(skill_folder: Path, split: FieldSplit) -> str:

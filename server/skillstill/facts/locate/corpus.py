@@ -123,8 +123,8 @@ class Entries:
         if not template:
             return ALONE
         found = np.flatnonzero(self.templates == template)
-        stamps = sorted(filter(None, (self.stamps[int(entry)] for entry in found))) or [""]
-        return Alike(len(found), stamps[0], stamps[-1])
+        stamps = [stamp for entry in found if (stamp := self.stamps[int(entry)])]
+        return Alike(len(found), min(stamps, default=""), max(stamps, default=""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """An answer that quotes what the likeliest places say, and how likely it answers the question. No model reads it."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,18 @@ class ExtractiveAnswer:
     chance: float
     source: str
     is_named: bool = False
+
+
+# What questions are: for several things, whether there is something, for one thing and another.
+LISTED = r"\b(?:list|all|every|each)\b"
+WHETHER = r"^\W*(?:is|are|does|do|did|has|have|can|was|were)\b|\b(?:is|are) there\b"
+JOINED = r"\band\b"
+Signs = Sequence[tuple[re.Pattern[str], float]]
+
+
+def signs_of(*weighed: tuple[str, float]) -> Signs:
+    """Return patterns of questions, whatever their case, each with what it counts for a chance."""
+    return [(re.compile(pattern, re.IGNORECASE), weight) for pattern, weight in weighed]
 
 
 def covered(words: frozenset[str], lines: Sequence[str]) -> float:

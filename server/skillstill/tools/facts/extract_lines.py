@@ -6,14 +6,13 @@ next two are a right answer to 24 %. The weights of the chance were learned on t
 """
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from skillstill.facts.locate.expected import EXPECTED
 from skillstill.facts.locate.places import Place
 from skillstill.facts.locate.question import Question
-from skillstill.tools.facts.extract import ExtractiveAnswer, covered, probability
+from skillstill.tools.facts.extract import JOINED, LISTED, WHETHER, ExtractiveAnswer, covered, probability, signs_of
 from skillstill.util.text import clean, indented, shorten
 
 QUOTED = 3  # places: with one more, the judges call it a list
@@ -24,15 +23,12 @@ LAST = 4  # the position of the place that the first is compared with
 BIAS = -3.88
 SCORES, FIRST_WORDS, ALL_WORDS, LENGTH, EXPECTS = 0.18, 1.94, 0.68, 0.42, 0.22
 # What the question is, and what that counts: several things are hard to quote, and an absence cannot be quoted.
-ASKED = tuple(
-    (re.compile(pattern, re.IGNORECASE), weight)
-    for pattern, weight in (
-        (r"\bhow (?:many|much|often|long)\b", -0.23),
-        (r"\b(?:list|all|every|each)\b", -0.45),
-        (r"^\W*(?:is|are|does|do|did|has|have|can|was|were)\b|\b(?:is|are) there\b", -0.84),
-        (r"\band\b", -0.17),
-        (r"\bwhere\b", 0.73),
-    )
+ASKED = signs_of(
+    (r"\bhow (?:many|much|often|long)\b", -0.23),
+    (LISTED, -0.45),
+    (WHETHER, -0.84),
+    (JOINED, -0.17),
+    (r"\bwhere\b", 0.73),
 )
 WEIGHTS = (SCORES, FIRST_WORDS, ALL_WORDS, LENGTH, EXPECTS, *(weight for _, weight in ASKED))
 LinesOf = Callable[[str], Sequence[str]]

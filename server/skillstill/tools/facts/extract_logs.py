@@ -12,7 +12,7 @@ from skillstill.facts.index import FactIndex
 from skillstill.facts.locate.places import Place
 from skillstill.facts.locate.question import chat_words, last_question, stop_words
 from skillstill.facts.locate.stems import stems_in
-from skillstill.tools.facts.extract import ExtractiveAnswer, probability
+from skillstill.tools.facts.extract import JOINED, ExtractiveAnswer, probability
 from skillstill.tools.facts.extract_lines import SECONDS, LinesOf, quote, told_alike
 
 LEVELS = 6
@@ -21,7 +21,7 @@ COUNTS = (
     "select level, count(*) from entries where path = {path} and level is not null group by level order by 2 desc, 1"
 )
 COUNTED = re.compile(r"\bhow (?:many|often)\b|\bnumber of\b|\bcount\b", re.IGNORECASE)
-AND = re.compile(r"\band\b", re.IGNORECASE)
+AND = re.compile(JOINED, re.IGNORECASE)
 OF_WHOLE = 0.6  # of the words of a question have to be about logs as such
 WORDS = frozenset(
     stems_in(
@@ -59,7 +59,8 @@ def extract_log(
 
 def _share(asked: str) -> float:
     """Return the share of a question's words that are about logs as such."""
-    words = [word for word in stems_in(asked) if word not in stop_words() | chat_words()]
+    idle = stop_words() | chat_words()
+    words = [word for word in stems_in(asked) if word not in idle]
     return sum(word in WORDS for word in words) / max(1, len(words))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from skillstill.facts.locate.question import last_question
 from skillstill.facts.locate.stems import stems_in
-from skillstill.tools.facts.extract import ExtractiveAnswer, probability
+from skillstill.tools.facts.extract import JOINED, LISTED, WHETHER, ExtractiveAnswer, probability, signs_of
 from skillstill.tools.kit.redaction import redact
 from skillstill.tools.tables.named_rows import NamedRows
 from skillstill.tools.tables.references import Names
@@ -25,15 +25,7 @@ COMPARED = (
     r"|least|best|worst|top|average|mean|total|sum|share|percent\w*)\b"
 )
 # What the question is, and what that counts: what has to be compared or counted up is in no row.
-ASKED_FOR = tuple(
-    (re.compile(pattern, re.IGNORECASE), weight)
-    for pattern, weight in (
-        (r"\b(?:list|all|every|each)\b", -0.71),
-        (r"^\W*(?:is|are|does|do|did|has|have|can|was|were)\b|\b(?:is|are) there\b", -0.93),
-        (r"\band\b", -0.82),
-        (COMPARED, -1.22),
-    )
-)
+ASKED_FOR = signs_of((LISTED, -0.71), (WHETHER, -0.93), (JOINED, -0.82), (COMPARED, -1.22))
 ASKED, MEANT = 2, 1  # what a column counts that the question names, or asks for by `when`, `where`, `who`
 # What a question asks for, and how columns are called that tell it.
 MEANINGS = tuple(
@@ -53,7 +45,7 @@ def extract_rows(question: str, found: Sequence[NamedRows]) -> ExtractiveAnswer 
     if not found:
         return None
     return ExtractiveAnswer(
-        answer=told_rows(question, found[0]),
+        answer=_told_rows(question, found[0]),
         context="",
         places=(found[0].table.path,),
         chance=round(_chance(last_question(question), found[0]), 3),
@@ -68,7 +60,7 @@ def _chance(asked: str, found: NamedRows) -> float:
     return probability(logit + sum(weight for pattern, weight in ASKED_FOR if pattern.search(asked)))
 
 
-def told_rows(question: str, found: NamedRows) -> str:
+def _told_rows(question: str, found: NamedRows) -> str:
     """Return the rows as text: the table and what it has, how many they are, and the first of them line by line."""
     where = " and ".join(f"{column} is {_cell(value)}" for column, value in found.conditions.items())
     head = f"{found.table.path}: {found.table.inner} where {where}: {found.count:,} row{'s' * (found.count != 1)}"

@@ -71,14 +71,16 @@ async def _located(
     workspace: Workspace, references: tuple[str, ...], paths: Sequence[str], text: str, lines_of: LinesOf
 ) -> Located:
     index = OPENED.get(workspace.root, references)
-    places, extracts, unknown = await to_thread.run_sync(_asked, index, text, lines_of)
+    places, extract, unknown = await to_thread.run_sync(_asked, index, text, lines_of)
     absence = await find_absence(workspace, paths, text, unknown)
-    return Located(shown_places(places), extracts, absence, chance_beyond(text), _are_columns(places))
+    return Located(
+        shown_places(places), _likeliest_first([extract]), absence, chance_beyond(text), _are_columns(places)
+    )
 
 
 def _asked(
     index: FactIndex, text: str, lines_of: LinesOf
-) -> tuple[Sequence[Place], Sequence[ExtractiveAnswer], Sequence[UnknownWord]]:
+) -> tuple[Sequence[Place], ExtractiveAnswer | None, Sequence[UnknownWord]]:
     """Return what the index tells: the likeliest places, what they say, and which words no file has.
 
     A log that is asked for as a whole is told in place of lines.
@@ -89,7 +91,7 @@ def _asked(
     else:
         lines = extract_lines(text, places, lines_of)
         found = extract_log(text, index, places, lines, lines_of) or lines
-    return places, _likeliest_first([found]), index.unknown_words(text)
+    return places, found, index.unknown_words(text)
 
 
 def _are_columns(places: Sequence[Place]) -> bool:

@@ -23,7 +23,7 @@ class KnownValues:
 
     def of(self, workspace: Workspace, paths: Sequence[str], deadline: Deadline) -> TableValues:
         """Return the values of the tables among the files. Raise Refusal if there is no time to read them."""
-        stamps = [*_stamps(workspace, paths)]
+        stamps = _stamps(workspace, paths)
         with self._lock:
             known = self._known.get(workspace.root)
             if known and known[0] == stamps:

@@ -24,6 +24,7 @@ CONDITIONS = 6  # of a table
 ALIKE = 3  # values of a column that are named by the same words: `Bonn` and `bonn`
 LONG_NUMBER = 4  # digits from which a number is an id, whatever its column is called
 COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b", re.IGNORECASE)
+SHORTEST_PLURAL = 4  # letters
 YEAR = re.compile(r"(?:19|20)\d\d")
 YEARS = frozenset(stems_in("year season"))  # columns whose numbers are named without the column
 LETTER = 0.15  # what a letter of a word counts beside the word: longer ones are rarer
@@ -103,7 +104,7 @@ def _told_once(conditions: Sequence[_Condition]) -> Iterator[_Condition]:
 def _said(asked: str) -> frozenset[str]:
     """Return the words of a question, and of those in the plural the singular."""
     words = words_in(asked)
-    return words | {word[:-1] for word in words if word.endswith("s") and len(word) > LONG_NUMBER - 1}
+    return words | {word[:-1] for word in words if word.endswith("s") and len(word) >= SHORTEST_PLURAL}
 
 
 def _condition(
@@ -120,8 +121,7 @@ def _condition(
     if all(word.isdigit() for word in value.words) and not (_is_id(value.words) or names & {*stems, *YEARS}):
         return None
     worth = sum(1 + LETTER * len(word) for word in telling)
-    columns = values.columns[value.table]
-    if all(stem(word) in names | {*stems_in(" ".join(columns))} for word in telling):
+    if all(stem(word) in values.stems[value.table] for word in telling):
         worth *= NAME
     share = len(telling) / len(value.words - stop_words())
     worth *= share * (1.0 if is_count else math.sqrt(math.log1p(values.rows[value.table] / value.rows)))
@@ -155,7 +155,7 @@ def _rows_of(
     except (Refusal, sqlite3.Error):
         return None
     met = [each for each in conditions if rows[0][each.column] in each.values]
-    covered = _covered(asked, table, values.columns[table], [word for each in met for word in each.words])
+    covered = _covered(asked, values.stems[table], [word for each in met for word in each.words])
     of_table = not {*stems_in(table.inner)}.isdisjoint(stems_in(asked))
     return NamedRows(
         table=table,
@@ -188,9 +188,9 @@ def _best_rows(
     return best, count, [dict(zip(first.columns[:-1], row[:-1], strict=True)) for row in first.rows]
 
 
-def _covered(asked: str, table: Table, columns: Sequence[str], told: Collection[str]) -> float:
+def _covered(asked: str, names: Collection[str], told: Collection[str]) -> float:
+    """Return the share of a question's words that are told, or in the names of a table and its columns."""
     words = _telling(words_in(asked))
-    names = {*stems_in(table.inner), *stems_in(" ".join(columns))}
     return sum(_is_told(word, names, told) for word in words) / max(1, len(words))
 
 

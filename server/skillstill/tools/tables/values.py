@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from skillstill.errors import Refusal
+from skillstill.facts.locate.stems import stems_in
 from skillstill.tools.tables.catalogue import Table, quoted_name
 from skillstill.tools.tables.database import Database, Deadline, open_database
 from skillstill.workspace import Workspace
@@ -38,10 +39,14 @@ class Value:
 
 @dataclass(slots=True)
 class TableValues:
-    """The values of some tables by their words, and the columns and number of rows of each table."""
+    """The values of some tables by their words.
+
+    Of each table also the columns, the number of rows, and the stems of its name and those of its columns.
+    """
 
     columns: dict[Table, Sequence[str]] = field(default_factory=dict)
     rows: dict[Table, int] = field(default_factory=dict)
+    stems: dict[Table, frozenset[str]] = field(default_factory=dict)
     _by_word: defaultdict[str, list[Value]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, database: Database, tables: Sequence[Table]) -> None:
@@ -53,6 +58,7 @@ class TableValues:
             place = database.places[table]
             ((self.rows[table],),) = database.every(f"SELECT count(*) FROM {place}")  # noqa: S608
             self.columns[table] = names
+            self.stems[table] = frozenset(stems_in(" ".join([table.inner, *names])))
             for name in names[:COLUMNS]:
                 self._add_column(database, table, name)
 
