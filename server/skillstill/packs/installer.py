@@ -136,7 +136,7 @@ def _check(file: Path, manifest: Manifest, aside: Path) -> str:
         if brings_tools(aside / entry.skill):  # they have to run for its contract: the first run after trust checks it
             read_skill(aside / entry.skill)
         else:
-            _check_contract(file, manifest, load_skill(aside / entry.skill))
+            _check_contract(file, manifest, load_skill(aside / entry.skill).sized(entry.size or ""))
     except SkillError as error:
         raise PackError(f"{file}: {str(error).removeprefix(f'{aside}/')}") from error
     if entry.goals_hash and provenance_hash(aside / entry.skill, entry.goals_hash) != entry.provenance_hash:

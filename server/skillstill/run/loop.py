@@ -162,19 +162,27 @@ class _Run:
     async def solve(self, model: Model) -> Report:
         self.scorer = model if isinstance(model, Scorer) else None
         self.labelled = model if isinstance(model, Labelled) else None
-        if opening := self.brief.skill.subagent.opening:
-            await self.execute(opening.call(self.brief.prompt))
-            if opening.shared:
-                self.record.put_prompt_last()
+        await self.begin()
         while True:
             turn = await self.ask(model)
             if not (turn.calls or turn.malformed):
                 return await self.with_context(self.conclude(turn))
             await self.act(turn)
 
+    async def begin(self) -> None:
+        """Make the calls that every run begins with."""
+        opening, hint = self.brief.skill.subagent.opening, self.brief.skill.subagent.hint
+        if opening:
+            await self.execute(opening.call(self.brief.prompt))
+            if opening.shared:
+                self.record.put_prompt_last()
+        if hint:
+            await self.execute(hint.call(self.brief.prompt))
+
     @property
     def steps_left(self) -> int:
-        return self.limits.steps - self.record.steps + bool(self.brief.skill.subagent.opening)
+        begun = (self.brief.skill.subagent.opening, self.brief.skill.subagent.hint)
+        return self.limits.steps - self.record.steps + sum(one is not None for one in begun)
 
     async def ask(self, model: Model) -> Message:
         room = self.limits.tokens - self.record.spent

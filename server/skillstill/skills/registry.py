@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from skillstill.errors import RegistryError, UnknownName
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.sizes import best_size
-from skillstill.skills.skill import NAME, Skill, load_skill, mistake
+from skillstill.skills.skill import NAME, SIZE, Skill, load_skill, mistake
 from skillstill.skills.trust import OWN, PINS, is_trusted, pack_around
 from skillstill.types import BaseBehaviour, Frozen, ModelFile
 from skillstill.util.storage import ALL_READ, data_folder, open_regular, write_atomically
@@ -27,7 +27,6 @@ DIGITS = 12  # of a hash in a file's name
 ENVIRONMENT = "SKILLSTILL_REGISTRY"
 PROJECT_FOLDER = OWN
 SHA256 = r"^[0-9a-f]{64}$"
-SIZE = r"^[0-9]{1,3}(\.[0-9]{1,2})?[bm]$"  # parameters: 0.5b, 360m
 FEW = 5  # subagents; of more than these, a client should load only what it searches for
 WATCHED = 2_000  # files of a project's own folder that are looked at for changes
 Parsed = TypeVar("Parsed", bound=Frozen)
@@ -200,7 +199,7 @@ class ListedEntry:
 
     def skill(self) -> Skill:
         """Raise SkillError."""
-        return load_skill(self.skill_folder)
+        return load_skill(self.skill_folder).sized(self.entry.size or "")
 
 
 class Registry:

@@ -29,6 +29,7 @@ from skillstill.util.text import one_line
 
 # The Agent Skills specification (agentskills.io): 1-64 of a-z, 0-9 and single hyphens, none at an end.
 NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+SIZE = r"^[0-9]{1,3}(\.[0-9]{1,2})?[bm]$"  # parameters: 0.5b, 360m
 # Characters, and nested brackets, of what is parsed: beyond them PyYAML and tomllib take minutes. The longest front
 # matter in 17 public libraries has 6,000 characters, the most brackets in one are 22.
 LONGEST_FIELDS, MOST_BRACKETS = 20_000, 200
@@ -126,12 +127,26 @@ class Around(Frozen):
         return self.above + self.below
 
 
+class SizedUse(Frozen):
+    """What a release on a larger base is served with in place of the default's: what is named here, and no more."""
+
+    size: str = Field(pattern=SIZE)
+    system: str = ""
+    tools: tuple[str, ...] = ()
+    base: ModelFile | None = None
+    limits: Limits | None = None
+    opening: Opening | None = None
+    hint: Opening | None = None
+
+
 class Subagent(Frozen):
     """`subagent.toml`. `system` is the one line that a tuned model sees in place of the skill's text.
 
     readers   whose facts the tools ask: bundled readers by name, the folder's own as `FILE:NAME`, a reader in FILE.py.
               Without any: all bundled ones
     quotes    the lines around one that an answer quotes
+    hint      a call about the question that follows the opening
+    sizes     what a release on a larger base, such as `0.5b`, has in place of these
     """
 
     system: str = Field(min_length=1, max_length=120)
@@ -143,7 +158,9 @@ class Subagent(Frozen):
     mcp: tuple[McpServer, ...] = Field(default=(), max_length=10, validate_default=True)
     limits: Limits = Limits()
     opening: Opening | None = None
+    hint: Opening | None = None
     quotes: Around = Around()
+    sizes: tuple[SizedUse, ...] = ()
 
     @field_validator("tools")
     @classmethod
@@ -161,12 +178,27 @@ class Subagent(Frozen):
             raise ValueError("expected each server once")
         return servers
 
-    @field_validator("opening")
+    @field_validator("opening", "hint")
     @classmethod
     def possible(cls, opening: Opening | None, info: ValidationInfo) -> Opening | None:
         if opening and opening.tool not in (tools := info.data.get("tools", ())):
             raise ValueError(f"expected one of its tools ({', '.join(tools)})")
         return opening
+
+    @model_validator(mode="after")
+    def sizable(self) -> Self:
+        if len({one.size for one in self.sizes}) < len(self.sizes):
+            raise ValueError("expected each size once")
+        for one in self.sizes:
+            self.sized(one.size)
+        return self
+
+    def sized(self, size: str) -> Self:
+        """Return what a release of this size is served with; itself if the size has nothing of its own."""
+        if not (own := next((one for one in self.sizes if one.size == size), None)):
+            return self
+        common = self.model_dump(exclude_unset=True, exclude={"sizes"})
+        return self.model_validate(common | own.model_dump(exclude_unset=True, exclude={"size"}))
 
 
 class Frontmatter(BaseModel):
@@ -196,6 +228,10 @@ class Skill(Frozen):
     toolset: InstanceOf[Toolset] | None = None
     readers: tuple[str, ...] = ()
 
+    def sized(self, size: str) -> "Skill":
+        """Return the skill as a release of this size is served, such as `0.5b`; itself for the default release."""
+        return self.model_copy(update={"subagent": self.subagent.sized(size)})
+
     @property
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools that it names. Those of its own folder take the place of bundled ones of their name."""
@@ -217,8 +253,9 @@ def load_skill(folder: Path) -> Skill:
     skill = read_skill(folder)
     readers = reader_references(folder, skill.subagent.readers)
     skill = skill.model_copy(update={"toolset": load_toolset(folder), "readers": readers})
-    if problem := _problem(skill):
-        raise SkillError(folder / "subagent.toml", *problem)
+    for size in ("", *(one.size for one in skill.subagent.sizes)):
+        if problem := _problem(skill.sized(size)):
+            raise SkillError(folder / "subagent.toml", *problem)
     return skill
 
 
@@ -241,7 +278,8 @@ def _problem(skill: Skill) -> tuple[str, str] | None:
     known = dict.fromkeys((*(skill.toolset.by_name if skill.toolset else ()), *TOOLS))
     if unknown := [name for name in skill.subagent.tools if name not in known]:
         return "tools", f"no tool called {unknown[0]!r}; the tools are {', '.join(known)}"
-    return _opening_problem(skill, skill.subagent.opening) if skill.subagent.opening else None
+    begun = filter(None, (skill.subagent.opening, skill.subagent.hint))
+    return next(filter(None, (_opening_problem(skill, opening) for opening in begun)), None)
 
 
 def _opening_problem(skill: Skill, opening: Opening) -> tuple[str, str] | None:

@@ -29,7 +29,7 @@ __all__ = [
 BUNDLED: Mapping[str, tuple[str, ...]] = {
     "code": ("list", "find", "search", "outline", "read"),
     "logs": ("tally", "entries"),
-    "tables": ("describe", "sql"),
+    "tables": ("describe", "sql", "tables", "named", "select"),
     "facts": ("query", "locate", "overview", "schema"),
     "box": ("shell", "python", "write", "edit", "run_tests", "suspects"),
     "script": ("script",),

@@ -81,6 +81,18 @@ async def test_what_all_questions_about_a_folder_share_stands_before_the_questio
     assert trace.report == Report(answer=CLAIM, status="answered", evidence=("cart.py:3",))
 
 
+async def test_what_the_question_names_may_stand_behind_it(explore: Skill, workspace: Workspace) -> None:
+    begun = {"opening": Opening(tool="list", shared=True), "hint": Opening(tool="search", prompt="pattern")}
+    skill = explore.model_copy(update={"subagent": explore.subagent.model_copy(update=begun)})
+    trace = await solve(skill, workspace, [LOOK, CLAIM])
+    assert [message.role for message in trace.messages[:5]] == ["system", "tool", "user", "tool", "assistant"]
+    assert [(one.tool, one.arguments) for one in trace.receipts[:2]] == [
+        ("list", {}),
+        ("search", {"pattern": "Where is Cart?"}),
+    ]
+    assert (trace.report.answer, trace.tally.turns) == (CLAIM, 2)
+
+
 @pytest.mark.parametrize("text", ["They are =r1.", "They are =r1 (r1).", "Rows (r1):\n==r1", "It is =QX (r1)."])
 async def test_an_answer_that_refers_to_no_line_is_withheld(explore: Skill, workspace: Workspace, text: str) -> None:
     trace = await solve(explore, workspace, [LOOK, text])

@@ -30,6 +30,14 @@ tool = "{}"
 """
 
 
+SIZES = """
+[[sizes]]
+size = "0.5b"
+tools = ["list"]
+opening = {{ tool = "{}" }}
+"""
+
+
 def written(parent: Path, markdown: str | bytes = MARKDOWN, toml: str | bytes = TOML) -> Path:
     folder = parent / "count-words"
     folder.mkdir()
@@ -187,3 +195,17 @@ def test_a_mistake_in_the_toml_is_one_sentence(tmp_path: Path, toml: str | bytes
 def test_what_aliases_blow_up_is_not_printed(tmp_path: Path) -> None:
     levels = "".join(f"l{level}: &l{level} [{', '.join([f'*l{level - 1}'] * 9)}]\n" for level in range(1, 12))
     assert "name:" in complaint(written(tmp_path, f"---\nl0: &l0 ha\n{levels}name: *l11\n---\nCount.\n"), "SKILL.md")
+
+
+def test_a_release_on_a_larger_base_may_have_other_tools(tmp_path: Path) -> None:
+    skill = load_skill(written(tmp_path, toml=TOML + SIZES.format("list")))
+    assert (skill.subagent.tools, skill.subagent.opening) == (("list", "read"), None)
+    larger = skill.sized("0.5b").subagent
+    assert larger.opening
+    assert (larger.tools, larger.opening.tool, larger.system) == (("list",), "list", "count-words")
+    assert skill.sized("360m") == skill, "it has nothing of its own"
+
+
+def test_what_a_size_begins_with_is_one_of_its_own_tools(tmp_path: Path) -> None:
+    folder = written(tmp_path, toml=TOML + SIZES.format("read"))
+    assert "expected one of its tools (list)" in complaint(folder, "subagent.toml")

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 from skillstill.errors import OracleError
-from skillstill.tools import Line
+from skillstill.tools import TOOLS, Line
 from skillstill.tools.kit.tool import LEAST
 from skillstill.types import Message
 from skillstill_training.authoring.oracle import OracleContext, OracleModel, Plan, SeenResult, call
@@ -51,6 +51,24 @@ async def test_a_plan_takes_the_turns_of_a_model() -> None:
     assert first.calls == (call("search", pattern="x"),)
     last = await model.complete([shown("r1", "a.py:3")], (), max_tokens=9)
     assert last.content == "It is at a.py:3."
+
+
+@pytest.mark.anyio
+async def test_a_plan_for_other_tools_is_followed_by_what_stands_for_them() -> None:
+    """The 0.5b of tables sees all columns at first, so that `describe` is none of its tools; its `sql` is `select`."""
+
+    def plan() -> Plan:
+        table = yield call("describe", table="book")
+        seen = yield call("sql", query="select count(*) from book")
+        return f"{seen.text} ({table.id}, {seen.id})."
+
+    tools = [TOOLS[name].schema for name in ("tables", "named", "select")]
+    model = OracleModel(plan(), OracleContext(Random(1)))
+    begun = [shown("r1", "book, 40 rows"), Message(role="user", content="?"), shown("r2", "no value is named")]
+    first = await model.complete(begun, tools, max_tokens=9)
+    assert first.calls == (call("select", query="select count(*) from book"),)
+    last = await model.complete([*begun, shown("r3", "40")], tools, max_tokens=9)
+    assert last.content == "40 (r1, r3)."
 
 
 @pytest.mark.anyio

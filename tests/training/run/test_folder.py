@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from skillstill.errors import StageError
 from skillstill_training.run.folder import RunFolder
-from skillstill_training.run.recipe import EvaluationConfig, Recipe, TrainConfig
+from skillstill_training.run.recipe import EvaluationConfig, Recipe, SizeRecipe, TrainConfig
 
 
 def test_two_that_begin_in_the_same_second_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,6 +40,15 @@ def test_a_run_that_nothing_came_of_leaves_no_folder(folder: RunFolder) -> None:
     with folder.alone():
         pass
     assert not folder.path.exists()
+
+
+def test_a_run_of_a_size_is_trained_by_what_the_recipe_says_of_that_size(folder: RunFolder) -> None:
+    own = SizeRecipe(train=TrainConfig(learning_rate=5e-4))
+    folder.save_recipe(Recipe(sizes={"0.5b": own}).sized("0.5b"))
+    later = Recipe(sizes={"0.5b": own.model_copy(update={"train": TrainConfig(learning_rate=1e-4)})})
+    assert folder.recipe().train == own.train
+    assert folder.follow(later).train.learning_rate == 1e-4
+    assert (folder.recipe().size, Recipe().sized("0.5b").train) == ("0.5b", TrainConfig())
 
 
 def test_a_run_takes_over_how_to_train_and_to_measure_but_not_what_to_ask(folder: RunFolder) -> None:

@@ -21,6 +21,7 @@ from skillstill.run.evidence import quoted_places
 from skillstill.types import Likelihoods, Message, Span, ToolCall, ToolSchema
 
 from skillstill_training.authoring.goal import Goal
+from skillstill_training.authoring.translation import translated
 
 Value = TypeVar("Value")
 ORACLE_VERSION = "1"  # to be raised if oracles are driven otherwise: what was proven with them is then proven anew
@@ -100,7 +101,7 @@ class OracleModel:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         try:
-            following = self._following(messages[-1])
+            following = self._following(messages, tools)
         except StopIteration as end:
             return Message(role="assistant", content=_check_type(end.value, str, "the plan returned"))
         except Exception as error:
@@ -112,14 +113,22 @@ class OracleModel:
         meant = self.context.meant
         return Likelihoods(tuple(0.0 if meant and meant in one else -FAR for one in passages))
 
-    def _following(self, last: Message) -> ToolCall:
-        """Return what the plan yields next. Raise StopIteration with what it returns."""
-        seen = SeenResult.of(last)
+    def _following(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> object:
+        """Return what the plan yields next. Raise StopIteration with what it returns.
+
+        A look that the tools cannot take is answered by what the run began with.
+        """
+        following = self._next(messages)
+        while isinstance(following, ToolCall) and not (made := translated(following, tools)):
+            following = self.plan.send(self.context.opening)
+        return made if isinstance(following, ToolCall) else following
+
+    def _next(self, messages: Sequence[Message]) -> ToolCall:
         if self.begun:
-            return self.plan.send(seen)
+            return self.plan.send(SeenResult.of(messages[-1]))
         self.begun = True
-        if last.role == "tool":
-            self.context.opening = seen
+        if opening := next((one for one in messages if one.role == "tool"), None):
+            self.context.opening = SeenResult.of(opening)
         return next(self.plan)
 
 

@@ -43,6 +43,13 @@ TeacherName = Annotated[
         "keys: ANTHROPIC_API_KEY, SKILLSTILL_ENDPOINT_KEY.",
     ),
 ]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a release beside the default one, on a larger base: 0.5b.",
+        callback=lambda size: _check_size(size),
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Go on, whatever the forecast after the first goals says.")]
 
 
@@ -54,6 +61,7 @@ def goals(
         int | None,
         typer.Option(min=1, help="Only so many goals a family and split, whatever their mix: to look at a skill."),
     ] = None,
+    size: Size = None,
     ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
@@ -72,7 +80,7 @@ def goals(
 
     folder = skill_folder(skill)
     run = RunFolder.new(runs, folder.absolute().name)
-    recipe = _recipe(folder, seed, few)
+    recipe = _recipe(folder, seed, few, size)
     with run.alone(), executor_at(ray) as executor, output.sampling_progress(len(load_sources(folder))) as listener:
         made = anyio.run(
             lambda: make_goals(folder, run, recipe=recipe, offline=offline, listener=listener, executor=executor)
@@ -207,7 +215,7 @@ def construct_traces(
     from skillstill_training.teachers.distributed_teacher import distributed_teacher
 
     recipe = run.recipe()
-    teacher = distributed_teacher(skill, recipe.constructed, recipe.seed, executor)
+    teacher = distributed_teacher(skill, recipe, executor)
     return lambda on_progress: make_traces(
         skill, run, teacher, limit=limit, at_once=executor.at_once(at_once), offline=offline, on_progress=on_progress
     )
@@ -266,8 +274,19 @@ def run_folder(run: Path | None, runs: Path, skill: Path) -> "RunFolder":
     return RunFolder(run.resolve()) if run else RunFolder.latest(runs, skill.absolute().name)
 
 
-def _recipe(skill: Path, seed: int | None, few: int | None) -> "Recipe":
+def _recipe(skill: Path, seed: int | None, few: int | None, size: str | None) -> "Recipe":
     from skillstill_training.run.recipe import load_recipe
 
-    recipe = load_recipe(skill)
+    recipe = load_recipe(skill).sized(size or "")
     return recipe.changed(seed, few)
+
+
+def _check_size(size: str | None) -> str | None:
+    """Raise BadParameter."""
+    import re
+
+    from skillstill.skills.skill import SIZE
+
+    if size is None or re.fullmatch(SIZE, size):
+        return size
+    raise typer.BadParameter(f"expected parameters such as 0.5b or 360m, got {size!r}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from skillstill.console.options import Json
 
-from skillstill_training.cli.data import Offline, Ray, Run, Runs, Skill, run_folder, skill_folder
+from skillstill_training.cli.data import Offline, Ray, Run, Runs, Size, Skill, run_folder, skill_folder
 from skillstill_training.cli.release import Larger
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def field(
     ] = False,
     freeze: Annotated[bool, typer.Option("--freeze", help="Only write the hash of the test questions.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, max=256, help="Threads of a model.")] = None,
+    size: Size = None,
     ray: Ray = "",
     offline: Offline = False,
     json: Json = False,
@@ -83,8 +84,8 @@ def field(
         offline=offline,
         threads=threads,
     )
-    subject = subject_of(folder, run_folder(run, runs, folder) if run else None, registry_of(folder))
-    if calibrate:
+    subject = subject_of(folder, run_folder(run, runs, folder) if run else None, registry_of(folder), size)
+    if calibrate and not size:
         subject = replace(subject, familiarity=fit_familiarity(folder))
     results = runs / folder.absolute().name / "field"
     if questions:
@@ -94,11 +95,11 @@ def field(
         asked = anyio.run(_questions, folder, options, questions, workspace)
         test = anyio.run(lambda: ask_field(folder, subject, asked, results, options, on_progress=on_progress))
     if record:
-        record_field(folder, registry_of(folder), test.result)
+        record_field(folder, registry_of(folder), test.result, size)
     field_output.print_field(test.result, results, as_json=json)
     if calibrate:
         graded = graded_field(test.judged["ours"])
-        raised = recalibrate(folder, registry_of(folder), graded, subject.familiarity)
+        raised = recalibrate(folder, registry_of(folder), graded, subject.familiarity, size)
         field_output.print_threshold(raised.threshold)
     return 0
 
@@ -129,8 +130,12 @@ async def _questions(folder: Path, options: "FieldOptions", file: Path | None, w
     return FieldSet(drafts, {draft.id: draft for draft in drafts}, {"own": root})
 
 
-def subject_of(folder: Path, run: "RunFolder | None", registry: Path) -> "Subject":
-    """Return what is tested: the adapter of a run, else the release of this skill, else the skill untrained."""
+def subject_of(folder: Path, run: "RunFolder | None", registry: Path, size: str | None = None) -> "Subject":
+    """Return what is tested: the adapter of a run, else this size's release of the skill, else the skill untrained.
+
+    Raise StageError if there is no release of a size that is named.
+    """
+    from skillstill.errors import StageError
     from skillstill.skills.registry import read_registry
     from skillstill.skills.skill import load_skill
 
@@ -140,10 +145,13 @@ def subject_of(folder: Path, run: "RunFolder | None", registry: Path) -> "Subjec
         return subject_of_run(run)
     name = folder.absolute().name
     entries = read_registry(registry).entries if registry.is_file() else ()
-    entry = next((one.resolved_from(registry.absolute().parent) for one in entries if one.name == name), None)
-    if entry is None:
-        return Subject(load_skill(folder).subagent.base)
-    return Subject.served(entry.base, entry.adapter, entry.calibration)
+    found = (one for one in entries if (one.name, one.size) == (name, size))
+    entry = next((one.resolved_from(registry.absolute().parent) for one in found), None)
+    if entry:
+        return Subject.served(entry.base, entry.adapter, entry.calibration, size or "")
+    if size:
+        raise StageError(f"{registry} has no {name}@{size}")
+    return Subject(load_skill(folder).subagent.base)
 
 
 def _split(name: str) -> "FieldSplit":

@@ -13,6 +13,7 @@ from skillstill_training.cli.data import (
     Ray,
     Run,
     Runs,
+    Size,
     Skill,
     Spending,
     TeacherName,
@@ -56,13 +57,6 @@ Processes = Annotated[
         min=1, max=64, help="Processes that train together on this machine: one for each GPU, or for a few cores."
     ),
 ]
-Size = Annotated[
-    str | None,
-    typer.Option(
-        help="Register beside the default release, as one on a larger base: 0.5b.",
-        callback=lambda size: _check_size(size),
-    ),
-]
 RegistryFile = Annotated[
     Path | None,
     typer.Option("--registry", help="Where to register.", show_default="the registry.json around the skill"),
@@ -99,7 +93,7 @@ def sft(
 
     folder = skill_folder(skill)
     run_dir = run_folder(run, runs, folder)
-    file = _base(base, folder)
+    file = _base(base, folder, run_dir.recipe().size)
     weights = locate(file, offline=offline)
     with run_dir.alone(), release_output.stage_screen() as screen, screen.stage("training") as tell:
         write_base(run_dir, file)
@@ -258,11 +252,13 @@ def train(
     from skillstill_training.cli.teachers import judge_at
     from skillstill_training.executors.ray_cluster import executor_at
     from skillstill_training.run.folder import RunFolder
+    from skillstill_training.run.recipe import load_recipe
     from skillstill_training.stages.pipeline import TrainingOrder, resume_run, train_skill
     from skillstill_training.stages.publish import registry_of
 
     folder = skill_folder(skill)
-    run_dir = RunFolder(run.resolve()) if run else resume_run(runs, folder)
+    recipe = load_recipe(folder).sized(size or "")
+    run_dir = RunFolder(run.resolve()) if run else resume_run(runs, folder, recipe)
     into = registry or registry_of(folder)
     hired = hired_teacher(teacher, price, budget, yes=yes, judges=True)
     with run_dir.alone(), executor_at(ray) as executor, release_output.stage_screen() as screen:
@@ -284,17 +280,6 @@ def train(
     return RELEASED if ending.verdict == "released" else HELD_BACK
 
 
-def _check_size(size: str | None) -> str | None:
-    """Raise BadParameter."""
-    import re
-
-    from skillstill.skills.registry import SIZE
-
-    if size is None or re.fullmatch(SIZE, size):
-        return size
-    raise typer.BadParameter(f"expected parameters such as 0.5b or 360m, got {size!r}")
-
-
 def check_extra() -> None:
     """Raise StageError if the packages that training takes are not installed."""
     from skillstill.errors import StageError
@@ -305,12 +290,12 @@ def check_extra() -> None:
         raise StageError(f"this needs {', '.join(lacking)}: type `pip install 'skillstill[training]'` (about 1.5 GB)")
 
 
-def _base(given_base: Path | None, skill: Path) -> "ModelFile":
+def _base(given_base: Path | None, skill: Path, size: str) -> "ModelFile":
     """Raise UsageError and SkillError."""
     from skillstill.models.sources import model_file
     from skillstill.skills.skill import load_skill
 
-    return model_file(given_base) if given_base else load_skill(skill).subagent.base
+    return model_file(given_base) if given_base else load_skill(skill).sized(size).subagent.base
 
 
 def trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "ModelFile":
@@ -321,7 +306,7 @@ def trained_base(given_base: Path | None, run: "RunFolder", skill: Path) -> "Mod
     from skillstill_training.run.base import read_base
 
     noted = None if given_base else read_base(run)
-    return noted or _base(given_base, skill)
+    return noted or _base(given_base, skill, run.recipe().size)
 
 
 def hired_teacher(teacher: str, price: str, budget: str, *, yes: bool, judges: bool = False) -> "HiredTeacher | None":

@@ -149,6 +149,7 @@ class ArmFactory:
 
     familiarity   tells the questions that ours is asked; None: any
     offline       the workers of an executor fetch no model either
+    size          of the release, for which the skill has tools of its own
     """
 
     folder: Path
@@ -160,6 +161,7 @@ class ArmFactory:
     comparisons: Comparisons = field(default_factory=Comparisons)
     familiarity: Familiarity | None = None
     offline: bool = False
+    size: str = ""
 
     def arm(self, name: ArmName) -> Arm | None:
         """Return the arm; None if its model file was not given, or if no family has a plan for the teacher.

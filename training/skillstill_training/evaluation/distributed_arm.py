@@ -41,6 +41,7 @@ class ArmJob:
     models: Mapping[str, SentModel]
     familiarity: Familiarity | None
     offline: bool
+    size: str
 
     @classmethod
     def of(cls, factory: ArmFactory, arm: Arm, pack: Packer) -> "ArmJob":
@@ -51,11 +52,17 @@ class ArmJob:
         models, skill = send_models(files, needed, pack), pack(factory.folder)
         familiarity = factory.familiarity
         return cls(
-            name=arm.name, key=arm.key, skill=skill, models=models, familiarity=familiarity, offline=factory.offline
+            name=arm.name,
+            key=arm.key,
+            skill=skill,
+            models=models,
+            familiarity=familiarity,
+            offline=factory.offline,
+            size=factory.size,
         )
 
     def start(self) -> Work[Goal, Outcome]:
-        skill, files = load_skill(folder := self.skill.place()), found_models(self.models)
+        skill, files = load_skill(folder := self.skill.place()).sized(self.size), found_models(self.models)
         factory = ArmFactory(
             folder=folder,
             skill=skill,

@@ -20,7 +20,7 @@ from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.field.direct import DirectModel, Form
 from skillstill_training.field.judge import FieldAnswer
-from skillstill_training.field.plans import Plan
+from skillstill_training.field.plans import Plan, plan_for
 from skillstill_training.field.retrieval import Piece, Reader, Retrieval, handed_over
 from skillstill_training.run.scorecard import FieldArmName
 from skillstill_training.util.hashes import hash_parts
@@ -206,7 +206,7 @@ class PlanArm:
         return hash_parts(behaviour_hash(self.skill), *(plan.model_dump_json() for plan in self.plans.values()))
 
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
-        plan = self.plans[asked.id]
+        plan = plan_for(self.skill, self.plans[asked.id])
         calls = (Message(role="assistant", calls=(call,)) for call in plan.calls)
         trace = await solve(asked, self.skill, ScriptedModel([*calls, plan.answer]), root, self.label)
         return _row(asked, without_extract(trace), None)

@@ -49,7 +49,7 @@ def lesson_sources(skill_folder: Path) -> Sequence[Path]:
     return [file for file in files if file.is_file()] if files[0].is_file() else []
 
 
-def load_demonstrators(skill_folder: Path, *, offline: bool = False) -> Sequence["Demonstrator"]:
+def load_demonstrators(skill_folder: Path, size: str = "", *, offline: bool = False) -> Sequence["Demonstrator"]:
     """Return one for each training question, none if there are no such questions.
 
     Raise StageError if a plan or a rewording is for no training question.
@@ -62,7 +62,7 @@ def load_demonstrators(skill_folder: Path, *, offline: bool = False) -> Sequence
         raise StageError(f"there is a plan or a rewording for {min(unknown)}, which is no training question")
     names = {question.workspace for question in questions.values()}
     roots = workspace_roots(skill_folder / FOLDER, names, offline)
-    skill = load_skill(skill_folder)
+    skill = load_skill(skill_folder).sized(size)
     return [
         Demonstrator(
             skill,
@@ -118,8 +118,9 @@ class Demonstrator:
         return TraceRow(goal=self.id, teacher=FIELD, kept=False, reason=reason)
 
     async def _opened(self, prompt: str) -> Trace | None:
-        """Return the run that hands back what it begins with; None if it begins with nothing, or nothing answers."""
-        if self.question.gold.outcome != "answer" or not self.skill.subagent.opening:
+        """Return the run that hands back what it begins with; None if nothing answers, or if that is not looked for."""
+        opening = self.skill.subagent.opening
+        if self.question.gold.outcome != "answer" or not opening or opening.shared:  # by all questions about a folder
             return None
         return (await self._solve(prompt, self._does(NOTHING_SHOWN))).trace
 

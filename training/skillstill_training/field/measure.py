@@ -62,18 +62,21 @@ NEEDED: Mapping[FieldArmName, tuple[str, ...]] = {  # model files, by the fields
 class Subject:
     """What is tested: an adapter on its base, with the confidence that it is served with, if there is one yet.
 
-    `familiarity` knows the questions that it is asked; None: any.
+    `familiarity` knows the questions that it is asked; None: any. `size` is empty for the default release.
     """
 
     base: ModelFile
     adapter: ModelFile | None = None
     calibration: Calibration | None = None
     familiarity: Familiarity | None = None
+    size: str = ""
 
     @classmethod
-    def served(cls, base: ModelFile, adapter: ModelFile | None, calibration: Calibration | None) -> "Subject":
+    def served(
+        cls, base: ModelFile, adapter: ModelFile | None, calibration: Calibration | None, size: str = ""
+    ) -> "Subject":
         """Return it as it is served."""
-        return cls(base, adapter, calibration, calibration.familiarity if calibration else None)
+        return cls(base, adapter, calibration, calibration.familiarity if calibration else None, size)
 
     def arm(self, skill: Skill, models: Models) -> LoopArm:
         """Return it in the loop that ships; without an adapter it is told the skill's text."""
@@ -130,7 +133,7 @@ def subject_of_run(run: RunFolder) -> Subject:
         scorecard = Scorecard.model_validate_json(run.scorecard.read_text(encoding="utf-8"))
         calibration = scorecard.calibration if scorecard.adapter.sha256 == adapter.sha256 else None
     if base := read_base(run):
-        return Subject.served(base, adapter, calibration)
+        return Subject.served(base, adapter, calibration, run.recipe().size)
     raise StageError(f"{run.path} does not say what it was trained on: train it again")
 
 
@@ -169,7 +172,7 @@ async def measure_in_field(
 
     Raise StageError, BaseError and ModelError; UsageError for a look at test questions without a reason.
     """
-    skill = load_skill(skill_folder)
+    skill = load_skill(skill_folder).sized(subject.size)
     models = models or LocalModels(LocalOptions(offline=options.offline, threads=options.threads))
     arms = list(field_arms(skill_folder, skill, subject, models, options))
     if options.split in TESTS:
@@ -254,6 +257,7 @@ class FieldJob:
     models: Mapping[str, SentModel]  # by the fields of Subject and FieldOptions
     calibration: Calibration | None
     familiarity: Familiarity | None
+    size: str
     offline: bool
 
     @classmethod
@@ -267,14 +271,15 @@ class FieldJob:
             models=send_models(files, needed, pack),
             calibration=subject.calibration,
             familiarity=subject.familiarity,
+            size=subject.size,
             offline=options.offline,
         )
 
     def start(self) -> Work[Asked, FieldRow]:
-        skill = load_skill(folder := self.skill.place())
+        skill = load_skill(folder := self.skill.place()).sized(self.size)
         files = found_models(self.models)
         base, adapter = files.get("base", skill.subagent.base), files.get("adapter")
-        subject = Subject(base, adapter, self.calibration, self.familiarity)
+        subject = Subject(base, adapter, self.calibration, self.familiarity, self.size)
         larger, largest, threads = files.get("larger"), files.get("largest"), 1  # a worker is one processor
         options = FieldOptions(arms=(self.name,), larger=larger, largest=largest, threads=threads)
         models = LocalModels(LocalOptions(offline=self.offline, threads=threads))

@@ -1,13 +1,18 @@
 """Plans: what somebody who knows the answer to a field question would do with a skill's tools, and say then."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from skillstill.skills.skill import Skill
 from skillstill.types import Frozen, ToolCall
 
 from skillstill_training.authoring.goal import FieldSplit
+from skillstill_training.authoring.translation import translated
 from skillstill_training.field.question import FOLDER
 from skillstill_training.util.jsonl import read_lines
+
+RECEIPT = re.compile(r"\br\d+\b")
 
 
 class Plan(Frozen):
@@ -20,6 +25,24 @@ class Plan(Frozen):
     calls: tuple[ToolCall, ...]
     answer: str
     tried: bool = False
+
+
+def plan_for(skill: Skill, plan: Plan) -> Plan:
+    """Return the plan in the calls of this skill's tools, which may be those of another size than the default's.
+
+    What its runs begin with stands for a look that none of them can take. The answer names the receipts anew.
+    """
+    tools = [tool.schema for tool in skill.tools]
+    made = [translated(call, tools) for call in plan.calls]
+    if made == [*plan.calls]:
+        return plan
+    before = 1 + (skill.subagent.opening is not None)  # the number of a plan's first receipt
+    after, receipts = before + (skill.subagent.hint is not None), dict[str, str]()
+    for number, call in enumerate(made, before):
+        receipts[f"r{number}"] = f"r{after}" if call else "r1"
+        after += call is not None
+    answer = RECEIPT.sub(lambda found: receipts.get(found[0], found[0]), plan.answer)
+    return plan.model_copy(update={"calls": tuple(filter(None, made)), "answer": answer})
 
 
 def load_plans(skill_folder: Path, split: FieldSplit) -> Mapping[str, Plan]:

@@ -71,7 +71,7 @@ class Trials:
         self.goals: Sequence[Goal] = [goal for goal in chosen if not goal.is_judged]
         self.roots = workspace_roots(skill_folder, {goal.workspace for goal in self.goals}, offline)
         self.layout, self.executor = Layout.of(base), executor
-        skill = load_skill(skill_folder)
+        skill = load_skill(skill_folder).sized(run.recipe().size)
         self.behaviour = behaviour_hash(skill)[:12]
         self.factory = partial(
             ArmFactory,

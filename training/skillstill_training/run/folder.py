@@ -182,7 +182,7 @@ class RunFolder:
 
         Not if it would make other goals or another dataset: then the run's own stays. Raise StageError.
         """
-        if (self.path / "recipe.json").exists() and (mine := self.recipe()) != today:
+        if (self.path / "recipe.json").exists() and (mine := self.recipe()) != (today := today.sized(mine.size)):
             if not mine.makes_what(today):
                 return mine
             self.save_recipe(today)

@@ -152,15 +152,34 @@ class EvaluationConfig(Frozen):
     field: Count = 30
 
 
+class SizeRecipe(Frozen):
+    """How a release on a larger base is trained and measured: it needs fewer tokens and a lower rate."""
+
+    train: TrainConfig = TrainConfig()
+    evaluate: EvaluationConfig = EvaluationConfig()
+
+
 class Recipe(Frozen):
-    """The whole file; every part has a default."""
+    """The whole file; every part has a default.
+
+    size    of the release that a run makes, such as `0.5b`; empty for the default one
+    sizes   what is said of training and measuring other sizes
+    """
 
     seed: int = 1
+    size: str = ""
     goals: GoalConfig = GoalConfig()
     constructed: OracleConfig = OracleConfig()
     dataset: DatasetConfig = DatasetConfig()
     train: TrainConfig = TrainConfig()
     evaluate: EvaluationConfig = EvaluationConfig()
+    sizes: dict[str, SizeRecipe] = Field(default_factory=dict)
+
+    def sized(self, size: str) -> "Recipe":
+        """Return the recipe of a release of this size."""
+        own = self.sizes.get(size)
+        changed = {"train": own.train, "evaluate": own.evaluate} if own else {}
+        return self.model_copy(update={"size": size, "sizes": {}, **changed})
 
     def makes_what(self, other: "Recipe") -> bool:
         """Return whether the other one makes the same goals and the same dataset."""

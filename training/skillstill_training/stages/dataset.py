@@ -42,7 +42,7 @@ def make_dataset(skill_folder: Path, run: RunFolder, plan: DatasetConfig | None 
     dropped: Counter[str] = Counter()
     kept = list(_fit(read_lines(run.traces, TraceRow), goals, dropped))
     kept = _cap(kept, goals, plan, recipe.seed, dropped)
-    skill = load_skill(skill_folder)
+    skill = load_skill(skill_folder).sized(recipe.size)
     tested = _test_prompts(goals.values())
     samples = (
         *(_sample(row, goals[row.goal], plan, skill, tested) for row in kept),

@@ -85,10 +85,12 @@ async def evaluate(
     loaded.
     """
     goals, trained = run.frozen_goals(), _read_trained(run)
-    plan = options.plan or run.recipe().evaluate
-    skill, families = load_skill(skill_folder), families_by_name(skill_folder)
+    recipe = run.recipe()
+    plan = options.plan or recipe.evaluate
+    skill, families = load_skill(skill_folder).sized(recipe.size), families_by_name(skill_folder)
     asks_field = bool(plan.field) and has_field_questions(skill_folder, "validation")
-    familiarity = await to_thread.run_sync(fit_familiarity, skill_folder) if asks_field else None
+    is_asked_all = recipe.size  # by a larger base, which has seen more than what it was taught here
+    familiarity = await to_thread.run_sync(fit_familiarity, skill_folder) if asks_field and not is_asked_all else None
     factory = ArmFactory(
         folder=skill_folder,
         skill=skill,
@@ -99,6 +101,7 @@ async def evaluate(
         comparisons=options.comparisons,
         familiarity=familiarity,
         offline=options.offline,
+        size=recipe.size,
     )
     arms = _available_arms(factory, plan.arms if options.arms is None else options.arms, options.executor)
     subset = Subset.select(goals, {name for name, family in families.items() if family.held_out}, plan)
@@ -112,7 +115,7 @@ async def evaluate(
     validated = await ask(arms["ours"], "validation", subset.validation)
     graded: GradedField | None = None
     if asks_field:
-        subject = Subject(factory.base, adapter, familiarity=familiarity)
+        subject = Subject(factory.base, adapter, familiarity=familiarity, size=recipe.size)
         graded = await _validate_in_field(skill_folder, run, subject, options, factory.models)
     calibration = calibrate(validated, graded, min_goals=plan.calibration).model_copy(
         update={"familiarity": familiarity}
@@ -151,7 +154,7 @@ async def _test_in_field(
         offline=options.offline,
         executor=options.executor,
     )
-    subject = Subject.served(scorecard.base, scorecard.adapter, scorecard.calibration)
+    subject = Subject.served(scorecard.base, scorecard.adapter, scorecard.calibration, run.recipe().size)
     questions = await load_field_set(skill_folder, field)
     test = await measure_in_field(skill_folder, subject, questions, run.field, field, models=models)
     write_field_page(run.field, test)

@@ -99,8 +99,9 @@ def train_skill(skill_folder: Path, run: RunFolder, order: TrainingOrder, screen
     if not is_askable(skill_folder):
         why = f"{skill_folder} has neither goals.py nor kinds.toml: nothing could check an answer"
         return PipelineResult("not verifiable", why=why)
-    recipe, name = run.follow(load_recipe(skill_folder)), skill_folder.absolute().name
-    base = model_file(order.base) if order.base else load_skill(skill_folder).subagent.base
+    size = order.size or ""
+    recipe, name = run.follow(load_recipe(skill_folder).sized(size)), skill_folder.absolute().name
+    base = model_file(order.base) if order.base else load_skill(skill_folder).sized(size).subagent.base
     comparisons = resolve_comparisons(order.larger, order.wrong, order.registry, name, base)
     if not (judge := _needed_judge(skill_folder, order.judge)):  # else nobody is compared with: nothing is verified
         check_arms(skill_folder, recipe.evaluate.arms, comparisons)

@@ -37,7 +37,8 @@ async def practise(
 
     Raise StageError if no training question has a plan.
     """
-    skill, plans = load_skill(skill_folder), load_plans(skill_folder, "train")
+    skill = load_skill(skill_folder).sized(run.recipe().size)
+    plans = load_plans(skill_folder, "train")
     if not plans:
         raise StageError(f"{skill_folder / FOLDER} has no plans for training questions")
     known = {question.id: question for question in load_questions(skill_folder, "train")}

@@ -62,11 +62,11 @@ def publish(
     Raise StageError if what was measured, or proven, is not what would be served; GateError if the goals were
     changed, or if a rubric judges them.
     """
-    skill, measured = load_skill(skill_folder), _measured(skill_folder, run)
+    skill, measured = load_skill(skill_folder).sized(size or ""), _measured(skill_folder, run)
     _check_served(skill, measured, proof)
     known = (proof.gate, fresh_test_set_gate(run, measured), *others)
     # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
-    scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).evaluate)
+    scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).sized(size or "").evaluate)
     if scorecard.verdict == "released":
         _release(skill, skill_folder, run, registry, scorecard, size)
     write_text(run.scorecard, scorecard.model_dump_json(indent=1) + "\n")
@@ -196,13 +196,13 @@ def field_figures(result: FieldResult) -> FieldFigures | None:
     )
 
 
-def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> None:
-    """Write a field test of the registered release into its scorecard and the registry.
+def record_field(skill_folder: Path, registry: Path, result: FieldResult, size: str | None = None) -> None:
+    """Write a field test of the registered release of a size into its scorecard and the registry.
 
     What other arms scored before stays; a difference from them does not. Raise StageError if it is a test of something
     else, or not of the test questions.
     """
-    known = _known(registry, result.skill)
+    known = _known(registry, result.skill, size)
     if known is None or known.adapter is None or result.adapter is None or known.measured is None:
         raise StageError(f"{registry} has no measured release of {result.skill}")
     if known.adapter.sha256 != result.adapter.sha256 or result.split != "test":
@@ -219,14 +219,20 @@ def record_field(skill_folder: Path, registry: Path, result: FieldResult) -> Non
     amend(registry, known.model_copy(update={"measured": measured}))
 
 
-def recalibrate(skill_folder: Path, registry: Path, field: GradedField, familiarity: Familiarity | None) -> Calibration:
+def recalibrate(
+    skill_folder: Path,
+    registry: Path,
+    field: GradedField,
+    familiarity: Familiarity | None,
+    size: str | None = None,
+) -> Calibration:
     """Return the calibration of a release, raised until few of these field questions are answered wrongly unwarned.
 
     It stands in the registry then, with what tells the questions that are asked and the share of made questions that
     are still answered without a warning. Raise StageError if there is none to raise.
     """
     name = skill_folder.absolute().name
-    known = _known(registry, name)
+    known = _known(registry, name, size)
     if known is None or known.calibration is None or known.measured is None or known.adapter is None:
         raise StageError(f"{registry} has no release of {name} with a calibrated confidence")
     raised = raised_for_field(known.calibration, field).model_copy(update={"familiarity": familiarity})
@@ -255,7 +261,7 @@ def _place(skill_folder: Path, registry: Path) -> Path:
     return inside.relative_to(around)
 
 
-def _known(registry: Path, name: str) -> RegistryEntry | None:
+def _known(registry: Path, name: str, size: str | None = None) -> RegistryEntry | None:
     """Raise RegistryError."""
     document = read_registry(registry) if registry.exists() else Document()
-    return next((entry for entry in document.entries if entry.name == name), None)
+    return next((entry for entry in document.entries if (entry.name, entry.size) == (name, size)), None)

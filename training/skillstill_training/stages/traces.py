@@ -5,6 +5,7 @@ What could be done for field questions is found beside them.
 Each goal's rows are on disk as soon as it is done: a crash loses the goals in flight, and the same command goes on.
 """
 
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -59,5 +60,6 @@ async def _demonstrate(
         if file.is_file() and file.stat().st_mtime_ns < changed:
             file.unlink()
     if part.is_file() or not done.is_file():
-        demonstrators = await to_thread.run_sync(lambda: load_demonstrators(skill_folder, offline=offline))
+        load = partial(load_demonstrators, skill_folder, run.recipe().size, offline=offline)
+        demonstrators = await to_thread.run_sync(load)
         await solve_all(demonstrators, Demonstrator.rows, part, done, FIELD, at_once, on_progress)

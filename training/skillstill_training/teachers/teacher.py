@@ -92,9 +92,9 @@ class ConstructedTeacher:
     name: str = "constructed"
 
     @classmethod
-    def of(cls, folder: Path, rates: OracleConfig, seed: int) -> "ConstructedTeacher":
-        """Return the teacher of a skill folder. Raise SkillError and GoalsError."""
-        return cls(load_skill(folder), families_by_name(folder), rates, seed)
+    def of(cls, folder: Path, rates: OracleConfig, seed: int, size: str = "") -> "ConstructedTeacher":
+        """Return the teacher of a skill folder, for the tools of a size. Raise SkillError and GoalsError."""
+        return cls(load_skill(folder).sized(size), families_by_name(folder), rates, seed)
 
     async def solve(self, goal: Goal, root: Path) -> Sequence[TraceRow]:
         in_calls = not writes_scripts(self.skill)

@@ -84,6 +84,7 @@ class Result:
     shown      the lines that are not dropped
     decision   of the model that chose among lines: what it was in two minds about
     tokens     of that model: what it read
+    room       characters of all lines together
     """
 
     lines: tuple[Line, ...]
@@ -95,6 +96,7 @@ class Result:
     guess: bool = False
     is_folded: bool = False
     terms: Terms = field(default_factory=dict)
+    room: int = MAX_RESULT
     omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)
     places: tuple[ShownPlace, ...] = field(init=False)
@@ -103,7 +105,7 @@ class Result:
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
-        kept = fitting(map(_fit_to_read, self.lines), MAX_RESULT)
+        kept = fitting(map(_fit_to_read, self.lines), self.room)
         if rest := len(self.lines) - len(kept):
             kept.append(Line(f"… {rest} more lines left out", omits=rest))
             object.__setattr__(self, "terms", {})

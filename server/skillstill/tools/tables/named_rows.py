@@ -57,13 +57,20 @@ class NamedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Condition:
+class Condition:
+    """Values of a column that a question names by `words`, what that tells, and the rows that have them."""
+
     column: str
     values: Sequence[Any]
     words: frozenset[str]
     worth: float
     rows: int
     is_whole: bool
+
+
+def find_conditions(question: str, values: TableValues) -> Mapping[Table, Sequence[Condition]]:
+    """Return the values that the last question of a text names, by table: of a column those that tell most."""
+    return _conditions(last_question(question), values)
 
 
 def find_named_rows(
@@ -77,14 +84,14 @@ def find_named_rows(
     return sorted(filter(None, found), key=lambda one: -one.score)
 
 
-def _conditions(asked: str, values: TableValues) -> Mapping[Table, Sequence[_Condition]]:
+def _conditions(asked: str, values: TableValues) -> Mapping[Table, Sequence[Condition]]:
     """Return the values that a question names, by table: of a column those that tell most."""
     said, stems, is_count = _said(asked), frozenset(stems_in(asked)), COUNTS.search(asked) is not None
-    named: defaultdict[tuple[Table, str], list[_Condition]] = defaultdict(list)
+    named: defaultdict[tuple[Table, str], list[Condition]] = defaultdict(list)
     for value in values.named_by(said):
         if condition := _condition(value, values, stems, said, is_count=is_count):
             named[value.table, value.column].append(condition)
-    found: defaultdict[Table, list[_Condition]] = defaultdict(list)
+    found: defaultdict[Table, list[Condition]] = defaultdict(list)
     for (table, _), several in named.items():
         best = max(several, key=lambda each: each.worth)
         alike = [value for each in several if each.worth == best.worth for value in each.values][:ALIKE]
@@ -92,7 +99,7 @@ def _conditions(asked: str, values: TableValues) -> Mapping[Table, Sequence[_Con
     return {table: [*islice(_told_once(several), CONDITIONS)] for table, several in found.items()}
 
 
-def _told_once(conditions: Sequence[_Condition]) -> Iterator[_Condition]:
+def _told_once(conditions: Sequence[Condition]) -> Iterator[Condition]:
     """Yield the conditions that tell words which no better one has told: `Casablanca`, and not `Casablanca-Settat`."""
     told = set[str]()
     for condition in sorted(conditions, key=lambda one: (one.is_whole, one.worth, one.rows), reverse=True):
@@ -109,7 +116,7 @@ def _said(asked: str) -> frozenset[str]:
 
 def _condition(
     value: Value, values: TableValues, stems: Collection[str], said: Collection[str], *, is_count: bool
-) -> _Condition | None:
+) -> Condition | None:
     """Return what it tells that a value is named; None if the words may mean anything else.
 
     What is rare tells more, unless rows are counted: nobody counts one.
@@ -126,7 +133,7 @@ def _condition(
     share = len(telling) / len(value.words - stop_words())
     worth *= share * (1.0 if is_count else math.sqrt(math.log1p(values.rows[value.table] / value.rows)))
     is_whole = value.words.issubset(said)
-    return _Condition(value.column, (value.value,), telling, round(worth, 6), value.rows, is_whole)
+    return Condition(value.column, (value.value,), telling, round(worth, 6), value.rows, is_whole)
 
 
 def _telling(words: Collection[str]) -> frozenset[str]:
@@ -142,7 +149,7 @@ def _is_id(words: Collection[str]) -> bool:
 def _rows_of(
     asked: str,
     table: Table,
-    conditions: Sequence[_Condition],
+    conditions: Sequence[Condition],
     values: TableValues,
     workspace: Workspace,
     deadline: Deadline,
@@ -170,7 +177,7 @@ def _rows_of(
 
 
 def _best_rows(
-    database: Database, table: Table, conditions: Sequence[_Condition]
+    database: Database, table: Table, conditions: Sequence[Condition]
 ) -> tuple[float, int, Sequence[Mapping[str, Any]]]:
     """Return the highest sum of worths that a row has, how many rows have it, and the first of them."""
     place = database.places[table]

@@ -30,6 +30,12 @@ KEYWORDS = (
     *AGGREGATES,
     *FUNCTIONS,
 )  # what a query is made of beside the words of the question and of the tables
+FURTHER = re.findall(
+    r"\w+",
+    "group_concat json_extract json_each datetime unixepoch iif replace cross outer full all any"
+    " escape collate nocase rowid row_number rank dense_rank preceding following rows hex printf",
+)
+WORDS_SAID = re.compile(r"[^\W\d]\w*")
 # Terminals: a space in one of two words, and around signs what people put there.
 SIGNS = {
     "SELECT": "select ",
@@ -77,6 +83,24 @@ def query_rules(context: Context) -> Rules:
     for number, table in enumerate(tables):
         rules |= _about(number, table, tables)
     return rules
+
+
+def free_query_rules(context: Context) -> Rules:
+    """Return the rules of a query for a model that knows SQL: any text in quotes, but no name that was not shown."""
+    if not context.text:
+        return {}
+    names = {name for table, columns in context.terms.items() for name in (table, *columns)}
+    names.update(WORDS_SAID.findall(context.text))
+    words = {case for word in (*KEYWORDS, *FURTHER) for case in (word, word.upper())}
+    return {
+        "query": f"({_words(['select'])}) GAP (word GAP)* word?",
+        "word": "KNOWN | ALIAS | NUMBER | TEXT",
+        "GAP": r"/[ (),.=<>!*+\/|%-]+/",
+        "KNOWN": _any(map(json.dumps, sorted(words | names))),
+        "ALIAS": r"/[a-zA-Z][a-z]?[0-9]?/",
+        "NUMBER": r"/[0-9]+(\.[0-9]+)?/",
+        "TEXT": r"/'([^'\n]|''){0,80}'/",
+    }
 
 
 def _about(number: int, table: str, tables: Mapping[str, Sequence[str]]) -> Mapping[str, str]:

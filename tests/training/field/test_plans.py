@@ -1,0 +1,34 @@
+"""Plans of people who know the answer, for the tools of another size than they were written for."""
+
+from pathlib import Path
+
+import pytest
+from skillstill.skills.registry import bundled
+from skillstill.skills.skill import load_skill
+from skillstill.types import ToolCall
+from skillstill_training.field.arms import Asked, PlanArm
+from skillstill_training.field.plans import Plan, plan_for
+
+pytestmark = pytest.mark.anyio
+SHELF = Path(__file__).parents[2] / "fixtures" / "shelf"
+TABLES = load_skill(bundled() / "skills" / "tables")
+PLAN = Plan(
+    question="shelf/01",
+    calls=(
+        ToolCall(name="describe", arguments={"table": "book"}),
+        ToolCall(name="sql", arguments={"query": "select count(*) from book"}),
+    ),
+    answer="40 (r3), of the table book (r2).",
+)
+
+
+def test_a_plan_stays_what_it_is_for_the_tools_that_it_was_written_for() -> None:
+    assert plan_for(TABLES, PLAN) == PLAN
+
+
+async def test_a_plan_is_followed_with_the_tools_of_another_size() -> None:
+    skill = TABLES.sized("0.5b")
+    row = await PlanArm(skill, {PLAN.question: PLAN}).solve(Asked(id=PLAN.question, prompt="How many books?"), SHELF)
+    assert row.trace
+    assert [receipt.tool for receipt in row.trace.receipts] == ["tables", "named", "select"]
+    assert row.answer.text.startswith("40 (r3), of the table book (r1).")
