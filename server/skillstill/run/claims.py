@@ -28,6 +28,9 @@ SPECIFIC = re.compile(
 )
 # What an answer tells, as a column is called.
 TOLD = re.compile(r"\W*The ([^\W\d][\w ,./%-]{1,60}?) (?:is|are|was|were) ")
+LITERAL = re.compile(r"'((?:[^']|'')*)'")  # a text in a query
+EXAMPLES = re.compile(r"\(of \d+\)$|: \d+ distinct.*, such as ")  # of the values of a column that has more
+NAMING = 3  # letters of a word by which a value is named
 ALIKE = 4  # letters that two words begin with that mean one thing: `countries` and `country`
 PART = re.compile(rf"[^\W\d_]+|{NUMBER}")
 SUFFIX = re.compile(r"\.\w{1,5}$")
@@ -57,7 +60,7 @@ def claim_notes(trace: Trace) -> tuple[str, ...]:
     notes = (
         _note("Not looked for", _not_looked_for(trace, good, results)),
         _note("Not shown by a result", _not_shown(trace, good, results)),
-        _note("Not asked for", _not_asked_for(trace, good)),
+        _note("Not asked for", [*_not_asked_for(trace, good), *_made_up(trace, good, results)]),
     )
     return tuple(note for note in notes if note)
 
@@ -110,6 +113,23 @@ def _not_asked_for(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
         said = {word[:ALIKE].casefold() for word in PART.findall(trace.prompt)}
         if said.isdisjoint(word[:ALIKE].casefold() for word in PART.findall(told[1])):
             yield told[1]
+
+
+def _made_up(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, str]) -> Iterator[str]:
+    """Yield the texts that queries behind the answer look for, though neither the question nor its hints name them.
+
+    An example that a schema tells of many values is no reason to look for it. One of a few that are all told may be what
+    the question calls otherwise.
+    """
+    hints = [results[receipt.id] for receipt in receipts if receipt.guess]
+    said = {word[:ALIKE].casefold() for text in (trace.prompt, *hints) for word in PART.findall(text)}
+    listed = [line for text in results.values() for line in text.split("\n") if not EXAMPLES.search(line)]
+    for receipt in supporting_receipts(trace.report.evidence, receipts):
+        for literal in LITERAL.findall(str(receipt.arguments.get("query", ""))):
+            words = [word for word in PART.findall(literal) if len(word) >= NAMING]
+            if words and said.isdisjoint(word[:ALIKE].casefold() for word in words):
+                if not any(f"'{literal}'" in line for line in listed):
+                    yield literal
 
 
 def _values(answer: str) -> Iterator[Entity]:

@@ -6,6 +6,7 @@ report needs them (`finish_with_index`), in evaluation after each run, for how s
 
 from collections.abc import Mapping
 
+from skillstill.run.absent_column import absent_column
 from skillstill.run.claims import claim_notes
 from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete_notes
 from skillstill.run.leads import LATE, denies, is_unsettled, leads_of, with_index_leads
@@ -26,6 +27,8 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     The confidence depends on what the model said itself: it is computed before anything is added.
     """
     report, is_unsure = trace.report, False
+    if absent := absent_column(trace):
+        return _read_off(trace, absent)
     if trace.extract and is_unsettled(report):
         return _read_off(trace, trace.extract)
     if calibration:

@@ -50,6 +50,11 @@ class FieldFigures(Frozen):
     seconds: float = Field(ge=0)
 
     @property
+    def share(self) -> float:
+        """Return the share that was answered rightly or rightly handed back."""
+        return (self.right + self.handed_back) / self.asked
+
+    @property
     def text(self) -> str:
         """Return the figures in one clause."""
         good = f"{self.right + self.handed_back} of {self.asked} natural questions right or rightly handed back"

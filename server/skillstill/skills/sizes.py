@@ -65,5 +65,4 @@ def _quality(listed: "ListedEntry") -> tuple[float, float]:
     measured = listed.entry.measured
     if measured is None:
         return (0.0, 0.0)
-    field = measured.field
-    return ((field.right + field.handed_back) / field.asked if field else 0.0, measured.success)
+    return (measured.field.share if measured.field else 0.0, measured.success)

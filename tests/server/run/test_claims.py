@@ -24,6 +24,7 @@ LOG = """2019-03-01 10:00:00 ERROR api: connection reset by 10.0.0.7
 2019-03-02 11:31:00 INFO worker: total 1,204.5 of orders.csv
 """
 LOOK = call("search", pattern="ERROR")
+SHELF = Path(__file__).parents[2] / "fixtures" / "shelf"
 
 
 async def locate(workspace: Workspace, text: Annotated[str, Field(min_length=1)]) -> Result:
@@ -198,3 +199,20 @@ async def test_an_answer_from_a_column_that_the_question_has_no_word_of_says_so(
     brief = loop.Brief(skill, prompt, "system")
     report = finish(await loop.run(brief, nullcontext(ScriptedModel(turns)), Workspace(root), tools=tools)).report
     assert (report.status, report.notes) == ("answered", notes)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "query", "notes"),
+    [
+        ("How many by Ada?", "title = 'The Blue Engine'", '"The Blue Engine"'),
+        ("How many by Ada Brandt?", "author_id = (select id from author where name = 'Ada Brandt')", ""),
+        ("How many thrillers?", "genre = 'Crime'", ""),  # one of a few that are all told
+        ("How many by Ben?", "title like 'The Blue%'", '"The Blue%"'),
+    ],
+)
+async def test_what_a_query_looks_for_is_what_was_asked_for(prompt: str, query: str, notes: str) -> None:
+    skill = Registry().entry("tables").skill().sized("0.5b")
+    turns = ScriptedModel([call("select", query=f"select count(*) from book where {query}"), "8 (r3)."])
+    trace = await loop.run(loop.Brief(skill, prompt, "system"), nullcontext(turns), Workspace(SHELF))
+    told = [note for note in finish(trace).report.notes if "Not asked for" in note]
+    assert told == ([f"(Not asked for: {notes}.)"] if notes else [])

@@ -62,10 +62,10 @@ def arm(name: ArmName, success: float, **others: Any) -> ArmScore:
     )
 
 
-def field_test(asked: int = 300, larger: tuple[float, float] | None = (0.1, 0.3)) -> FieldResult:
+def field_test(asked: int = 300, larger: tuple[float, float] | None = (0.1, 0.3), right: int = 150) -> FieldResult:
     """Ours right in 60 % of the questions, so many points better than the larger model."""
     shares = dict.fromkeys(("good", "right", "silently_wrong", "unwarned", "led"), between(0.6, 0.5, 0.7))
-    verdicts = {"right": 150, "handed back rightly": 30, "wrong, no warning": 12}
+    verdicts = {"right": right, "handed back rightly": 30, "wrong, no warning": 12}
     ours = FieldScore.model_validate(
         {"arm": "ours", "label": "ours", "questions": asked, "workspaces": 15, "unwarned_answers": 90, **shares}
         | {"verdicts": verdicts, "by_sort": {}, "by_workspace": {}, "seconds": 1.25}
@@ -175,6 +175,13 @@ def test_an_arm_that_the_recipe_does_not_ask_for_may_be_absent() -> None:
     assert found.verdict == "released"
     told = next(gate.told for gate in found.gates if gate.name == "larger")
     assert told == "not run: the larger stock model; the recipe does not ask for it"
+
+
+def test_if_only_natural_questions_judge_made_ones_are_told() -> None:
+    careless = scorecard(ours={"misused": 0.05, "by_calls": {"3+": {"solved": 0, "asked": 9}}})
+    found = judge_scorecard(careless, [PARITY], EvaluationConfig(arms=("ours",)))
+    assert found.verdict == "released"
+    assert {"cells", "misuse"}.isdisjoint(gate.name for gate in found.gates)
 
 
 def test_a_recipe_may_want_less_and_never_more_than_is_enough() -> None:
@@ -299,13 +306,25 @@ async def test_a_release_on_a_larger_base_stands_beside_the_default_one(
     publish(settings, evaluated, registry, PROOF)
     larger = ModelFile(source="file:somewhere/larger.gguf", sha256=next(iter(HUBS)))
     monkeypatch.setattr(f"{__name__}.BASE", larger)
-    _evaluated(settings, evaluated)
+    _evaluated(settings, evaluated, field=field_test(right=151))
     publish(settings, evaluated, registry, PROOF.model_copy(update={"base": larger.sha256}), "0.5b")
     default, beside = read_registry(registry).entries
     assert (default.label, beside.label) == ("settings", "settings@0.5b")
     assert beside.base.source.startswith("hf:Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF/"), "not a path of one machine"
     assert Registry(registry).entry("settings@0.5b").entry.base.sha256 == larger.sha256
     assert Registry(registry).entry("settings").entry.size is None, "the larger base is not on this machine"
+
+
+async def test_a_release_on_a_larger_base_has_to_answer_more_of_what_people_ask(
+    settings: Path, evaluated: RunFolder
+) -> None:
+    registry = registry_of(settings)
+    publish(settings, evaluated, registry, PROOF)
+    again = publish(settings, evaluated, registry, PROOF, "0.5b")
+    assert again.verdict == "not good enough"
+    gate = next(gate for gate in again.gates if gate.name == "default")
+    assert gate.told == "60.0% of natural questions, the default release 60.0%; expected more"
+    assert [entry.label for entry in read_registry(registry).entries] == ["settings"]
 
 
 @pytest.mark.parametrize(

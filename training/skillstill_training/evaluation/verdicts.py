@@ -51,9 +51,10 @@ def _gates(scorecard: Scorecard, other_gates: Sequence[Gate], plan: EvaluationCo
     yield _baseline_gate(scorecard, plan)
     yield _wrong_adapter_gate(scorecard, plan)
     yield from _field_gates(scorecard, plan)
-    yield _cell_gate(ours)
-    yield _rate_gate("repeats", ours.repeated, "made a call twice")
-    yield _rate_gate("misuse", ours.misused, "made a call that was refused or could not be read")
+    if "baseline" in plan.arms:  # else made goals are told, and natural questions judge
+        yield _cell_gate(ours)
+        yield _rate_gate("repeats", ours.repeated, "made a call twice")
+        yield _rate_gate("misuse", ours.misused, "made a call that was refused or could not be read")
 
 
 def _mask_gate(scorecard: Scorecard) -> Gate:

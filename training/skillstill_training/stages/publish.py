@@ -64,13 +64,25 @@ def publish(
     """
     skill, measured = load_skill(skill_folder).sized(size or ""), _measured(skill_folder, run)
     _check_served(skill, measured, proof)
-    known = (proof.gate, fresh_test_set_gate(run, measured), *others)
+    size_gates = [_size_gate(measured, _known(registry, skill.name))] if size else []
+    known = (proof.gate, fresh_test_set_gate(run, measured), *size_gates, *others)
     # By the skill's own recipe, not that of the run: `goals --few` wants less than a release does.
     scorecard = judge_scorecard(measured, known, load_recipe(skill_folder).sized(size or "").evaluate)
     if scorecard.verdict == "released":
         _release(skill, skill_folder, run, registry, scorecard, size)
     write_text(run.scorecard, scorecard.model_dump_json(indent=1) + "\n")
     return scorecard
+
+
+def _size_gate(measured: Scorecard, default: RegistryEntry | None) -> Gate:
+    """Return the gate of a release beside the default one: who waits longer for its answers is told more."""
+    ours = field_figures(measured.field) if measured.field else None
+    theirs = default.measured.field if default and default.measured else None
+    if ours is None or theirs is None:
+        told = "no field test of it and of the default release; expected one of each"
+        return Gate(name="default", passed=False, told=told, measured=False)
+    told = f"{ours.share:.1%} of natural questions, the default release {theirs.share:.1%}; expected more"
+    return Gate(name="default", passed=ours.share > theirs.share, told=told)
 
 
 def registry_of(skill_folder: Path) -> Path:

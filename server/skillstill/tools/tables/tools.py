@@ -1,18 +1,17 @@
-"""The tools that answer from SQLite, CSV and TSV files: describe, sql; and what runs begin with: tables, named."""
+"""The tools that answer from SQLite, CSV and TSV files: describe, sql, select."""
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Annotated, Any
 
-from anyio import to_thread
 from pydantic import Field
 
 from skillstill.errors import Refusal
 from skillstill.tools.kit.listing import left_out, rows
 from skillstill.tools.kit.ripgrep import visible_files
-from skillstill.tools.kit.tool import MAX_LINE, MAX_RESULT, ROW, Line, Result, tool
+from skillstill.tools.kit.tool import MAX_LINE, ROW, Line, Result, tool
 from skillstill.tools.tables.catalogue import Table, TableCatalogue, name_in_query, quoted_name, read_catalogue
 from skillstill.tools.tables.database import (
     COUNTED,
@@ -33,19 +32,11 @@ from skillstill.tools.tables.joins import (
     missing_column,
     widen_query,
 )
-from skillstill.tools.tables.known_values import KNOWN_VALUES
 from skillstill.tools.tables.notation import ask_with_dates
 from skillstill.tools.tables.query_grammar import KEYWORDS, free_query_rules, query_rules
-from skillstill.tools.tables.schema_lines import (
-    ROOM,
-    likely_tables,
-    named_lines,
-    read_schema,
-    table_lines,
-    terms_of,
-)
-from skillstill.tools.tables.values import TableValues
-from skillstill.types import PROMPT_CHARACTERS, Copied, Grammar, Span
+from skillstill.tools.tables.schema import named, tables
+from skillstill.tools.tables.stoppable import stoppable
+from skillstill.types import Copied, Grammar, Span
 from skillstill.util.text import clean, shorten
 from skillstill.workspace import Workspace
 
@@ -66,20 +57,7 @@ async def describe(
 ) -> Result:
     """Show the tables of all SQLite and CSV files; with `table`: its columns, their types and values."""
     files = await visible_files(workspace)
-    return await _stoppable(_describe, workspace, files, table.strip())
-
-
-async def tables(workspace: Workspace) -> Result:
-    """Show all tables of SQLite and CSV files with their columns, what keys refer to, and some values."""
-    return await _stoppable(_tables, workspace, await visible_files(workspace), "")
-
-
-async def named(
-    workspace: Workspace,
-    text: Annotated[str, Field(min_length=1, max_length=PROMPT_CHARACTERS, description="a question"), Copied()],
-) -> Result:
-    """Show in which columns the values stand that a text names, and the likeliest tables if there are many."""
-    return await _stoppable(_named, workspace, await visible_files(workspace), text)
+    return await stoppable(_describe, workspace, files, table.strip())
 
 
 async def sql(
@@ -98,7 +76,7 @@ async def sql(
     if not re.match(r"\s*(?:select|with|values)\b", query, re.IGNORECASE):
         raise Refusal("give one SELECT (or WITH … SELECT): files are only read; to see tables and columns use describe")
     files = await visible_files(workspace)
-    return await _stoppable(_query, workspace, files, query)
+    return await stoppable(_query, workspace, files, query)
 
 
 async def select(
@@ -111,20 +89,6 @@ async def select(
 ) -> Result:
     """Query the tables of all SQLite and CSV files, as `sql` does, with any text and any function of SQLite."""
     return await sql(workspace, query)
-
-
-async def _stoppable(
-    work: Callable[[Workspace, Sequence[str], str, Deadline], Result],
-    workspace: Workspace,
-    files: Sequence[str],
-    text: str,
-) -> Result:
-    """Return what the work returns, in a thread. If the call is cancelled SQLite is stopped without waiting for it."""
-    loading = Deadline()
-    try:
-        return await to_thread.run_sync(work, workspace, files, text, loading, abandon_on_cancel=True)
-    finally:
-        loading.stop()
 
 
 def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: Deadline) -> Result:
@@ -142,29 +106,6 @@ def _describe(workspace: Workspace, files: Sequence[str], name: str, loading: De
     head = f"{len(catalogue.tables)} tables in {len({table.path for table in catalogue.tables})} files"
     is_whole = len(terms) == len(catalogue.tables)
     return Result((Line(head), *lines, *map(Line, catalogue.remarks)), overview=True, terms=terms if is_whole else {})
-
-
-def _tables(workspace: Workspace, files: Sequence[str], _: str, loading: Deadline) -> Result:
-    catalogue, values = _known(workspace, files, loading)
-    if not catalogue.tables:
-        return Result((Line("no table in any file"), *map(Line, catalogue.remarks)), "there is no table", empty=True)
-    schema = read_schema(values, [table for table in catalogue.tables if table not in values.columns])
-    lines = (*schema.lines, *map(Line, catalogue.remarks))
-    return Result(lines, overview=True, terms=schema.terms, room=2 * ROOM)
-
-
-def _named(workspace: Workspace, files: Sequence[str], text: str, loading: Deadline) -> Result:
-    catalogue, values = _known(workspace, files, loading)
-    lines = named_lines(text, values)
-    if read_schema(values, [table for table in catalogue.tables if table not in values.columns]).is_whole:
-        return Result(tuple(lines) or (Line("no value of a column is named"),), guess=True)
-    likely = likely_tables(text, values)
-    told = [line for table in likely for line in table_lines(table, values)]
-    return Result((*lines, *told), guess=True, terms=terms_of(likely, values), room=2 * MAX_RESULT)
-
-
-def _known(workspace: Workspace, files: Sequence[str], loading: Deadline) -> tuple[TableCatalogue, TableValues]:
-    return read_catalogue(workspace, files, loading.check), KNOWN_VALUES.of(workspace, files, loading)
 
 
 def _table_lines(
