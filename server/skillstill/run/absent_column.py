@@ -2,9 +2,10 @@
 
 import re
 
-from skillstill.facts.locate.stems import stems_in
+from skillstill.run.claims import ALIKE, PART
 from skillstill.types import Report, Trace
 
+PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")  # of a name: `unitPrice`, `unit_price`
 NO_COLUMN = re.compile(r"no such column: (?:\w+\.)?(\w+)")
 
 
@@ -24,5 +25,5 @@ def absent_column(trace: Trace) -> Report | None:
 
 
 def _is_said(name: str, prompt: str) -> bool:
-    words = {*stems_in(name)}
-    return bool(words) and words <= {*stems_in(prompt)}
+    said = {word[:ALIKE].casefold() for word in PART.findall(prompt)}
+    return {piece[:ALIKE].casefold() for piece in PIECE.findall(name)} <= said

@@ -118,8 +118,8 @@ def _not_asked_for(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
 def _made_up(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, str]) -> Iterator[str]:
     """Yield the texts that queries behind the answer look for, though neither the question nor its hints name them.
 
-    An example that a schema tells of many values is no reason to look for it. One of a few that are all told may be what
-    the question calls otherwise.
+    An example that a schema tells of many values is no reason to look for it. One of a few that are all told may be
+    what the question calls otherwise.
     """
     hints = [results[receipt.id] for receipt in receipts if receipt.guess]
     said = {word[:ALIKE].casefold() for text in (trace.prompt, *hints) for word in PART.findall(text)}
@@ -127,9 +127,9 @@ def _made_up(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, st
     for receipt in supporting_receipts(trace.report.evidence, receipts):
         for literal in LITERAL.findall(str(receipt.arguments.get("query", ""))):
             words = [word for word in PART.findall(literal) if len(word) >= NAMING]
-            if words and said.isdisjoint(word[:ALIKE].casefold() for word in words):
-                if not any(f"'{literal}'" in line for line in listed):
-                    yield literal
+            is_said = not words or not said.isdisjoint(word[:ALIKE].casefold() for word in words)
+            if not is_said and not any(f"'{literal}'" in line for line in listed):
+                yield literal
 
 
 def _values(answer: str) -> Iterator[Entity]:

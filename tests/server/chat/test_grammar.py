@@ -327,7 +327,8 @@ def accepted_calls(draw: some.DrawFn) -> tuple[str, dict[str, Any]]:
     """A tool and arguments in the order of its schema, which is the order that plans keep."""
     name = draw(some.sampled_from(list(TOOLS)))
     schema = TOOLS[name].schema.parameters
-    left_out = draw(some.sets(some.sampled_from(list(schema["properties"])))) - {*schema["required"]}
+    optional = [key for key in schema["properties"] if key not in schema.get("required", ())]
+    left_out = draw(some.sets(some.sampled_from(optional))) if optional else set[str]()
     return name, {key: draw(value_of(one)) for key, one in schema["properties"].items() if key not in left_out}
 
 

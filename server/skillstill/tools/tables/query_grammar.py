@@ -93,13 +93,13 @@ def free_query_rules(context: Context) -> Rules:
     names.update(WORDS_SAID.findall(context.text))
     words = {case for word in (*KEYWORDS, *FURTHER) for case in (word, word.upper())}
     return {
-        "query": f"({_words(['select'])}) GAP (word GAP)* word?",
-        "word": "KNOWN | ALIAS | NUMBER | TEXT",
-        "GAP": r"/[ (),.=<>!*+\/|%-]+/",
-        "KNOWN": _any(map(json.dumps, sorted(words | names))),
-        "ALIAS": r"/[a-zA-Z][a-z]?[0-9]?/",
-        "NUMBER": r"/[0-9]+(\.[0-9]+)?/",
-        "TEXT": r"/'([^'\n]|''){0,80}'/",
+        "free_query": f"({_words(['select'])}) FREE_GAP (free_word FREE_GAP)* free_word?",
+        "free_word": "FREE_NAME | FREE_ALIAS | FREE_NUMBER | FREE_TEXT",
+        "FREE_GAP": r"/[ (),.=<>!*+\/|%-]+/",
+        "FREE_NAME": _any(map(json.dumps, sorted(words | names))),
+        "FREE_ALIAS": r"/[a-zA-Z][a-z]?[0-9]?/",
+        "FREE_NUMBER": r"/[0-9]+(\.[0-9]+)?/",
+        "FREE_TEXT": r"/'([^'\n]|''){0,80}'/",
     }
 
 
