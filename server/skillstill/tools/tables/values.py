@@ -130,7 +130,8 @@ class TableValues:
         if not TELLING.search(column) or column == self.columns[table][0]:
             return ""
         for owner, (first, *_) in self.columns.items():
-            if owner != table and first.lower() == column.lower() and self.summaries[owner, first].is_unique:
+            key = self.summaries.get((owner, first))  # None if there was no time to read it
+            if owner != table and first.lower() == column.lower() and key and key.is_unique:
                 return f"{owner.name}.{first}"
         return ""
 

@@ -7,6 +7,7 @@ import pytest
 from skillstill.chat import LINES
 from skillstill.chat.grammar import turn_grammar
 from skillstill.tools import TOOLS, Result
+from skillstill.tools.tables import values
 from skillstill.types import Message
 
 from tests.scenes import write
@@ -36,6 +37,14 @@ async def test_a_column_refers_to_a_key_of_its_name_in_another_file(tmp_path: Pa
     orders, customers = "order_id,customer_id\n1,7\n2,7\n3,8\n", "customer_id,name\n7,Ann\n8,Bob\n"
     write(tmp_path, {"orders.csv": orders, "customers.csv": customers})
     assert " customer_id -> customers.customer_id 7 | 8" in await lines("tables", tmp_path)
+
+
+async def test_columns_that_there_was_no_time_to_read_are_told_by_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "COLUMNS", 0)
+    write(tmp_path, {"orders.csv": "order_id,customer_id\n1,7\n", "customers.csv": "customer_id,name\n7,Ann\n"})
+    assert " customer_id" in await lines("tables", tmp_path)
 
 
 async def test_of_many_tables_the_names_are_told_and_the_likeliest_with_the_question(tmp_path: Path) -> None:
