@@ -2,7 +2,7 @@
 
 import re
 
-from skillstill.run.claims import ALIKE, PART
+from skillstill.run.claims import PART, beginnings
 from skillstill.types import Report, Trace
 
 PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")  # of a name: `unitPrice`, `unit_price`
@@ -25,5 +25,4 @@ def absent_column(trace: Trace) -> Report | None:
 
 
 def _is_said(name: str, prompt: str) -> bool:
-    said = {word[:ALIKE].casefold() for word in PART.findall(prompt)}
-    return {piece[:ALIKE].casefold() for piece in PIECE.findall(name)} <= said
+    return beginnings(PIECE.findall(name)) <= beginnings(PART.findall(prompt))

@@ -110,9 +110,14 @@ def _not_asked_for(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
     """Yield what an answer tells, a column of a query, if the question has no word of it: `The id is 7` for a name."""
     behind = supporting_receipts(trace.report.evidence, receipts)
     if (told := TOLD.match(trace.report.answer)) and any("query" in receipt.arguments for receipt in behind):
-        said = {word[:ALIKE].casefold() for word in PART.findall(trace.prompt)}
-        if said.isdisjoint(word[:ALIKE].casefold() for word in PART.findall(told[1])):
+        words = beginnings(PART.findall(told[1]))
+        if words.isdisjoint(beginnings(PART.findall(trace.prompt))):
             yield told[1]
+
+
+def beginnings(words: Iterable[str]) -> set[str]:
+    """Return the letters that the words begin with, by which those are alike that mean one thing."""
+    return {word[:ALIKE].casefold() for word in words}
 
 
 def _made_up(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, str]) -> Iterator[str]:
@@ -122,12 +127,12 @@ def _made_up(trace: Trace, receipts: Sequence[Receipt], results: Mapping[str, st
     what the question calls otherwise.
     """
     hints = [results[receipt.id] for receipt in receipts if receipt.guess]
-    said = {word[:ALIKE].casefold() for text in (trace.prompt, *hints) for word in PART.findall(text)}
+    said = beginnings(word for text in (trace.prompt, *hints) for word in PART.findall(text))
     listed = [line for text in results.values() for line in text.split("\n") if not EXAMPLES.search(line)]
     for receipt in supporting_receipts(trace.report.evidence, receipts):
         for literal in LITERAL.findall(str(receipt.arguments.get("query", ""))):
             words = [word for word in PART.findall(literal) if len(word) >= NAMING]
-            is_said = not words or not said.isdisjoint(word[:ALIKE].casefold() for word in words)
+            is_said = not words or not said.isdisjoint(beginnings(words))
             if not is_said and not any(f"'{literal}'" in line for line in listed):
                 yield literal
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from skillstill.run.claims import LITERAL
 from skillstill.types import ToolCall, Trace
 
 from skillstill_training.field.judge import states_facts
@@ -11,7 +12,6 @@ from skillstill_training.field.question import Gold
 WORD = re.compile(r"[^\W\d_]{3,}|\d{2,}")
 STEM = 4  # letters by which two forms of a word are the same
 QUERIES = frozenset(("sql", "query"))  # arguments that hold a query: what it looks for stands in quotes
-LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
 def could_be_known(trace: Trace, gold: Gold) -> bool:

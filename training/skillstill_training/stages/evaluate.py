@@ -89,8 +89,9 @@ async def evaluate(
     plan = options.plan or recipe.evaluate
     skill, families = load_skill(skill_folder).sized(recipe.size), families_by_name(skill_folder)
     asks_field = bool(plan.field) and has_field_questions(skill_folder, "validation")
-    is_asked_all = recipe.size  # by a larger base, which has seen more than what it was taught here
-    familiarity = await to_thread.run_sync(fit_familiarity, skill_folder) if asks_field and not is_asked_all else None
+    # A larger base has seen more than what it was taught here: it is asked any question.
+    is_gated = asks_field and not recipe.size
+    familiarity = await to_thread.run_sync(fit_familiarity, skill_folder) if is_gated else None
     factory = ArmFactory(
         folder=skill_folder,
         skill=skill,

@@ -41,7 +41,7 @@ def _tables(workspace: Workspace, files: Sequence[str], _: str, loading: Deadlin
     catalogue, values = _known(workspace, files, loading)
     if not catalogue.tables:
         return Result((Line("no table in any file"), *map(Line, catalogue.remarks)), "there is no table", empty=True)
-    schema = read_schema(values, [table for table in catalogue.tables if table not in values.columns])
+    schema = read_schema(values, catalogue.tables)
     lines = (*schema.lines, *map(Line, catalogue.remarks))
     return Result(lines, overview=True, terms=schema.terms, room=2 * ROOM)
 
@@ -49,7 +49,7 @@ def _tables(workspace: Workspace, files: Sequence[str], _: str, loading: Deadlin
 def _named(workspace: Workspace, files: Sequence[str], text: str, loading: Deadline) -> Result:
     catalogue, values = _known(workspace, files, loading)
     lines = named_lines(text, values)
-    if read_schema(values, [table for table in catalogue.tables if table not in values.columns]).is_whole:
+    if read_schema(values, catalogue.tables).is_whole:
         return Result(tuple(lines) or (Line("no value of a column is named"),), guess=True)
     likely = likely_tables(text, values)
     told = [line for table in likely for line in table_lines(table, values)]

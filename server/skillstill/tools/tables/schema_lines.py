@@ -29,10 +29,10 @@ class Schema:
     is_whole: bool
 
 
-def read_schema(values: TableValues, others: Collection[Table]) -> Schema:
-    """Return all that has room. `others` are tables whose values were not read."""
+def read_schema(values: TableValues, every: Collection[Table]) -> Schema:
+    """Return all that has room of every table, also of those whose values were not read."""
     tables = sorted(values.columns, key=lambda table: table.path)
-    unread = [_unread(table) for table in others]
+    unread = [_unread(table) for table in every if table not in values.columns]
     whole = [line for table in tables for line in table_lines(table, values)]
     if _has_room([*whole, *unread]):
         return Schema([*whole, *unread], terms_of(tables, values), is_whole=True)
