@@ -162,6 +162,11 @@ class Subagent(Frozen):
     quotes: Around = Around()
     sizes: tuple[SizedUse, ...] = ()
 
+    @property
+    def begun(self) -> int:
+        """Return how many calls its runs begin with."""
+        return sum(call is not None for call in (self.opening, self.hint))
+
     @field_validator("tools")
     @classmethod
     def distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ BUNDLED: Mapping[str, tuple[str, ...]] = {
     "code": ("list", "find", "search", "outline", "read"),
     "logs": ("tally", "entries"),
     "tables": ("describe", "sql", "tables", "named", "select"),
-    "facts": ("query", "locate", "overview", "schema"),
+    "facts": ("query", "locate", "likeliest", "overview", "schema"),
     "box": ("shell", "python", "write", "edit", "run_tests", "suspects"),
     "script": ("script",),
     "web": ("passages", "web_search", "fetch"),

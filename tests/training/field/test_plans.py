@@ -32,3 +32,14 @@ async def test_a_plan_is_followed_with_the_tools_of_another_size() -> None:
     assert row.trace
     assert [receipt.tool for receipt in row.trace.receipts] == ["tables", "named", "select"]
     assert row.answer.text.startswith("40 (r3), of the table book (r1).")
+
+
+async def test_a_plan_for_runs_that_begin_otherwise_names_the_receipts_anew(tmp_path: Path) -> None:
+    (tmp_path / "app.log").write_text("2026-03-01 10:00:00 ERROR disk full\n")
+    count = ToolCall(name="query", arguments={"sql": "select count(*) from entries"})
+    plan = Plan(question="app/01", calls=(count,), answer="1 (r2).", begun=1)
+    skill = load_skill(bundled() / "skills" / "logs").sized("0.5b")
+    row = await PlanArm(skill, {plan.question: plan}).solve(Asked(id="app/01", prompt="How many entries?"), tmp_path)
+    assert row.trace
+    assert [receipt.tool for receipt in row.trace.receipts] == ["overview", "likeliest", "query"]
+    assert row.answer.text.startswith("1 (r3).")

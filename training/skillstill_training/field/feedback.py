@@ -125,7 +125,7 @@ def _question(feedback: Feedback) -> FieldQuestion | str:
 async def _derived(skill: Skill, question: FieldQuestion, feedback: Feedback, runs: Sequence[Trace]) -> Plan | None:
     """Return the first plan whose calls, made in the folder, bear out an answer that is right; those of runs first."""
     for calls, answer in _ways(feedback, runs):
-        plan = Plan(question=question.id, calls=calls, answer=answer, tried=True)
+        plan = Plan(question=question.id, calls=calls, answer=answer, tried=True, begun=skill.subagent.begun)
         if (await try_plan(skill, question, plan, Path(feedback.workspace)))[0]:
             return plan
     return await find_way(skill, question, Path(feedback.workspace))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from skillstill.skills.skill import Skill
+from skillstill.skills.skill import Skill, Subagent
 from skillstill.types import Frozen, ToolCall
 
 from skillstill_training.authoring.goal import FieldSplit
@@ -16,15 +16,21 @@ RECEIPT = re.compile(r"\br\d+\b")
 
 
 class Plan(Frozen):
-    """The calls and the answer. The call that the skill's runs begin with is none of them.
+    """The calls and the answer. The calls that the skill's runs begin with are none of them.
 
     `tried`: somebody who did not know the answer made these calls.
+    `begun`: how many calls the run began with whose receipts the answer names; None: as many as the default's.
     """
 
     question: str
     calls: tuple[ToolCall, ...]
     answer: str
     tried: bool = False
+    begun: int | None = None
+
+    def begun_in(self, subagent: Subagent) -> int:
+        """Return how many receipts stand before that of the first call."""
+        return int(subagent.opening is not None) if self.begun is None else self.begun
 
 
 def plan_for(skill: Skill, plan: Plan) -> Plan:
@@ -34,13 +40,10 @@ def plan_for(skill: Skill, plan: Plan) -> Plan:
     """
     tools = [tool.schema for tool in skill.tools]
     made = [translated(call, tools) for call in plan.calls]
-    if made == [*plan.calls]:
-        return plan
-    before = 1 + (skill.subagent.opening is not None)  # the number of a plan's first receipt
-    after, receipts = before + (skill.subagent.hint is not None), dict[str, str]()
-    for number, call in enumerate(made, before):
-        receipts[f"r{number}"] = f"r{after}" if call else "r1"
+    after, receipts = skill.subagent.begun, dict[str, str]()
+    for number, call in enumerate(made, 1 + plan.begun_in(skill.subagent)):
         after += call is not None
+        receipts[f"r{number}"] = f"r{after}" if call else "r1"
     answer = RECEIPT.sub(lambda found: receipts.get(found[0], found[0]), plan.answer)
     return plan.model_copy(update={"calls": tuple(filter(None, made)), "answer": answer})
 

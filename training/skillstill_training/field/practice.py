@@ -44,8 +44,8 @@ class Practice:
         mistake = row.trace and first_mistake(row.trace)
         if not (plan and mistake) or mistake in plan.calls:
             return _left_out(question.id, judged)
-        opened = self.plans.skill.subagent.opening is not None
-        return await self._led_on(question, asked, root, later(plan, mistake, opened=opened))
+        begun = plan.begun_in(self.plans.skill.subagent)
+        return await self._led_on(question, asked, root, later(plan, mistake, begun))
 
     async def _led_on(self, question: FieldQuestion, asked: Asked, root: Path, plan: Plan) -> TraceRow:
         """Return the run that makes the mistake, and then does what the plan says."""
@@ -76,12 +76,12 @@ def first_mistake(trace: Trace) -> ToolCall | None:
     return None
 
 
-def later(plan: Plan, mistake: ToolCall, *, opened: bool) -> Plan:
+def later(plan: Plan, mistake: ToolCall, begun: int) -> Plan:
     """Return the plan with this call in front. Its answer names the results by their new numbers.
 
-    The result of the call that a run is `opened` with keeps its number.
+    The results of the `begun` calls that a run begins with keep theirs.
     """
-    answer = RECEIPT.sub(lambda found: f"r{int(found[1]) + (int(found[1]) > opened)}", plan.answer)
+    answer = RECEIPT.sub(lambda found: f"r{int(found[1]) + (int(found[1]) > begun)}", plan.answer)
     return plan.model_copy(update={"calls": (mistake, *plan.calls), "answer": answer})
 
 

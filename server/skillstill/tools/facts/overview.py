@@ -1,70 +1,101 @@
-"""The tool `overview`: what a folder of logs holds, and the likeliest places for a text. It opens runs over logs."""
+"""The tool `overview`: what a folder of logs holds, as a query needs to know it. It opens runs over logs."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
 from anyio import to_thread
-from pydantic import Field
 
 from skillstill.facts.index import FactIndex
-from skillstill.tools.facts.locate import located
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
-from skillstill.types import PROMPT_CHARACTERS, Copied, Span
+from skillstill.types import Span
+from skillstill.util.text import one_line, shorten
 from skillstill.workspace import Workspace
 
-SHOWN_FILES, SHOWN_NAMES, PLACES = 3, 5, 5  # each costs tokens of every run
+ROOM = 3_000  # characters: 1,000 tokens, read once a folder
+FILES, NAMES, NAMED, MESSAGES = 6, 6, 14, 24  # that are shown: logs, values of a column, fields and templates
+VALUED = 7  # fields that are shown with values
+MESSAGE, VALUE = 90, 24  # characters
 SECONDS = len("2026-03-01 10:00:00")  # of a time: its fraction helps nobody here
 LOGS = "select path, format, entries, unread, first_time, last_time from log_files order by entries desc"
 OTHERS = "select path from files where path not in (select path from log_files) order by size desc"
-# What queries may ask for by name: each with how often it is there.
-COUNTED = {
-    "levels": "select level, count(*) from entries where level is not null group by level order by 2 desc, 1",
-    "fields by name": "select name, count(*) from fields where name <> '' group by name order by 2 desc, 1",
-    "fields by kind": "select kind, count(*) from fields where name = '' group by kind order by 2 desc, 1",
-}
+COLUMN = "select {0}, count(*) from entries where {0} is not null group by {0} order by 2 desc, 1"
+TEMPLATES = "select template, count(*) from entries where template is not null group by template order by 2 desc, 1"
+FIELDS = (  # ordered as numbers if all values of a field are some
+    "select kind, name, count(*), count(distinct value), iif(count(number) < count(*), min(value), min(number)),"
+    " iif(count(number) < count(*), max(value), max(number)) from fields group by kind, name order by 3 desc, 1, 2"
+)
 
 
 def overview_tool(references: tuple[str, ...]) -> Tool:
     """Return the tool over what these readers find. The reader of logs has to be one of them."""
 
-    async def overview(
-        workspace: Workspace,
-        text: Annotated[str, Field(min_length=1, max_length=PROMPT_CHARACTERS, description="a question"), Copied()],
-    ) -> Result:
-        """Show the logs with their times, levels, names and kinds of fields, and the likeliest entries for a text."""
+    async def overview(workspace: Workspace) -> Result:
+        """Show the logs with their times, levels, components, fields and commonest messages, <*> for what varies."""
         index = await fresh_index(workspace, references)
-        return await to_thread.run_sync(_overview, index, text)
+        return await to_thread.run_sync(_overview, index)
 
     return tool(overview)
 
 
-def _overview(index: FactIndex, text: str) -> Result:
-    likely = located(index, text, PLACES).lines
-    return Result((*_logs(index), *_others(index), *_counts(index), *likely), guess=True, is_folded=True)
+def _overview(index: FactIndex) -> Result:
+    columns = (line for column in ("level", "component", "host") for line in _column(index, column))
+    lines = (*_logs(index), *_others(index), *columns, *_fields(index), *_messages(index))
+    return Result(lines, guess=True, room=ROOM)
 
 
 def _logs(index: FactIndex) -> Iterator[Line]:
-    found = index.ask(LOGS, SHOWN_FILES)
+    found = index.ask(LOGS, FILES)
     for path, kind, entries, unread, first, last in found.rows:
         lost = f", {unread} lines unread" if unread else ""
         times = f", {first[:SECONDS]} to {last[:SECONDS]}" if first else ""
-        yield Line(f"{path}: {kind}, {entries} entries{lost}{times}", (Span(path=path),))
-    if found.count > SHOWN_FILES:
-        rest = found.count - SHOWN_FILES
-        yield Line(f"… {rest} more log{'s' * (rest != 1)}")
+        yield Line(f"{path}: {kind or 'no known format'}, {entries} entries{lost}{times}", (Span(path=path),))
+    yield from _left(found.count - FILES, "log")
 
 
 def _others(index: FactIndex) -> Iterator[Line]:
     """Yield a line of the files that are not read as logs: `search` and `read` show them."""
-    found = index.ask(OTHERS, SHOWN_FILES)
+    found = index.ask(OTHERS, FILES)
     if found.count:
         named = ", ".join(path for (path,) in found.rows)
-        rest = f" and {found.count - SHOWN_FILES} more" if found.count > SHOWN_FILES else ""
+        rest = f" and {found.count - FILES} more" if found.count > FILES else ""
         yield Line(f"no logs: {named}{rest}", tuple(Span(path=path) for (path,) in found.rows))
 
 
-def _counts(index: FactIndex) -> Iterator[Line]:
-    for title, query in COUNTED.items():
-        if rows := index.ask(query, SHOWN_NAMES).rows:
-            yield Line(f"{title}: {', '.join(f'{name} {count}' for name, count in rows)}")
+def _column(index: FactIndex, column: str) -> Iterator[Line]:
+    found = index.ask(COLUMN.format(column), NAMES)
+    if found.count:
+        rest = f" and {found.count - NAMES} more" if found.count > NAMES else ""
+        yield Line(f"{column}: {', '.join(f'{_cut(name)} {count}' for name, count in found.rows)}{rest}")
+
+
+def _fields(index: FactIndex) -> Iterator[Line]:
+    """Yield the fields of messages, the commonest with their least and greatest values."""
+    found = index.ask(FIELDS, NAMED)
+    for kind, name, count, distinct, least, most in found.rows[:VALUED]:
+        values = _cut(least) if distinct == 1 else f"{distinct} values, {_cut(least)} to {_cut(most)}"
+        yield Line(f"{_field(kind, name)} {count}: {values}")
+    if further := [f"{_field(kind, name)} {count}" for kind, name, count, *_ in found.rows[VALUED:]]:
+        rest = f" and {found.count - NAMED} more" if found.count > NAMED else ""
+        yield Line(f"further fields: {', '.join(further)}{rest}")
+
+
+def _field(kind: str, name: str | None) -> str:
+    return f"name {name} ({kind})" if name else f"kind {kind}"
+
+
+def _messages(index: FactIndex) -> Iterator[Line]:
+    found = index.ask(TEMPLATES, MESSAGES)
+    for template, count in found.rows:
+        yield Line(f"{count} {shorten(one_line(template, 2 * MESSAGE), MESSAGE)}")
+    yield from _left(found.count - MESSAGES, "kind of message", "kinds of message")
+
+
+def _left(count: int, one: str, several: str = "") -> Iterator[Line]:
+    if count > 0:
+        yield Line(f"… {count} more {one if count == 1 else several or f'{one}s'}")
+
+
+def _cut(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return shorten(one_line(str(value), 2 * VALUE), VALUE)
