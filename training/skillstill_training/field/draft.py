@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 from skillstill.errors import StageError
+from skillstill.facts.reader import Source
+from skillstill.facts.readers.logs.stream import CHUNK, open_bytes
 from skillstill.types import Frozen
 
 from skillstill_training.field.question import Expectation, FieldQuestion, Gold, Outcome, parse_place
@@ -64,9 +66,16 @@ def _problem(place: str, root: Path) -> str:
     if not found.exists():
         return f"there is no {path}"
     if span.first:
-        lines = found.read_bytes().count(b"\n") + 1 if found.is_file() else 0
+        lines = _lines(found) if found.is_file() else 0
         return "" if span.first <= span.last <= lines else f"the file has {lines} lines"
     return _inner_problem(found, inner) if inner else ""
+
+
+def _lines(file: Path) -> int:
+    """Return how many lines a file has, unpacked: places in a packed log are those of its text."""
+    with file.open("rb") as stream:
+        data = open_bytes(Source(file.name, file.stat().st_size, stream))
+        return 1 + sum(part.count(b"\n") for part in iter(lambda: data.read(CHUNK), b""))
 
 
 def _inner_problem(file: Path, inner: str) -> str:
