@@ -460,6 +460,7 @@ class Trace(Frozen):
     index_leads   the likeliest places for the prompt by the workspace's index, if it was asked; None: not in time
     extract       what is read off without a model, if that is likely enough to answer the prompt: what these places
                   say, or which word of it stands nowhere
+    extract_chance   how likely that is right, 0 to 1
     named         the rows that the prompt names, if they are likelier to answer it than what a model is unsure of
     patch         what the run changed in its copy of the workspace, as `git apply` reads it
     after         the id of the run that it goes on from, if it is a follow-up
@@ -479,6 +480,7 @@ class Trace(Frozen):
     report: Report
     index_leads: tuple[Lead, ...] | None = ()
     extract: Report | None = None
+    extract_chance: float = 0.0
     named: Report | None = None
     patch: str = ""
     confidence: float | None = None

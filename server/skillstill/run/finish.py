@@ -37,10 +37,17 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
         trace = trace.model_copy(update={"confidence": round(confidence, 4)})
     if trace.named and report.status == "answered" and (is_unsure or denies(report)):
         return _read_off(trace, trace.named)
+    if trace.extract and report.status == "answered" and is_unsure and _is_likelier(trace):
+        return _read_off(trace, trace.extract)
     if report.status == "answered":
         notes = (*report.notes, *_notes(trace), *([UNSURE] if is_unsure else []))
         report = report.model_copy(update={"sources": _sources(trace), "notes": notes})
     return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
+
+
+def _is_likelier(trace: Trace) -> bool:
+    """Return whether what is read off is likelier to be right than what the model said, if that is known of both."""
+    return 0 < (trace.confidence or 0.0) < trace.extract_chance
 
 
 def _read_off(trace: Trace, told: Report) -> Trace:

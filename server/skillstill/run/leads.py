@@ -60,7 +60,11 @@ async def with_index_leads(trace: Trace, skill: Skill, workspace: Workspace) -> 
     if found is None:
         return trace.model_copy(update={"index_leads": None, "tally": tally})
     is_told = found.is_likelier or _is_denied(found.named, trace.report)
-    told = {"extract": found.extract, "named": found.named if is_told else None}
+    told = {
+        "extract": found.extract,
+        "extract_chance": found.chance,
+        "named": found.named if is_told else None,
+    }
     return trace.model_copy(update={"index_leads": found.leads, "tally": tally, **told})
 
 
@@ -185,11 +189,12 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
 class Indexed:
     """The likeliest places by the index, and what is read off without a model, if that is likely enough to be right.
 
-    `named` are rows that the question names; `is_likelier` to be right than what a model is unsure of.
+    `chance` is that of the extract, 0 to 1. `named` are rows that the question names; `is_likelier` to be right than what a model is unsure of.
     """
 
     leads: tuple[Lead, ...] = ()
     extract: Report | None = None
+    chance: float = 0.0
     named: Report | None = None
     is_likelier: bool = False
 
@@ -219,13 +224,14 @@ def _indexed(found: "Located") -> Indexed:
     shown = found.shown
     leads = tuple(_placed(shown.text.split("\n"), shown.places, shown.spans))
     named = next((extract for extract in found.extracts if extract.is_named and extract.chance >= LIKELY), None)
+    extract, chance = _read_off(found)
     if named is None:
-        return Indexed(leads, _read_off(found))
-    return Indexed(leads, _read_off(found), _quoted(named), named.chance >= LIKELIER)
+        return Indexed(leads, extract, chance)
+    return Indexed(leads, extract, chance, _quoted(named), named.chance >= LIKELIER)
 
 
-def _read_off(found: "Located") -> Report | None:
-    """Return what is likelier to be right: what the likeliest places say, or that a word stands nowhere.
+def _read_off(found: "Located") -> tuple[Report | None, float]:
+    """Return what is likelier to be right, and how likely: what the places say, or that a word stands nowhere.
 
     None if neither is likely enough, or if it is likelier that no file tells what is asked for.
     """
@@ -233,11 +239,11 @@ def _read_off(found: "Located") -> Report | None:
     quotable = extract.chance if extract and extract.chance >= LIKELY else 0.0
     missing = absence.chance if absence else 0.0
     if found.beyond >= max(quotable, missing):
-        return None
+        return None, 0.0
     if absence and missing > quotable:
         said = f"No more was looked for. Of such questions {missing:.0%} ask for what is not there."
-        return Report(status="answered", answer=absence.answer, notes=(f"({said})",))
-    return _quoted(extract) if extract else None
+        return Report(status="answered", answer=absence.answer, notes=(f"({said})",)), missing
+    return (_quoted(extract), quotable) if extract else (None, 0.0)
 
 
 def _quoted(extract: "ExtractiveAnswer") -> Report:

@@ -211,6 +211,21 @@ async def test_rows_are_told_in_place_of_what_a_model_is_unsure_of(tables: Skill
     assert "phone 7675-3425" in report.answer
 
 
+def confident(bias: float) -> Calibration:
+    """Return one by which any answer is as likely to be right, and none is sure."""
+    return Calibration(means=(), scales=(), weights=(), bias=bias)
+
+
+async def test_lines_are_told_in_place_of_an_answer_that_is_less_likely_to_be_right(
+    skill: Skill, tmp_path: Path
+) -> None:
+    root = write(tmp_path, FILES)
+    doubted = await told(skill, root, NEAR, "5 seconds (shop/till.py:1).", confident(-5.0))
+    assert doubted.evidence[0] == "shop/retry.py:2"
+    believed = await told(skill, root, NEAR, "5 seconds (shop/till.py:1).", confident(4.0))
+    assert believed.answer == "5 seconds (shop/till.py:1)."
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from skillstill.skills.registry import bundled
-from skillstill.skills.skill import load_skill
+from skillstill.skills.skill import Opening, load_skill
 from skillstill.types import ToolCall
 from skillstill_training.field.arms import Asked, PlanArm
 from skillstill_training.field.plans import Plan, plan_for
@@ -38,7 +38,10 @@ async def test_a_plan_for_runs_that_begin_otherwise_names_the_receipts_anew(tmp_
     (tmp_path / "app.log").write_text("2026-03-01 10:00:00 ERROR disk full\n")
     count = ToolCall(name="query", arguments={"sql": "select count(*) from entries"})
     plan = Plan(question="app/01", calls=(count,), answer="1 (r2).", begun=1)
-    skill = load_skill(bundled() / "skills" / "logs").sized("0.5b")
+    skill = load_skill(bundled() / "skills" / "logs")
+    begins = {"opening": Opening(tool="overview", shared=True), "hint": Opening(tool="likeliest", prompt="text")}
+    use = skill.subagent.model_copy(update={"tools": ("overview", "likeliest", "query"), **begins})
+    skill = skill.model_copy(update={"subagent": use})
     row = await PlanArm(skill, {plan.question: plan}).solve(Asked(id="app/01", prompt="How many entries?"), tmp_path)
     assert row.trace
     assert [receipt.tool for receipt in row.trace.receipts] == ["overview", "likeliest", "query"]
