@@ -2,7 +2,7 @@
 
 import gzip
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -139,6 +139,21 @@ def located(root: Path, name: str, text: str) -> Place:
 def test_a_packed_log_is_read_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "app.log.gz").write_bytes(gzip.compress(LOG.encode()))
     assert "from 10.0.0.5" in located(tmp_path, "app.log.gz", "connection refused from 10.0.0.5").text
+
+
+@pytest.mark.parametrize("kept", [lambda text: gzip.compress(text.encode()), lambda text: text.encode("utf-16")])
+def test_a_log_that_is_packed_or_of_wide_letters_is_found_by_its_words(
+    tmp_path: Path, kept: Callable[[str], bytes]
+) -> None:
+    idle = "".join(f"2026-03-01 10:{minute:02}:00 INFO api: order {minute} accepted\n" for minute in range(50))
+    (tmp_path / "app.log.gz").write_bytes(kept(f"{idle}2026-03-01 10:59:00 INFO api: shop closed by Ada\n"))
+    assert located(tmp_path, "app.log.gz", "who closed the shop?").text.endswith("shop closed by Ada")
+
+
+def test_a_log_of_megabytes_is_found_by_its_words_to_its_end(tmp_path: Path) -> None:
+    idle = "".join(f"2026-03-01 10:00:00 INFO api: order {number} accepted\n" for number in range(30_000))
+    best = located(write(tmp_path, {"app.log": f"{idle}2026-03-01 10:59:00 INFO api: shop closed by Ada\n"}), "app.log", "who closed the shop?")
+    assert (best.line, best.text[-6:]) == (30_001, "by Ada")
 
 
 DAYS = "".join(

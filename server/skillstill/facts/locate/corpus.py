@@ -174,7 +174,7 @@ class Corpus(Protocol):
     def sections_in(self, file: int) -> Sequence[NamedLines]: ...
 
     def logs(self) -> Sequence[int]:
-        """Return the files that are logs: packed ones have no words by which they could be found."""
+        """Return the files that are logs: large ones have no words by which they could be found."""
         ...
 
     def entries_in(self, file: int) -> Entries | None:

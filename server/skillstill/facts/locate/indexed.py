@@ -15,7 +15,7 @@ from skillstill.facts.locate.history import COMMITS, Commit
 from skillstill.facts.locate.postings import Postings
 from skillstill.facts.reader import Source, Unreadable
 from skillstill.facts.readers.logs.stream import open_bytes
-from skillstill.facts.readers.words import LARGEST
+from skillstill.facts.readers.words import LARGEST, LARGEST_LOG
 from skillstill.util.storage import open_regular
 
 NAMED = """
@@ -108,10 +108,11 @@ class IndexedCorpus:
     def text(self, file: int) -> str:
         """Return the text of a file as it is now, unpacked if it is packed; empty if it cannot be read."""
         path = self._root / self.files[file].path
+        most = LARGEST_LOG if file in self._logs else LARGEST
         try:
             with open(path, "rb", opener=open_regular) as opened:
                 unpacked = open_bytes(Source(path.name, self.files[file].size, opened))
-                return unpacked.peek(LARGEST).decode("utf-8", "replace")
+                return unpacked.peek(most).decode("utf-8", "replace")
         except (OSError, Unreadable):
             return ""
 

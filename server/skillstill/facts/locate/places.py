@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -17,11 +18,13 @@ from skillstill.facts.locate.ranking import Ranking, Weights
 from skillstill.facts.locate.shown import ShownText, shown_lines
 from skillstill.facts.locate.signals import WEIGHTS, Search, Signal, scaled
 from skillstill.facts.locate.unknown import UnknownWord, unknown_words
+from skillstill.facts.readers.words import LARGEST_LOG
 from skillstill.util.text import one_line
 
 SIZE = 0.2  # what the size of a file counts: more code has more that can be wrong, or meant
 LATELY = 0.15  # what it counts that a file was changed lately
 READ = 24  # files whose passages are compared
+READ_BYTES = 32_000_000  # of them together: two seconds
 ASIDE = 0.3  # what a test, a document, an example and the like keep of their score for a report
 DEPTH = 200  # places that are compared for the next one
 # A question of one line is about a definition, a fact or an entry. Learned by a softmax over passages on 771 training
@@ -112,9 +115,11 @@ def _aside(search: Search, weights: Weights) -> Array:
 
 
 def _read_files(search: Search, scores: Array, priors: Array) -> Sequence[int]:
-    """Return the best files, and logs: a packed one has no words by which it could be found."""
+    """Return the best files, and logs: a large one has no words by which it could be found."""
     best = [int(file) for file in np.argsort(-priors, kind="stable") if scores[file] > 0][:READ]
-    return [*dict.fromkeys([*best, *search.corpus.logs()[:READ]])]
+    read = [*dict.fromkeys([*best, *search.corpus.logs()[:READ]])]
+    sizes = accumulate(min(search.corpus.files[file].size, LARGEST_LOG) for file in read)
+    return [file for file, size in zip(read, sizes, strict=True) if file == read[0] or size <= READ_BYTES]
 
 
 def _spread(found: Sequence[Candidate], count: int, again: float) -> Sequence[Candidate]:

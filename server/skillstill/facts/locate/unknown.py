@@ -8,6 +8,7 @@ import numpy as np
 from skillstill.facts.locate.corpus import Corpus
 from skillstill.facts.locate.question import Question
 from skillstill.facts.locate.stems import names_in, stems_of
+from skillstill.facts.readers.logs.stream import PACKED
 
 SHORTEST = 4  # letters of a stem: a shorter one stands in other words
 
@@ -23,9 +24,9 @@ class UnknownWord:
 def unknown_words(corpus: Corpus, text: str) -> Iterator[UnknownWord]:
     """Yield the words of the last question of a text that no file has as far as the index knows, each once.
 
-    None if words may stand where the index does not look for them: in packed logs and in the values of tables.
+    None if words may stand where nobody looks for them: in large and in packed logs, and in the values of tables.
     """
-    if not corpus.columns() and not _packed_logs(corpus):
+    if not corpus.columns() and not _unsearched_logs(corpus):
         question = Question.of(text)
         asked = question.title & question.words.keys()
         yield from _distinct(corpus, question.text, {stem for stem in asked if len(stem) >= SHORTEST})
@@ -39,7 +40,7 @@ def _distinct(corpus: Corpus, text: str, asked: Collection[str]) -> Iterator[Unk
             yield UnknownWord(name, min(found))
 
 
-def _packed_logs(corpus: Corpus) -> bool:
-    """Return whether there are logs without words: packed ones."""
+def _unsearched_logs(corpus: Corpus) -> bool:
+    """Return whether there are logs without words, as large ones are, or in which no search finds a part of a word."""
     logs = corpus.logs()
-    return bool(logs) and not np.isin(logs, corpus.postings.files).all()
+    return not np.isin(logs, corpus.postings.files).all() or any(PACKED.search(corpus.files[log].path) for log in logs)

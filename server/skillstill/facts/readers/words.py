@@ -12,9 +12,13 @@ from pathlib import PurePosixPath
 from skillstill.facts.locate.postings import Counts, pack
 from skillstill.facts.locate.stems import names_in, stems_of
 from skillstill.facts.reader import Facts, Gap, Source
+from skillstill.facts.readers.logs.reader import LOGS
+from skillstill.facts.readers.logs.stream import open_bytes, unpack_head
 from skillstill.facts.table import FactColumn, FactTable
 
 LARGEST = 1_000_000  # bytes: what is larger is data
+LARGEST_LOG = 16_000_000  # bytes of a log, unpacked: a question then takes a second
+HEAD = 8_192  # bytes of its beginning, by which a log is known
 LONG_LINE = 2_000  # characters from which on a line was not written by hand
 PART = 900  # characters of a row: SQLite gives a row of more than a quarter of a page another page for itself
 TABLE = FactTable("file_words", "the words of a file, packed for ranking", (FactColumn("packed"),), is_hidden=True)
@@ -69,22 +73,27 @@ _STATEMENTS = frozenset({"if", "for", "while", "switch", "catch", "function", "r
 
 
 class WordReader:
-    """Words of all text files. The rows of a file are parts of one text: they are joined before they are unpacked."""
+    """Words of all text files, packed ones too.
+
+    The rows of a file are parts of one text: they are joined before they are unpacked.
+    """
 
     name = "words"
-    version = 1
+    version = 2
     tables = (TABLE,)
 
     def takes(self, name: str, head: bytes) -> bool:
-        """Return whether the file is text: a binary one has a NUL."""
-        return b"\0" not in head
+        """Return whether the file is text, once it is unpacked: a binary one has a NUL."""
+        return b"\0" not in unpack_head(head)
 
     def read(self, source: Source) -> Iterator[Facts]:
-        if source.size > LARGEST:
-            yield Facts(gaps=(Gap(f"words of files over {LARGEST // 1_000_000} MB are not kept", TABLE.name),))
+        data = open_bytes(source)
+        most = LARGEST_LOG if LOGS.takes(source.name, data.peek(HEAD)) else LARGEST
+        text = data.peek(most + 1)
+        if len(text) > most:
+            yield Facts(gaps=(Gap(f"words of files over {most // 1_000_000} MB are not kept", TABLE.name),))
             return
-        text = source.whole(LARGEST).decode("utf-8", "replace")
-        packed = pack(count_words(source.name, text))
+        packed = pack(count_words(source.name, text.decode("utf-8", "replace")))
         yield Facts({TABLE.name: [(0, 0, packed[at : at + PART]) for at in range(0, len(packed), PART)]})
 
 

@@ -10,7 +10,7 @@ from skillstill.facts.readers.logs.entries import Entries
 from skillstill.facts.readers.logs.heads import Head, LineReader
 from skillstill.facts.readers.logs.messages import Messages
 from skillstill.facts.readers.logs.nested import unnest
-from skillstill.facts.readers.logs.stream import COLOUR, Bytes, chunks, last_line, open_bytes, unpack_head
+from skillstill.facts.readers.logs.stream import COLOUR, PACKED, Bytes, chunks, last_line, open_bytes, unpack_head
 from skillstill.facts.table import FactColumn, FactTable
 
 ENTRIES = FactTable(
@@ -66,7 +66,6 @@ _PROBABLE = re.compile(
     r"(?:.*\.(?:out|err|trace|jsonl|ndjson|journal|txt\.\d+)|messages|secure|maillog|cron|debug|dmesg|boot|user|daemon|local\d)(?:[._-]\d+)?",
     re.IGNORECASE,
 )
-_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$", re.IGNORECASE)
 _NEVER = re.compile(
     r".*\.(?:csv|tsv|md|rst|adoc|html?|xml|svg|ya?ml|toml|ini|cfg|conf|sql|diff|patch|srt|vtt|tex|ipynb|lock|properties"
     r"|py|pyi|js|jsx|mjs|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|pl|sh|ps1|lua|swift|scala|r|jl|tar|zip|tgz)",
@@ -90,7 +89,7 @@ class LogReader:
     tables: tuple[FactTable, ...] = (ENTRIES, FIELDS, FILES)
 
     def takes(self, name: str, head: bytes) -> bool:
-        bare = _PACKED.sub("", name)
+        bare = PACKED.sub("", name)
         if _NEVER.fullmatch(bare):
             return False
         if _CERTAIN.fullmatch(bare):

@@ -26,6 +26,7 @@ RATIO = 300  # logs shrink to a tenth, at most to a hundredth
 LEAST = 64 * 1024 * 1024  # bytes that any archive may unpack to
 _MOST = 16 * 1024**3  # bytes that none may
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$", re.IGNORECASE)  # the end of the name of a file that is
 COLOUR = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|\x1b\([A-B]")
 _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 
