@@ -189,7 +189,8 @@ def _lead(path: str, line: int, text: str, last: int = 0) -> Lead:
 class Indexed:
     """The likeliest places by the index, and what is read off without a model, if that is likely enough to be right.
 
-    `chance` is that of the extract, 0 to 1. `named` are rows that the question names; `is_likelier` to be right than what a model is unsure of.
+    `chance` is that of the extract, 0 to 1. `named` are rows that the question names; `is_likelier` to be right than
+    what a model is unsure of.
     """
 
     leads: tuple[Lead, ...] = ()

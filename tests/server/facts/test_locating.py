@@ -152,7 +152,11 @@ def test_a_log_that_is_packed_or_of_wide_letters_is_found_by_its_words(
 
 def test_a_log_of_megabytes_is_found_by_its_words_to_its_end(tmp_path: Path) -> None:
     idle = "".join(f"2026-03-01 10:00:00 INFO api: order {number} accepted\n" for number in range(30_000))
-    best = located(write(tmp_path, {"app.log": f"{idle}2026-03-01 10:59:00 INFO api: shop closed by Ada\n"}), "app.log", "who closed the shop?")
+    best = located(
+        write(tmp_path, {"app.log": f"{idle}2026-03-01 10:59:00 INFO api: shop closed by Ada\n"}),
+        "app.log",
+        "who closed the shop?",
+    )
     assert (best.line, best.text[-6:]) == (30_001, "by Ada")
 
 

@@ -102,9 +102,10 @@ def test_a_line_that_cannot_be_judged_is_refused_with_its_number(
 
 def test_a_place_in_a_packed_log_is_a_line_of_its_text(tmp_path: Path) -> None:
     (tmp_path / "app.log.gz").write_bytes(gzip.compress(b"one\ntwo\nthree\n"))
-    (asked,) = read_drafts(drafts(tmp_path, {"prompt": "x", "facts": [["3"]], "places": ["app.log.gz:3"]}), tmp_path, "own")
+    (asked,) = read_drafts(
+        drafts(tmp_path, {"prompt": "x", "facts": [["3"]], "places": ["app.log.gz:3"]}), tmp_path, "own"
+    )
     assert asked.gold.places == ("app.log.gz:3",)
-
 
 
 def test_a_place_in_a_database_names_a_table_that_is_there(tmp_path: Path) -> None:
