@@ -2,12 +2,12 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 from skillstill.errors import StageError
-from skillstill.facts.reader import Source
+from skillstill.facts.reader import Source, Unreadable
 from skillstill.facts.readers.logs.stream import CHUNK, open_bytes
 from skillstill.types import Frozen
 
@@ -72,10 +72,14 @@ def _problem(place: str, root: Path) -> str:
 
 
 def _lines(file: Path) -> int:
-    """Return how many lines a file has, unpacked: places in a packed log are those of its text."""
-    with file.open("rb") as stream:
+    """Return how many lines a file has, unpacked: places in a packed log are those of its text.
+
+    None in an archive that cannot be read.
+    """
+    with file.open("rb") as stream, suppress(Unreadable):
         data = open_bytes(Source(file.name, file.stat().st_size, stream))
         return 1 + sum(part.count(b"\n") for part in iter(lambda: data.read(CHUNK), b""))
+    return 0
 
 
 def _inner_problem(file: Path, inner: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from anyio import to_thread
 
+from skillstill.facts.ask import FactRows
 from skillstill.facts.index import FactIndex
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
@@ -57,15 +58,14 @@ def _others(index: FactIndex) -> Iterator[Line]:
     found = index.ask(OTHERS, FILES)
     if found.count:
         named = ", ".join(path for (path,) in found.rows)
-        rest = f" and {found.count - FILES} more" if found.count > FILES else ""
-        yield Line(f"no logs: {named}{rest}", tuple(Span(path=path) for (path,) in found.rows))
+        yield Line(f"no logs: {named}{_others_of(found)}", tuple(Span(path=path) for (path,) in found.rows))
 
 
 def _column(index: FactIndex, column: str) -> Iterator[Line]:
     found = index.ask(COLUMN.format(column), NAMES)
     if found.count:
-        rest = f" and {found.count - NAMES} more" if found.count > NAMES else ""
-        yield Line(f"{column}: {', '.join(f'{_cut(name)} {count}' for name, count in found.rows)}{rest}")
+        named = ", ".join(f"{_cut(name)} {count}" for name, count in found.rows)
+        yield Line(f"{column}: {named}{_others_of(found)}")
 
 
 def _fields(index: FactIndex) -> Iterator[Line]:
@@ -75,8 +75,7 @@ def _fields(index: FactIndex) -> Iterator[Line]:
         values = _cut(least) if distinct == 1 else f"{distinct} values, {_cut(least)} to {_cut(most)}"
         yield Line(f"{_field(kind, name)} {count}: {values}")
     if further := [f"{_field(kind, name)} {count}" for kind, name, count, *_ in found.rows[VALUED:]]:
-        rest = f" and {found.count - NAMED} more" if found.count > NAMED else ""
-        yield Line(f"further fields: {', '.join(further)}{rest}")
+        yield Line(f"further fields: {', '.join(further)}{_others_of(found)}")
 
 
 def _field(kind: str, name: str | None) -> str:
@@ -88,6 +87,12 @@ def _messages(index: FactIndex) -> Iterator[Line]:
     for template, count in found.rows:
         yield Line(f"{count} {shorten(one_line(template, 2 * MESSAGE), MESSAGE)}")
     yield from _left(found.count - MESSAGES, "kind of message", "kinds of message")
+
+
+def _others_of(found: FactRows) -> str:
+    """Return how many rows there are beside those that are shown."""
+    left = found.count - len(found.rows)
+    return f" and {left} more" if left else ""
 
 
 def _left(count: int, one: str, several: str = "") -> Iterator[Line]:
