@@ -163,7 +163,7 @@ class Subagent(Frozen):
     sizes: tuple[SizedUse, ...] = ()
 
     @property
-    def begun(self) -> int:
+    def opening_calls(self) -> int:
         """Return how many calls its runs begin with."""
         return sum(call is not None for call in (self.opening, self.hint))
 

@@ -37,7 +37,7 @@ async def test_a_plan_is_followed_with_the_tools_of_another_size() -> None:
 async def test_a_plan_for_runs_that_begin_otherwise_names_the_receipts_anew(tmp_path: Path) -> None:
     (tmp_path / "app.log").write_text("2026-03-01 10:00:00 ERROR disk full\n")
     count = ToolCall(name="query", arguments={"sql": "select count(*) from entries"})
-    plan = Plan(question="app/01", calls=(count,), answer="1 (r2).", begun=1)
+    plan = Plan(question="app/01", calls=(count,), answer="1 (r2).", opening_calls=1)
     skill = load_skill(bundled() / "skills" / "logs")
     begins = {"opening": Opening(tool="overview", shared=True), "hint": Opening(tool="likeliest", prompt="text")}
     use = skill.subagent.model_copy(update={"tools": ("overview", "likeliest", "query"), **begins})

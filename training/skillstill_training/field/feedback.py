@@ -125,7 +125,9 @@ def _question(feedback: Feedback) -> FieldQuestion | str:
 async def _derived(skill: Skill, question: FieldQuestion, feedback: Feedback, runs: Sequence[Trace]) -> Plan | None:
     """Return the first plan whose calls, made in the folder, bear out an answer that is right; those of runs first."""
     for calls, answer in _ways(feedback, runs):
-        plan = Plan(question=question.id, calls=calls, answer=answer, tried=True, begun=skill.subagent.begun)
+        plan = Plan(
+            question=question.id, calls=calls, answer=answer, tried=True, opening_calls=skill.subagent.opening_calls
+        )
         if (await try_plan(skill, question, plan, Path(feedback.workspace)))[0]:
             return plan
     return await find_way(skill, question, Path(feedback.workspace))

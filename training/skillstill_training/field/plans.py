@@ -19,18 +19,18 @@ class Plan(Frozen):
     """The calls and the answer. The calls that the skill's runs begin with are none of them.
 
     `tried`: somebody who did not know the answer made these calls.
-    `begun`: how many calls the run began with whose receipts the answer names; None: as many as the default's.
+    `opening_calls`: how many calls the run began with whose receipts the answer names; None: as many as the default's.
     """
 
     question: str
     calls: tuple[ToolCall, ...]
     answer: str
     tried: bool = False
-    begun: int | None = None
+    opening_calls: int | None = None
 
-    def begun_in(self, subagent: Subagent) -> int:
+    def opening_calls_in(self, subagent: Subagent) -> int:
         """Return how many receipts stand before that of the first call."""
-        return int(subagent.opening is not None) if self.begun is None else self.begun
+        return int(subagent.opening is not None) if self.opening_calls is None else self.opening_calls
 
 
 def plan_for(skill: Skill, plan: Plan) -> Plan:
@@ -40,8 +40,8 @@ def plan_for(skill: Skill, plan: Plan) -> Plan:
     """
     tools = [tool.schema for tool in skill.tools]
     made = [translated(call, tools) for call in plan.calls]
-    after, receipts = skill.subagent.begun, dict[str, str]()
-    for number, call in enumerate(made, 1 + plan.begun_in(skill.subagent)):
+    after, receipts = skill.subagent.opening_calls, dict[str, str]()
+    for number, call in enumerate(made, 1 + plan.opening_calls_in(skill.subagent)):
         after += call is not None
         receipts[f"r{number}"] = f"r{after}" if call else "r1"
     answer = RECEIPT.sub(lambda found: receipts.get(found[0], found[0]), plan.answer)

@@ -44,8 +44,8 @@ class Practice:
         mistake = row.trace and first_mistake(row.trace)
         if not (plan and mistake) or mistake in plan.calls:
             return _left_out(question.id, judged)
-        begun = plan.begun_in(self.plans.skill.subagent)
-        return await self._led_on(question, asked, root, later(plan, mistake, begun))
+        opening_calls = plan.opening_calls_in(self.plans.skill.subagent)
+        return await self._led_on(question, asked, root, later(plan, mistake, opening_calls))
 
     async def _led_on(self, question: FieldQuestion, asked: Asked, root: Path, plan: Plan) -> TraceRow:
         """Return the run that makes the mistake, and then does what the plan says."""
@@ -76,12 +76,12 @@ def first_mistake(trace: Trace) -> ToolCall | None:
     return None
 
 
-def later(plan: Plan, mistake: ToolCall, begun: int) -> Plan:
+def later(plan: Plan, mistake: ToolCall, opening_calls: int) -> Plan:
     """Return the plan with this call in front. Its answer names the results by their new numbers.
 
-    The results of the `begun` calls that a run begins with keep theirs.
+    The results of the `opening_calls` that a run begins with keep theirs.
     """
-    answer = RECEIPT.sub(lambda found: f"r{int(found[1]) + (int(found[1]) > begun)}", plan.answer)
+    answer = RECEIPT.sub(lambda found: f"r{int(found[1]) + (int(found[1]) > opening_calls)}", plan.answer)
     return plan.model_copy(update={"calls": (mistake, *plan.calls), "answer": answer})
 
 

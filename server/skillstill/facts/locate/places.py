@@ -118,8 +118,8 @@ def _read_files(search: Search, scores: Array, priors: Array) -> Sequence[int]:
     """Return the best files, and logs: a large one has no words by which it could be found."""
     best = [int(file) for file in np.argsort(-priors, kind="stable") if scores[file] > 0][:READ]
     read = [*dict.fromkeys([*best, *search.corpus.logs()[:READ]])]
-    sizes = accumulate(min(search.corpus.files[file].size, LARGEST_LOG) for file in read)
-    return [file for file, size in zip(read, sizes, strict=True) if file == read[0] or size <= READ_BYTES]
+    totals = accumulate(min(search.corpus.files[file].size, LARGEST_LOG) for file in read)
+    return [file for file, total in zip(read, totals, strict=True) if file == read[0] or total <= READ_BYTES]
 
 
 def _spread(found: Sequence[Candidate], count: int, again: float) -> Sequence[Candidate]:
