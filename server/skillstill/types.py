@@ -63,6 +63,9 @@ class Copied:
     but: tuple[str, ...] = ()
 
 
+QuestionText = Annotated[
+    str, Field(min_length=1, max_length=PROMPT_CHARACTERS, description="a question"), Copied()
+]  # the argument of a tool that is told the question
 Rules = Mapping[str, str]  # of a Lark grammar, by name
 Terms = Mapping[str, tuple[str, ...]]  # names that a result defines, each with the names inside it
 

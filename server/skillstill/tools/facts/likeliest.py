@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
 from anyio import to_thread
-from pydantic import Field
 
 from skillstill.facts.index import FactIndex
 from skillstill.facts.locate.places import Place
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
-from skillstill.types import PROMPT_CHARACTERS, Copied
+from skillstill.types import QuestionText
 from skillstill.util.text import shorten
 from skillstill.workspace import Workspace
 
@@ -26,7 +24,7 @@ def likeliest_tool(references: tuple[str, ...]) -> Tool:
 
     async def likeliest(
         workspace: Workspace,
-        text: Annotated[str, Field(min_length=1, max_length=PROMPT_CHARACTERS, description="a question"), Copied()],
+        text: QuestionText,
     ) -> Result:
         """Show the three likeliest lines for a text, how often there are such, and which words no file has."""
         index = await fresh_index(workspace, references)

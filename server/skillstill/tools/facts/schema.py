@@ -3,16 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from anyio import to_thread
-from pydantic import Field
 
 from skillstill.facts.index import FactIndex
 from skillstill.tools.facts.unseen import unseen_lines, why_unseen
 from skillstill.tools.kit.indexing import fresh_index
 from skillstill.tools.kit.tool import Line, Result, Tool, tool
-from skillstill.types import PROMPT_CHARACTERS, Copied, Span
+from skillstill.types import QuestionText, Span
 from skillstill.util.text import shorten
 from skillstill.workspace import Workspace
 
@@ -48,7 +47,7 @@ def schema_tool(references: tuple[str, ...]) -> Tool:
 
     async def schema(
         workspace: Workspace,
-        text: Annotated[str, Field(min_length=1, max_length=PROMPT_CHARACTERS, description="a question"), Copied()],
+        text: QuestionText,
     ) -> Result:
         """Show the likeliest tables for a text with their columns and some values, then the names of the others."""
         index = await fresh_index(workspace, references)

@@ -1,9 +1,6 @@
 """The tools that a run about data begins with: tables, before the question, and named, behind it."""
 
 from collections.abc import Sequence
-from typing import Annotated
-
-from pydantic import Field
 
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, Line, Result
@@ -20,7 +17,7 @@ from skillstill.tools.tables.schema_lines import (
 )
 from skillstill.tools.tables.stoppable import stoppable
 from skillstill.tools.tables.values import TableValues
-from skillstill.types import PROMPT_CHARACTERS, Copied
+from skillstill.types import QuestionText
 from skillstill.workspace import Workspace
 
 
@@ -31,7 +28,7 @@ async def tables(workspace: Workspace) -> Result:
 
 async def named(
     workspace: Workspace,
-    text: Annotated[str, Field(min_length=1, max_length=PROMPT_CHARACTERS, description="a question"), Copied()],
+    text: QuestionText,
 ) -> Result:
     """Show in which columns the values stand that a text names, and the likeliest tables if there are many."""
     return await stoppable(_named, workspace, await visible_files(workspace), text)
