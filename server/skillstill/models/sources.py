@@ -1,6 +1,8 @@
 """Where a model's file lies on this machine, and proof that it is the file that was meant.
 
 source -> found in a package, at a path or in the hub's cache, else fetched -> sha256 -> path
+
+What a hub does not send is made of Python packages that carry it in pieces, if any are named (`pieces`).
 """
 
 import errno
@@ -19,6 +21,7 @@ from platformdirs import user_cache_path
 
 from skillstill.errors import BaseError, OtherFile, UsageError
 from skillstill.models.hub import hub_endpoint, plain_error
+from skillstill.models.pieces import join_pieces, joined_file
 from skillstill.types import ModelFile
 from skillstill.util.packages import installed_file
 from skillstill.util.storage import data_folder, write_atomically
@@ -55,14 +58,14 @@ def locate(file: ModelFile, *, offline: bool = False) -> Path:
 
     `offline` takes a hub's file from its cache or not at all. Raise BaseError; OtherFile if another file lies there.
     """
-    path = _find(file.source, offline=offline)
+    path = _find(file, offline=offline)
     _verify(path, file)
     return path
 
 
 def present_file(file: ModelFile) -> Path:
     """Return where a model file lies, not looked at any further. Raise BaseError if it is not on this machine."""
-    return _find(file.source, offline=True)
+    return _find(file, offline=True)
 
 
 def model_file(path: Path) -> ModelFile:
@@ -75,15 +78,15 @@ def model_file(path: Path) -> ModelFile:
         return ModelFile(source=f"file:{found}", sha256=hashlib.file_digest(content, "sha256").hexdigest())
 
 
-def _find(source: str, *, offline: bool) -> Path:
-    kind, _, rest = source.partition(":")
+def _find(file: ModelFile, *, offline: bool) -> Path:
+    kind, _, rest = file.source.partition(":")
     if kind == "package":
         return _find_in_package(*rest.split("/", 1))
     if kind == "file":
         return _from_path(rest)
     if kind == "beside":
-        raise BaseError(f"{source} is a place in a registry's folder, and no registry names it here: say file:PATH")
-    return _from_hub(_hub_file(rest), offline=offline)
+        raise BaseError(f"{file.source} is a place in a registry's folder, and no registry names it here: say file:PATH")
+    return _from_hub(_hub_file(rest), file, offline=offline)
 
 
 def _find_in_package(distribution: str, name: str) -> Path:
@@ -115,13 +118,33 @@ def _hub_file(text: str) -> HubFile:
     return HubFile(repository=f"{owner}/{repository}", name=name, commit=commit)
 
 
-def _from_hub(file: HubFile, *, offline: bool) -> Path:
+def _from_hub(hosted: HubFile, file: ModelFile, *, offline: bool) -> Path:
     with suppress(OSError):  # an unreadable cache: the download says why
-        if file.cached.is_file():
-            return file.cached
+        if found := next((path for path in (hosted.cached, joined_file(file)) if path.is_file()), None):
+            return found
     if offline:
-        raise BaseError(_missing_offline(file))
-    return _fetch(file)
+        raise BaseError(_missing_offline(hosted))
+    try:
+        return _fetch(hosted)
+    except BaseError as error:
+        if not file.packages or _is_hub_off():
+            raise
+        return _from_packages(file, error)
+
+
+def _is_hub_off() -> bool:
+    """Return whether the user told the hub's library to ask nobody."""
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)
+
+
+def _from_packages(file: ModelFile, refused: BaseError) -> Path:
+    """Return the file out of Python packages. Raise BaseError, with what the hub said, if that fails too."""
+    try:
+        return join_pieces(file)
+    except BaseError as error:
+        raise BaseError(f"{refused}; nor is it to be had from Python packages: {error}") from error
 
 
 def _missing_offline(file: HubFile) -> str:
