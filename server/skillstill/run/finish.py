@@ -37,7 +37,7 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
         trace = trace.model_copy(update={"confidence": round(confidence, 4)})
     if trace.named and report.status == "answered" and (is_unsure or denies(report)):
         return _read_off(trace, trace.named)
-    if trace.extract and report.status == "answered" and calibration and _is_likelier(trace, calibration):
+    if trace.extract and report.status == "answered" and _is_likelier(trace):
         return _read_off(trace, trace.extract)
     if report.status == "answered":
         notes = (*report.notes, *_notes(trace), *([UNSURE] if is_unsure else []))
@@ -45,13 +45,13 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
 
 
-def _is_likelier(trace: Trace, calibration: Calibration) -> bool:
+def _is_likelier(trace: Trace) -> bool:
     """Return whether what is read off is likelier to be right than what the model said, if that is known of both.
 
-    They are compared if no answer of the release is ever sure: others are surer of the questions that they learned than
-    a chance among natural ones tells.
+    If both say that there is none, they agree.
     """
-    return calibration.threshold == 1 and 0 < (trace.confidence or 0.0) < trace.extract_chance
+    agree = trace.extract is not None and denies(trace.extract) and denies(trace.report)
+    return not agree and 0 < (trace.confidence or 0.0) < trace.extract_chance
 
 
 def _read_off(trace: Trace, told: Report) -> Trace:
