@@ -34,6 +34,11 @@ class TrainingRow:
         return sum(label != IGNORED for label in self.labels)
 
     @property
+    def own(self) -> int:
+        """Return how many tokens it has beside those that it shares."""
+        return len(self.tokens) - self.shared
+
+    @property
     def opening(self) -> "TrainingRow":
         """Return the conversation up to the end of its first turn.
 
@@ -86,10 +91,13 @@ class RowTokenizer:
             raise GateError(f"the mask of {sample.goal} is wrong: it lets through {text[:80]!r}")
 
 
-def fit_rows(rows: Iterable[TrainingRow], longest: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
-    """Yield the rows that a packed row has room for; count the others by family."""
+def fit_rows(rows: Iterable[TrainingRow], longest: int, own: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
+    """Yield the rows that a packed row has room for, with at most so many tokens of their own; count the others.
+
+    They are counted by family.
+    """
     for row in rows:
-        if len(row.tokens) > longest:
+        if len(row.tokens) > longest or row.own > own:
             dropped[row.family] += 1
         else:
             yield row
@@ -122,13 +130,15 @@ def _draw_made(
     rows: Sequence[TrainingRow], budget: float, seed: int, most: int | None, openings: float
 ) -> Sequence[TrainingRow]:
     whole = _in_turn(rows, budget * (1 - openings), seed, most)
-    spent = sum(len(row.tokens) for row in whole)
+    spent = sum(row.own for row in whole)
     cut = _in_turn([row.opening for row in rows], spent * openings / (1 - openings), seed + 1)
     return [*whole, *cut]
 
 
 def _in_turn(rows: Sequence[TrainingRow], budget: float, seed: int, most: int | None = None) -> Sequence[TrainingRow]:
     """Return a row of each family in turn, until the tokens of the budget are used or `most` rows are drawn.
+
+    Tokens that questions about a folder share are not counted: they are read once for many of them.
 
     Success is the mean over families, so each gets as many. One that is used up begins anew in another order.
     """
@@ -143,7 +153,7 @@ def _in_turn(rows: Sequence[TrainingRow], budget: float, seed: int, most: int | 
             if not queue:
                 queue += chance.sample(by_family[family], len(by_family[family]))
             row = queue.pop().asked(chance)
-            used += len(row.tokens)
+            used += row.own
             if used > budget or len(chosen) == most:
                 return chosen
             chosen.append(row)

@@ -95,12 +95,13 @@ class TrainConfig(Frozen):
     The defaults come from docs/experiments.md: small steps at a high rate learn most from few traces.
 
     start         an adapter file of the skill folder that training goes on from: `releases/….gguf`; else it begins anew
-    tokens        seen in all, at most; families share them equally
+    tokens        seen in all, at most, but for those that questions about a folder share; families share them equally
     traces        at most so many
     openings      the share of the tokens that goes to first turns of more traces: what was asked, told from its words
     field         the share that goes to field questions, if the skill has plans for them; families share the rest
     curve         numbers of traces that are trained on before, each by itself, to see what more of them would bring
     longest       tokens of a conversation; longer ones are left out, and counted
+    own           tokens of a conversation beside those that all questions about a folder share; likewise
     batch         conversations a step; they are packed into one row, and do not see each other
     checkpoints   of them the one with the best success on `episodes` fixed validation goals is kept
     precision     auto: bfloat16 if this machine is faster with it, else float32
@@ -117,6 +118,7 @@ class TrainConfig(Frozen):
     learning_rate: Annotated[float, Field(gt=0)] = 2e-3
     warmup: Share = 0.03
     longest: Annotated[int, Field(ge=16)] = 2_048
+    own: Annotated[int, Field(ge=16)] = 2_048
     batch: Annotated[int, Field(ge=1)] = 4
     checkpoints: Annotated[int, Field(ge=1)] = 2
     episodes: Annotated[int, Field(ge=1)] = 100

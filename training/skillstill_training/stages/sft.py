@@ -143,11 +143,11 @@ def _rows(run: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) 
     engine = Engine(base, EngineOptions(context=512))  # for its tokenizer
     try:
         vocabulary = RowTokenizer(engine.tokenize, engine.piece)
-        rows = list(fit_rows(map(vocabulary.row, samples), plan.longest, dropped))
+        rows = list(fit_rows(map(vocabulary.row, samples), plan.longest, plan.own, dropped))
     finally:
         engine.close()
     if not rows:
-        raise GateError(f"none of the {len(samples)} samples fits into {plan.longest} tokens: raise [train] longest")
+        raise GateError(f"none of the {len(samples)} samples fits into {plan.longest} tokens: raise [train] longest or own")
     return rows
 
 
