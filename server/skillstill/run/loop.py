@@ -46,6 +46,7 @@ from skillstill.workspace import Workspace
 
 SECOND_THOUGHTS = 3  # times that a model takes a turn otherwise because it makes calls that it made before
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
+MAX_CUT_OFF = 2  # calls in a row that have no end, likewise
 ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)
 REPEATED_CHARACTERS = 80  # of the call that ends a run
 GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
@@ -104,6 +105,7 @@ class _Run:
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
+        self.cut_off = 0
         self.scorer: Scorer | None = None  # the model, if it can tell which line a text means
         self.labelled: Labelled | None = None  # the model, if it knows only later which one it was
 
@@ -195,13 +197,13 @@ class _Run:
         return turn
 
     async def reconsidered(self, turn: Message, model: SecondThoughts) -> Message:
-        """Return the turn, or another one if it makes calls that were made before.
+        """Return the turn, or another one if it has no end, or makes calls that were made before.
 
-        A small model that is at a loss makes the same call again, whatever it is told.
+        A small model that is at a loss says the same again: a call, whatever it is told, or a word within one.
         """
         made = [message.calls for message in self.record.messages if message.calls]
         for _ in range(SECOND_THOUGHTS):
-            if turn.calls not in made or not (other := await model.reconsider()):
+            if not (turn.truncated or turn.calls in made) or not (other := await model.reconsider()):
                 break
             turn = other
         return turn
@@ -210,6 +212,9 @@ class _Run:
         if self.record.turns > self.limits.steps:
             raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.steps} steps is used up")
         if turn.malformed:
+            self.cut_off = self.cut_off + 1 if turn.truncated else 0
+            if self.cut_off >= MAX_CUT_OFF:
+                raise Stop(ReasonKind.NO_ANSWER, "its calls have no end")
             cut = " (it was cut off: make it shorter)" if turn.truncated else ""
             self.record.advise(f"Not executed: {turn.malformed}{cut}.", Event.UNREADABLE_CALL)
             await self.report_step(note=Event.UNREADABLE_CALL)

@@ -33,11 +33,8 @@ KEYWORDS = (
 FURTHER = re.findall(
     r"\w+",
     "group_concat json_extract json_each datetime unixepoch iif replace cross outer full all any"
-    " escape collate nocase rowid row_number rank dense_rank lag lead first_value last_value preceding following rows"
-    " hex printf sqrt int float numeric",
+    " escape collate nocase rowid row_number rank dense_rank preceding following rows hex printf",
 )
-SQL_WORDS = {case for word in {*KEYWORDS, *FURTHER} - {"from", "join"} for case in (word, word.upper())}
-SIDES = ("left", "right", "inner", "outer", "full", "cross", "natural")  # in front of a join
 WORDS_SAID = re.compile(r"[^\W\d]\w*")
 # Terminals: a space in one of two words, and around signs what people put there.
 SIGNS = {
@@ -60,20 +57,6 @@ SIGNS = {
     "BETWEEN": " between ",
     "AND": " and ",
     "OPERATOR": " and | or | like | not like ",
-}
-
-
-FREE: Rules = {  # what all free queries have in common
-    "free_inner": "FREE_SELECT FREE_GAP free_query_body",
-    "free_joined": "(free_part FREE_GAP)* FREE_FROM FREE_GAP free_source FREE_GAP ((FREE_AS FREE_GAP)? FREE_ALIAS FREE_GAP)?"
-    " (FREE_SIDE FREE_GAP)* FREE_JOIN FREE_GAP free_source (FREE_GAP free_any)?",
-    "free_source": "FREE_TABLE | free_inner",
-    "free_part": "FREE_NAME | free_other",
-    "free_other": "FREE_WORD | FREE_ALIAS | FREE_NUMBER | FREE_TEXT",
-    "FREE_GAP": r"/[ (),.=<>!*+\/|%-]+/",
-    "FREE_ALIAS": r"/[a-zA-Z][a-z]?[0-9]?/",
-    "FREE_NUMBER": r"/[0-9]+(\.[0-9]+)?(e[0-9]+)?/",
-    "FREE_TEXT": r"/'([^'\n]|''){0,80}'/",
 }
 
 
@@ -103,45 +86,20 @@ def query_rules(context: Context) -> Rules:
 
 
 def free_query_rules(context: Context) -> Rules:
-    """Return the rules of a query for a model that knows SQL: any text in quotes, but no name that was not shown.
-
-    A SELECT from one table has no column of another, if its columns are known; any stand in one with a join.
-    """
+    """Return the rules of a query for a model that knows SQL: any text in quotes, but no name that was not shown."""
     if not context.text:
         return {}
-    known = {table: columns for table, columns in context.terms.items() if columns}
-    names = {*context.terms, *(column for columns in known.values() for column in columns)}
-    said = {word for word in WORDS_SAID.findall(context.text) if word not in names}
-    unread = [table for table in context.terms if table not in known] or (() if known else said)
-    sources = {f"free_{number}": (table, _columns_for(table, known)) for number, table in enumerate(known)}
-    bodies = [*sources, *(["free_unread"] if unread else []), *(["free_joined"] if context.terms else [])]
+    names = {name for table, columns in context.terms.items() for name in (table, *columns)}
+    names.update(WORDS_SAID.findall(context.text))
+    words = {case for word in (*KEYWORDS, *FURTHER) for case in (word, word.upper())}
     return {
-        "free_query": "free_inner",
-        "free_query_body": " | ".join(bodies),
-        **FREE,
-        **{f"FREE_{word.upper()}": _words([word]) for word in ("select", "from", "join", "as")},
-        "FREE_SIDE": _words(SIDES),
-        "FREE_WORD": _any(map(json.dumps, sorted(SQL_WORDS | said))),
-        "FREE_NAME": _any(map(json.dumps, sorted(names or said))),
-        "FREE_TABLE": _any(map(json.dumps, sorted(context.terms or said))),
-        **_free_body("free_any", "FREE_NAME", "FREE_TABLE"),
-        **(_free_body("free_unread", "FREE_NAME", _any(map(json.dumps, sorted(unread)))) if unread else {}),
-        **{name: rule for body, source in sources.items() for name, rule in _free_from(body, *source).items()},
-    }
-
-
-def _free_from(body: str, table: str, columns: Iterable[str]) -> Rules:
-    """Return the rules of what follows the first word of a free query from one table alone."""
-    names = f"{body.upper()}_NAME"
-    return {names: _any(map(json.dumps, dict.fromkeys((table, *columns)))), **_free_body(body, names, json.dumps(table))}
-
-
-def _free_body(rule: str, names: str, tables: str) -> Rules:
-    """Return the rules of what follows the first word of a free query: words, these names, and these tables."""
-    bound = f"(FREE_FROM | FREE_JOIN) FREE_GAP ({tables} | free_inner)"
-    return {
-        rule: f"({rule}_word FREE_GAP)* {rule}_word?",
-        f"{rule}_word": f"{names} | free_other | free_inner | {bound}",
+        "free_query": f"({_words(['select'])}) FREE_GAP (free_word FREE_GAP)* free_word?",
+        "free_word": "FREE_NAME | FREE_ALIAS | FREE_NUMBER | FREE_TEXT",
+        "FREE_GAP": r"/[ (),.=<>!*+\/|%-]+/",
+        "FREE_NAME": _any(map(json.dumps, sorted(words | names))),
+        "FREE_ALIAS": r"/[a-zA-Z][a-z]?[0-9]?/",
+        "FREE_NUMBER": r"/[0-9]+(\.[0-9]+)?/",
+        "FREE_TEXT": r"/'([^'\n]|''){0,80}'/",
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from skillstill.tools.kit.ripgrep import visible_files
 from skillstill.tools.kit.tool import MAX_RESULT, Line, Result
-from skillstill.tools.tables.catalogue import TableCatalogue, name_in_query, read_catalogue
+from skillstill.tools.tables.catalogue import TableCatalogue, read_catalogue
 from skillstill.tools.tables.database import Deadline
 from skillstill.tools.tables.known_values import KNOWN_VALUES
 from skillstill.tools.tables.schema_lines import (
@@ -50,8 +50,7 @@ def _named(workspace: Workspace, files: Sequence[str], text: str, loading: Deadl
         return Result(tuple(lines) or (Line("no value of a column is named"),), guess=True)
     likely = likely_tables(text, values)
     told = [line for table in likely for line in table_lines(table, values)]
-    unread = {name_in_query(table.name): () for table in catalogue.tables}
-    return Result((*lines, *told), guess=True, terms=unread | terms_of(likely, values), room=2 * MAX_RESULT)
+    return Result((*lines, *told), guess=True, terms=terms_of(likely, values), room=2 * MAX_RESULT)
 
 
 def _known(workspace: Workspace, files: Sequence[str], loading: Deadline) -> tuple[TableCatalogue, TableValues]:
