@@ -37,7 +37,9 @@ def join_pieces(file: ModelFile) -> Path:
             _join(pieces, folder / "joined").replace(target)
             shutil.rmtree(folder)
     except OSError as error:
-        raise BaseError(f"{error.filename or folder}: {error.strerror}; set XDG_CACHE_HOME to a folder with room") from error
+        raise BaseError(
+            f"{error.filename or folder}: {error.strerror}; set XDG_CACHE_HOME to a folder with room"
+        ) from error
     return target
 
 

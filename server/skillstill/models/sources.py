@@ -85,7 +85,9 @@ def _find(file: ModelFile, *, offline: bool) -> Path:
     if kind == "file":
         return _from_path(rest)
     if kind == "beside":
-        raise BaseError(f"{file.source} is a place in a registry's folder, and no registry names it here: say file:PATH")
+        raise BaseError(
+            f"{file.source} is a place in a registry's folder, and no registry names it here: say file:PATH"
+        )
     return _from_hub(_hub_file(rest), file, offline=offline)
 
 

@@ -46,7 +46,7 @@ from skillstill.workspace import Workspace
 
 SECOND_THOUGHTS = 3  # times that a model takes a turn otherwise because it makes calls that it made before
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
-MAX_CUT_OFF = 2  # calls in a row that have no end, likewise
+MAX_ENDLESS = 2  # calls in a row that have no end, likewise
 ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)
 REPEATED_CHARACTERS = 80  # of the call that ends a run
 GIVES_UP = re.compile(rf"[*_`\s]*{ESCALATE.removesuffix(':')}\W*:", re.IGNORECASE)
@@ -105,7 +105,7 @@ class _Run:
         self.record = Record(brief.system, brief.prompt)
         self.done: dict[str, str] = {}
         self.repeats = 0
-        self.cut_off = 0
+        self.endless = 0
         self.scorer: Scorer | None = None  # the model, if it can tell which line a text means
         self.labelled: Labelled | None = None  # the model, if it knows only later which one it was
 
@@ -203,7 +203,7 @@ class _Run:
         """
         made = [message.calls for message in self.record.messages if message.calls]
         for _ in range(SECOND_THOUGHTS):
-            if not (turn.truncated or turn.calls in made) or not (other := await model.reconsider()):
+            if not (_is_endless(turn) or turn.calls in made) or not (other := await model.reconsider()):
                 break
             turn = other
         return turn
@@ -211,10 +211,10 @@ class _Run:
     async def act(self, turn: Message) -> None:
         if self.record.turns > self.limits.steps:
             raise Stop(ReasonKind.BUDGET, f"the budget of {self.limits.steps} steps is used up")
+        self.endless = self.endless + 1 if _is_endless(turn) else 0
+        if self.endless >= MAX_ENDLESS:
+            raise Stop(ReasonKind.NO_ANSWER, "its calls have no end")
         if turn.malformed:
-            self.cut_off = self.cut_off + 1 if turn.truncated else 0
-            if self.cut_off >= MAX_CUT_OFF:
-                raise Stop(ReasonKind.NO_ANSWER, "its calls have no end")
             cut = " (it was cut off: make it shorter)" if turn.truncated else ""
             self.record.advise(f"Not executed: {turn.malformed}{cut}.", Event.UNREADABLE_CALL)
             await self.report_step(note=Event.UNREADABLE_CALL)
@@ -310,6 +310,10 @@ class _Run:
     def failure(self, reason: Reason) -> Report:
         text = f"failed: {one_line(reason.text, 500)} (run {self.brief.run})"
         return Report(status="failed", answer=text, reason=reason)
+
+
+def _is_endless(turn: Message) -> bool:
+    return turn.truncated and turn.malformed is not None
 
 
 def _places_once(answer: str) -> str:

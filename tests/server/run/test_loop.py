@@ -215,6 +215,24 @@ async def test_a_model_that_insists_is_told_after_three_second_thoughts(explore:
     assert trace.report.answer == CLAIM
 
 
+ENDLESS = Message(role="assistant", content=">search\npattern: a|a|a", malformed="the call has no end", truncated=True)
+
+
+async def test_a_call_that_has_no_end_is_taken_otherwise(explore: Skill, workspace: Workspace) -> None:
+    model = Reconsidering([ENDLESS, LOOK, CLAIM])
+    brief = loop.Brief(explore, "Where is Cart?", explore.instructions)
+    trace = await loop.run(brief, nullcontext(model), workspace)
+    assert trace.report.answer == CLAIM
+    assert all(message.event is None for message in trace.messages)
+
+
+async def test_the_second_call_without_an_end_ends_the_run(explore: Skill, workspace: Workspace) -> None:
+    assert (await solve(explore, workspace, [ENDLESS, LOOK, ENDLESS, CLAIM])).report.status == "answered"
+    report = (await solve(explore, workspace, [ENDLESS, ENDLESS, LOOK, CLAIM])).report
+    assert report.status == "escalate"
+    assert "its calls have no end" in report.answer
+
+
 async def test_one_repeated_call_is_forgiven(explore: Skill, workspace: Workspace) -> None:
     assert (await solve(explore, workspace, [LOOK, LOOK, CLAIM])).report.status == "answered"
 

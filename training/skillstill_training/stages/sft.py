@@ -147,7 +147,9 @@ def _rows(run: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) 
     finally:
         engine.close()
     if not rows:
-        raise GateError(f"none of the {len(samples)} samples fits into {plan.longest} tokens: raise [train] longest or own")
+        raise GateError(
+            f"none of the {len(samples)} samples fits into {plan.longest} tokens: raise [train] longest or own"
+        )
     return rows
 
 
