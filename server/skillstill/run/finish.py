@@ -37,7 +37,7 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
         trace = trace.model_copy(update={"confidence": round(confidence, 4)})
     if trace.named and report.status == "answered" and (is_unsure or denies(report)):
         return _read_off(trace, trace.named)
-    if trace.extract and report.status == "answered" and _is_likelier(trace):
+    if trace.extract and is_unsure and report.status == "answered" and _is_likelier(trace.extract, trace):
         return _read_off(trace, trace.extract)
     if report.status == "answered":
         notes = (*report.notes, *_notes(trace), *([UNSURE] if is_unsure else []))
@@ -45,12 +45,12 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     return trace.model_copy(update={"report": neutralized(_with_leads(report, trace))})
 
 
-def _is_likelier(trace: Trace) -> bool:
+def _is_likelier(extract: Report, trace: Trace) -> bool:
     """Return whether what is read off is likelier to be right than what the model said, if that is known of both.
 
     If both say that there is none, they agree.
     """
-    agree = trace.extract is not None and denies(trace.extract) and denies(trace.report)
+    agree = denies(extract) and denies(trace.report)
     return not agree and 0 < (trace.confidence or 0.0) < trace.extract_chance
 
 

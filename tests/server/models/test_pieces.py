@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from pydantic import ValidationError
 from skillstill.errors import BaseError
 from skillstill.models.sources import locate
 from skillstill.types import ModelFile
@@ -92,9 +95,44 @@ def test_a_package_without_the_piece_is_named(hub: Hub, index: Path) -> None:
 
 def test_pieces_that_make_another_file_are_refused(hub: Hub, index: Path) -> None:
     write_wheel(index, "carrier_2", b"something else")
-    text = refusal(carried(hub))
-    assert "is not the file that was meant" in text
-    assert "type `rm " in text
+    assert "they make another file than the one that was meant" in refusal(carried(hub))
+    write_wheel(index, "carrier_2", PIECES[1])
+    assert locate(carried(hub)).read_bytes() == b"".join(PIECES)
+
+
+def test_a_damaged_package_is_named(hub: Hub, index: Path) -> None:
+    wheel = index / "carrier_2-1.0-py3-none-any.whl"
+    content = bytearray(wheel.read_bytes())
+    content[100] ^= 1
+    wheel.write_bytes(content)
+    assert "carrier_2-1.0-py3-none-any.whl has no file carrier_2/piece.bin, or is damaged" in refusal(carried(hub))
+
+
+def test_code_in_the_current_folder_is_not_run(hub: Hub, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (index.parent / "pip.py").write_text("raise SystemExit('somebody else')", encoding="utf-8")
+    monkeypatch.chdir(index.parent)
+    assert locate(carried(hub)).is_file()
+
+
+def test_two_that_need_the_file_at_once_both_get_it(hub: Hub, index: Path) -> None:
+    with ThreadPoolExecutor() as threads:
+        assert len({*threads.map(locate, [carried(hub)] * 2)}) == 1
+
+
+def test_packages_stand_beside_a_file_of_a_hub_alone() -> None:
+    with pytest.raises(ValidationError, match="packages stand beside a file of a hub"):
+        ModelFile(source="file:/model.gguf", sha256="0" * 64, packages=("carrier==1.0/piece.bin",))
+    with pytest.raises(ValidationError):
+        ModelFile(source=f"hf:a/b/c@{'0' * 40}", sha256="0" * 64, packages=("-r==1.0/piece.bin",))
+
+
+def test_a_full_cache_of_the_hub_is_told_as_it_is(hub: Hub, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("huggingface_hub.file_download.http_get", full)
+    file, hub.files = carried(hub), {"model.gguf": b"".join(PIECES)}
+    assert "is full" in refusal(file)
 
 
 def test_offline_fetches_no_package(hub: Hub, index: Path) -> None:

@@ -224,6 +224,12 @@ async def test_lines_are_told_in_place_of_an_answer_that_is_less_likely_to_be_ri
     assert doubted.evidence[0] == "shop/retry.py:2"
     believed = await told(skill, root, NEAR, "5 seconds (shop/till.py:1).", confident(4.0))
     assert believed.answer == "5 seconds (shop/till.py:1)."
+    sure = await told(
+        skill, root, NEAR, "5 seconds (shop/till.py:1).", confident(-5.0).model_copy(update={"threshold": 0.0})
+    )
+    assert sure.answer == "5 seconds (shop/till.py:1)."
+    unknown = await told(skill, root, NEAR, "5 seconds (shop/till.py:1).", None)
+    assert unknown.answer == "5 seconds (shop/till.py:1)."
 
 
 @pytest.mark.parametrize(

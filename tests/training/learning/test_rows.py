@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -81,8 +82,20 @@ def test_a_vocabulary_that_does_not_say_what_was_written_is_refused() -> None:
 def test_rows_that_are_too_long_are_counted_by_family() -> None:
     dropped: Counter[str] = Counter()
     kept = [*rows("direct", 2, 10), *rows("beyond", 1, 10)]
-    assert list(fit_rows([*kept, *rows("linked", 3, 11), *rows("direct", 1, 12)], 10, dropped)) == kept
+    assert list(fit_rows([*kept, *rows("linked", 3, 11), *rows("direct", 1, 12)], 10, 10, dropped)) == kept
     assert dropped == {"linked": 3, "direct": 1}
+
+
+def test_rows_with_too_much_of_their_own_are_counted_too() -> None:
+    dropped: Counter[str] = Counter()
+    short, long = (replace(row, shared=4) for row in (*rows("direct", 1, 10), *rows("linked", 1, 11)))
+    assert list(fit_rows([short, long], 20, 6, dropped)) == [short]
+    assert dropped == {"linked": 1}
+
+
+def test_what_rows_share_costs_nothing_of_the_budget() -> None:
+    sharing = [replace(row, shared=8) for row in rows("direct", 50, 10)]
+    assert len(draw_rows(sharing, budget=20, seed=1)) == 10
 
 
 def test_a_family_with_few_rows_gets_as_many_turns_as_one_with_many() -> None:

@@ -138,7 +138,7 @@ def _draw_made(
 def _in_turn(rows: Sequence[TrainingRow], budget: float, seed: int, most: int | None = None) -> Sequence[TrainingRow]:
     """Return a row of each family in turn, until the tokens of the budget are used or `most` rows are drawn.
 
-    Tokens that questions about a folder share are not counted: they are read once for many of them.
+    Tokens that questions about a folder share are not counted: a bundle reads them once.
 
     Success is the mean over families, so each gets as many. One that is used up begins anew in another order.
     """

@@ -20,7 +20,6 @@ from skillstill_training.learning.student import load_student, load_tokenizer, q
 from skillstill_training.learning.warm_start import warm_start
 from skillstill_training.run.recipe import TrainConfig
 
-ROOM = 1_024  # tokens of a bundle: attention costs their square
 PROBES = 8  # products of two matrices, to see which number format is faster here
 OnLog = Callable[[int, int, Mapping[str, Any]], None]  # step, of how many, what the trainer says
 
@@ -53,7 +52,7 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(free_cores())  # a thread too many, on a core that is taken, makes all of them slow
     half = plan.precision == "bf16" or (plan.precision == "auto" and bfloat16_pays())
-    bundles = bundle_rows(rows, max(ROOM, plan.longest), seed)
+    bundles = bundle_rows(rows, plan.longest, seed)
     data = Dataset.from_list([asdict(bundle) | {"input_ids": bundle.tokens} for bundle in bundles])
     steps = -(-len(bundles) // plan.batch)
     settings = SFTConfig(
