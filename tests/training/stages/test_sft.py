@@ -44,7 +44,7 @@ async def test_where_every_conversation_is_too_long_it_says_what_to_raise(
     settings: Path, traced: RunFolder, base: Path
 ) -> None:
     make_dataset(settings, traced)
-    with pytest.raises(GateError, match=r"none of the \d+ samples fits: raise \[train\] longest \(16 tokens\) or own"):
+    with pytest.raises(GateError, match=r"none of the \d+ samples fits: raise \[train\] longest \(16\) or own"):
         make_adapter(settings, traced, base, TrainConfig(longest=16))
     assert not (traced.adapter / "trained.json").exists()
 

@@ -13,7 +13,7 @@ from random import Random
 from skillstill_training.learning.rows import IGNORED, TrainingRow
 
 WORTH_SHARING = 64  # tokens of a beginning
-ROOM = 1_024  # tokens of a bundle at least, if there are so many: more than needed cost their square in attention
+ROOM = 1_024  # tokens of a bundle at least, if there are so many: attention costs their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Bundle:
 
 
 def bundle_rows(rows: Sequence[TrainingRow], longest: int, seed: int) -> Sequence[Bundle]:
-    """Return the rows in bundles of at most `longest` tokens, or ROOM, shuffled. Rows that share little stay alone."""
+    """Return the rows in bundles of at most `longest` tokens, shuffled. Rows that share little stay alone."""
     by_beginning: Mapping[tuple[int, ...], list[TrainingRow]] = defaultdict(list)
     alone = [[row] for row in rows if row.shared < WORTH_SHARING]
     for row in rows:
         if row.shared >= WORTH_SHARING:
             by_beginning[row.tokens[: row.shared]].append(row)
-    groups = [*alone, *(group for alike in by_beginning.values() for group in _fill(alike, max(ROOM, longest)))]
+    groups = [*alone, *(group for alike in by_beginning.values() for group in _fill(alike, longest))]
     return Random(seed).sample([Bundle.of(group) for group in groups], len(groups))  # noqa: S311 - no secret
 
 

@@ -95,7 +95,7 @@ class TrainConfig(Frozen):
     The defaults come from docs/experiments.md: small steps at a high rate learn most from few traces.
 
     start         an adapter file of the skill folder that training goes on from: `releases/….gguf`; else it begins anew
-    tokens        at most so many that conversations do not share with others about a folder; families share them equally
+    tokens        at most so many that no others about a folder share; families get equally many
     traces        at most so many
     openings      the share of the tokens that goes to first turns of more traces: what was asked, told from its words
     field         the share that goes to field questions, if the skill has plans for them; families share the rest
