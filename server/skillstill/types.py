@@ -3,7 +3,6 @@
 prompt -> Message, ToolCall <-> Receipt -> Report, all of it in a Trace
 """
 
-import operator
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -28,9 +27,6 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-PackagePiece = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*==[0-9][^/]*/.+$")]
-
-
 class ModelFile(Frozen):
     """A GGUF file: where it comes from and what it must hash to.
 
@@ -45,7 +41,9 @@ class ModelFile(Frozen):
 
     source: str = Field(pattern=r"^(package:[^/]+/.+|file:.+|hf:[^/@]+/[^/@]+/[^@]+@[0-9a-f]{40}|beside:[^/].*)$")
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    packages: tuple[PackagePiece, ...] = Field(default=(), exclude_if=operator.not_)
+    packages: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*==[0-9][^/]*/.+$")], ...] = Field(
+        default=(), exclude_if=lambda packages: not packages
+    )
 
     @field_validator("source")
     @classmethod
@@ -53,12 +51,6 @@ class ModelFile(Frozen):
         if source.startswith("beside:") and ".." in Path(source.removeprefix("beside:")).parts:
             raise ValueError("expected a path inside the registry's folder")
         return source
-
-    @model_validator(mode="after")
-    def hosted(self) -> Self:
-        if self.packages and not self.source.startswith("hf:"):
-            raise ValueError("packages stand beside a file of a hub (hf:…) alone")
-        return self
 
     def resolved_from(self, folder: Path) -> "ModelFile":
         """Return the same file by an absolute path; `folder` is that of its registry."""
