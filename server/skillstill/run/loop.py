@@ -44,7 +44,7 @@ from skillstill.types import (
 from skillstill.util.text import clean, one_line, shorten, whole_lines
 from skillstill.workspace import Workspace
 
-SECOND_THOUGHTS = 3  # times that a model takes a turn otherwise because it makes calls that it made before
+SECOND_THOUGHTS = 3  # times that a model takes a turn otherwise: a call that it made before, or one without an end
 MAX_REPEATS = 2  # the first repeated call is answered with advice, the second ends the run
 MAX_ENDLESS = 2  # calls in a row that have no end, likewise
 ANSWER_CHARACTERS = 2_000  # room for a whole result that is quoted line by line (tools.MAX_RESULT)

@@ -13,7 +13,6 @@ from random import Random
 from skillstill_training.learning.rows import IGNORED, TrainingRow
 
 WORTH_SHARING = 64  # tokens of a beginning
-ROOM = 1_024  # tokens of a bundle at least, if there are so many: attention costs their square
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,10 +92,7 @@ class RowTokenizer:
 
 
 def fit_rows(rows: Iterable[TrainingRow], longest: int, own: int, dropped: Counter[str]) -> Iterator[TrainingRow]:
-    """Yield the rows that a packed row has room for, with at most so many tokens of their own; count the others.
-
-    They are counted by family.
-    """
+    """Yield the rows of at most `longest` tokens, `own` of them not shared; count the others by family."""
     for row in rows:
         if len(row.tokens) > longest or row.own > own:
             dropped[row.family] += 1

@@ -13,7 +13,7 @@ from skillstill.errors import StageError
 from skillstill.models.engine import free_cores
 
 from skillstill_training.learning.attention import register_attention
-from skillstill_training.learning.bundles import ROOM, bundle_rows
+from skillstill_training.learning.bundles import bundle_rows
 from skillstill_training.learning.checkpoints import whole_checkpoints
 from skillstill_training.learning.rows import IGNORED, TrainingRow
 from skillstill_training.learning.student import load_student, load_tokenizer, quietly, student_folder
@@ -52,7 +52,7 @@ def _trainer(rows: Sequence[TrainingRow], student: Path, target: Path, plan: Tra
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(free_cores())  # a thread too many, on a core that is taken, makes all of them slow
     half = plan.precision == "bf16" or (plan.precision == "auto" and bfloat16_pays())
-    bundles = bundle_rows(rows, max(ROOM, plan.longest), seed)
+    bundles = bundle_rows(rows, plan.bundle_tokens, seed)
     data = Dataset.from_list([asdict(bundle) | {"input_ids": bundle.tokens} for bundle in bundles])
     steps = -(-len(bundles) // plan.batch)
     settings = SFTConfig(

@@ -89,19 +89,22 @@ class DatasetConfig(Frozen):
     intents: Mapping[str, Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]] = {}
 
 
+BUNDLE = 1_024  # tokens of a bundle, if no conversation is longer
+
+
 class TrainConfig(Frozen):
     """How the adapter is trained.
 
     The defaults come from docs/experiments.md: small steps at a high rate learn most from few traces.
 
     start         an adapter file of the skill folder that training goes on from: `releases/….gguf`; else it begins anew
-    tokens        at most so many that no others about a folder share; families get equally many
+    tokens        in all, at most, without what all questions about a folder share; families get equally many
     traces        at most so many
     openings      the share of the tokens that goes to first turns of more traces: what was asked, told from its words
     field         the share that goes to field questions, if the skill has plans for them; families share the rest
     curve         numbers of traces that are trained on before, each by itself, to see what more of them would bring
     longest       tokens of a conversation; longer ones are left out, and counted
-    own           tokens of a conversation beside those that all questions about a folder share; likewise
+    own           tokens of a conversation without what all questions about a folder share, likewise; default: longest
     batch         conversations a step; they are packed into one row, and do not see each other
     checkpoints   of them the one with the best success on `episodes` fixed validation goals is kept
     precision     auto: bfloat16 if this machine is faster with it, else float32
@@ -118,11 +121,16 @@ class TrainConfig(Frozen):
     learning_rate: Annotated[float, Field(gt=0)] = 2e-3
     warmup: Share = 0.03
     longest: Annotated[int, Field(ge=16)] = 2_048
-    own: Annotated[int, Field(ge=16)] = 2_048
+    own: Annotated[int, Field(ge=16)] | None = None
     batch: Annotated[int, Field(ge=1)] = 4
     checkpoints: Annotated[int, Field(ge=1)] = 2
     episodes: Annotated[int, Field(ge=1)] = 100
     precision: Precision = "auto"
+
+    @property
+    def bundle_tokens(self) -> int:
+        """Return how many tokens a bundle of conversations has at most: attention costs their square."""
+        return max(BUNDLE, self.longest)
 
     def going_on(self, start: str) -> "TrainConfig":
         """Return the plan of a training that goes on from a release: a quarter of the tokens at a fifth of the rate.

@@ -16,7 +16,7 @@ from skillstill.errors import GateError, StageError
 from skillstill.models.engine import Engine, EngineOptions
 
 from skillstill_training.executors.executor import IN_PROCESS, Executor
-from skillstill_training.learning.bundles import ROOM, bundle_rows
+from skillstill_training.learning.bundles import bundle_rows
 from skillstill_training.learning.checkpoint_choice import Trials
 from skillstill_training.learning.checkpoints import cut_course, whole_checkpoints
 from skillstill_training.learning.history import COURSE, History, OnProgress, TrainingProgress
@@ -63,7 +63,7 @@ def make_adapter(
     on_progress(TrainingProgress(0, 0, "reading the samples, then loading torch and the base: about a minute"))
     rows = _rows(run, base, plan, dropped)
     chosen = draw_rows(rows, plan.tokens, seed, plan.traces, openings=plan.openings, field=plan.field)
-    tokens = sum(len(bundle.tokens) for bundle in bundle_rows(chosen, max(ROOM, plan.longest), seed))
+    tokens = sum(len(bundle.tokens) for bundle in bundle_rows(chosen, plan.bundle_tokens, seed))
     history = History(run.adapter / COURSE, tokens, dropped, on_progress)
     trials = Trials(skill_folder, run, base, plan.episodes, offline=offline, executor=executor)
     course = _Course(run, base, _with_start_path(started.plan, skill_folder), seed, trials, history, processes)
@@ -144,13 +144,11 @@ def _rows(run: RunFolder, base: Path, plan: TrainConfig, dropped: Counter[str]) 
     engine = Engine(base, EngineOptions(context=512))  # for its tokenizer
     try:
         vocabulary = RowTokenizer(engine.tokenize, engine.piece)
-        rows = list(fit_rows(map(vocabulary.row, samples), plan.longest, plan.own, dropped))
+        rows = list(fit_rows(map(vocabulary.row, samples), plan.longest, plan.own or plan.longest, dropped))
     finally:
         engine.close()
     if not rows:
-        raise GateError(
-            f"none of the {len(samples)} samples fits: raise [train] longest ({plan.longest}) or own ({plan.own})"
-        )
+        raise GateError(f"none of the {len(samples)} samples fits: raise [train] longest ({plan.longest}) or own")
     return rows
 
 
