@@ -73,11 +73,11 @@ async def test_a_release_whose_contract_changed_is_stale(tmp_path: Path, project
 
 
 NONE, ONE = [0] * len(FEATURES), [1] * len(FEATURES)
-CALIBRATION = {"means": NONE, "scales": ONE, "weights": NONE, "bias": 1.0, "goals": 400}
+CALIBRATION = {"means": NONE, "scales": ONE, "weights": NONE, "bias": 3.0, "goals": 400}
 SURE = call("search", pattern="class Cart").model_copy(update={"decisions": (Decision(token="x", logprob=-0.1),)})
 
 
-@pytest.mark.parametrize(("threshold", "last"), [(0.7, CLAIM), (0.8, "(Unsure: check before relying on it.)")])
+@pytest.mark.parametrize(("threshold", "last"), [(0.9, CLAIM), (0.96, "(Unsure: check before relying on it.)")])
 async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
     tmp_path: Path, project: Path, threshold: float, last: str
 ) -> None:
@@ -86,7 +86,7 @@ async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
         ScriptedModels(ScriptedModel([SURE, CLAIM])),
     )
     trace = await runtime.run("explore", "Where is Cart?", project)
-    assert trace.confidence == 0.7311, "a bias of 1 and nothing else"
+    assert trace.confidence == 0.9526, "a bias of 3 and nothing else"
     assert (trace.report.said.splitlines()[0], trace.report.said.splitlines()[-1]) == (CLAIM, last)
     assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:1",))
     assert store.load("last") == trace
