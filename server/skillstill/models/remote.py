@@ -88,14 +88,19 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a server picks tokens. Temperature 0: always the likeliest. A `seed` makes other picks repeatable."""
+    """How a server picks tokens. Temperature 0: always the likeliest. A `seed` makes other picks repeatable.
+
+    `others` are what a request says beside that.
+    """
 
     temperature: float = 0
     seed: int | None = None
+    others: Body = field(default_factory=dict)
 
     @property
     def fields(self) -> Body:
-        return {"temperature": self.temperature, **({} if self.seed is None else {"seed": self.seed})}
+        seed = {} if self.seed is None else {"seed": self.seed}
+        return {"temperature": self.temperature, **seed, **self.others}
 
 
 GREEDY = Sampling()

@@ -61,6 +61,11 @@ class Server:
         scales = [{"id": number, "scale": float(number == call)} for number in self.adapters.values()]
         return {"lora": scales} if scales else {}
 
+    @property
+    def drawing_fields(self) -> Body:
+        """Return what a request says so that any token may be drawn: llama-server leaves out the unlikely ones."""
+        return {"top_k": 0, "top_p": 1.0, "min_p": 0.0} if self.kind is ServerKind.LLAMA else {}
+
     def grammar_fields(self, grammar: str) -> Body:
         """Return what a request says to keep a Lark grammar of a turn; nothing if the server knows none."""
         if not self.has_grammars:

@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from skillstill.skills.familiarity import Familiarity
 from skillstill.types import Event, Frozen, Message, Trace
 
-# What `features` returns, in this order. A calibration holds for exactly these: change both together.
+# What `features` returns, in this order. A calibration holds for exactly these: change both together. A run that was
+# compared with drawn ones (`run/agreement.py`) has one more: how many of them agree.
 FEATURES = (
     "mean",  # log-probability of the decision tokens
     "least",
@@ -30,7 +31,8 @@ STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that flo
 class Calibration(Frozen):
     """A logistic regression on standardised features: the probability that an answered run is right.
 
-    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. `goals` is how many
+    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. If so many drawn runs
+    agree as `agreed` says, it is sure whatever its confidence; None: however many do, it is not. `goals` is how many
     validation goals it was fitted on. `familiarity` tells questions like those that were learned from others, which are
     not asked; None: any is.
     """
@@ -40,6 +42,7 @@ class Calibration(Frozen):
     weights: tuple[float, ...]
     bias: float
     threshold: float = Field(default=1.0, ge=0, le=1)
+    agreed: int | None = Field(default=None, ge=1, exclude_if=lambda agreed: agreed is None)
     goals: int = Field(default=0, ge=0)
     familiarity: Familiarity | None = None
 
@@ -61,6 +64,11 @@ class Calibration(Frozen):
         parts = zip(features, self.means, self.scales, self.weights, strict=True)
         logit = self.bias + sum((value - mean) / scale * weight for value, mean, scale, weight in parts)
         return 1 / (1 + math.exp(-max(-STEEPEST, min(STEEPEST, logit))))
+
+    def is_sure(self, features: Sequence[float]) -> bool:
+        """Return whether an answer with these features needs no warning."""
+        agreed = features[len(FEATURES)] if len(features) > len(FEATURES) else 0
+        return self.confidence(features) >= self.threshold or (self.agreed is not None and agreed >= self.agreed)
 
 
 def features(trace: Trace) -> tuple[float, ...]:
@@ -84,6 +92,7 @@ def features(trace: Trace) -> tuple[float, ...]:
         math.log1p(len(trace.report.answer)),
         _intent(turns[0]),
         float(any(":" in piece for piece in trace.report.evidence)),
+        *([] if trace.agreed is None else [float(trace.agreed)]),
     )
 
 

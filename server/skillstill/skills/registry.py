@@ -37,7 +37,8 @@ class FieldFigures(Frozen):
     """What a field test found: of `asked` natural questions about `workspaces` real folders so many were right.
 
     handed_back      rightly: looking cannot answer them
-    silently_wrong   answered wrongly without a warning
+    sure             answered without a warning; None: not counted
+    silently_wrong   of these, wrong
     led              of those that stand somewhere, the share with a wanted place handed over; None: not measured
     """
 
@@ -45,6 +46,7 @@ class FieldFigures(Frozen):
     workspaces: int = Field(ge=1)
     right: int = Field(ge=0)
     handed_back: int = Field(ge=0)
+    sure: int | None = Field(default=None, ge=0)
     silently_wrong: int = Field(ge=0)
     led: float | None = Field(default=None, ge=0, le=1)
     seconds: float = Field(ge=0)
@@ -59,7 +61,9 @@ class FieldFigures(Frozen):
         """Return the figures in one clause."""
         good = f"{self.right + self.handed_back} of {self.asked} natural questions right or rightly handed back"
         led = f", a wanted place handed over for {self.led:.0%}" if self.led is not None else ""
-        return f"{good}{led}, {self.silently_wrong} wrong without a warning"
+        if self.sure is None:
+            return f"{good}{led}, {self.silently_wrong} wrong without a warning"
+        return f"{good}{led}, {self.sure} answered without a warning, {self.silently_wrong} of these wrong"
 
 
 class Measured(Frozen):

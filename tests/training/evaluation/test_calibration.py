@@ -11,7 +11,9 @@ from skillstill_training.evaluation.calibration import (
     GradedAnswer,
     GradedField,
     calibrate,
+    least_agreed,
     raised_for_field,
+    refitted,
     selective_metrics,
 )
 from skillstill_training.run.scorecard import Outcome
@@ -158,3 +160,39 @@ def test_what_is_wrong_and_warned_of_anyway_raises_no_threshold() -> None:
     calibration = calibrate(answers(400, seed=1))
     warned = [replace(one, unwarned_wrong=False) for one in graded(answers(300, seed=3), "field").answers]
     assert raised_for_field(calibration, GradedField(300, warned)) == calibration
+
+
+def agreeing(counts: dict[int, tuple[int, int]]) -> list[GradedAnswer]:
+    """Answers by how many drawn runs agree with them: how many of them are right, of how many."""
+    return [
+        GradedAnswer(f"{agreed}/{at}", (*[0.0] * len(FEATURES), float(agreed)), at < right)
+        for agreed, (right, of) in counts.items()
+        for at in range(of)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "least"),
+    [
+        ({0: (10, 60), 2: (3, 6), 3: (5, 5), 4: (15, 15)}, 3),
+        ({0: (10, 60), 2: (6, 6), 3: (5, 5), 4: (15, 15)}, 2),
+        ({0: (10, 60), 4: (13, 15)}, None),
+        ({0: (10, 60), 4: (6, 6)}, None),
+    ],
+    ids=["from three on", "from two on", "too often wrong", "too few to tell"],
+)
+def test_as_many_drawn_runs_have_to_agree_as_make_answers_right(
+    counts: dict[int, tuple[int, int]], least: int | None
+) -> None:
+    assert least_agreed(agreeing(counts)) == least
+
+
+def test_a_calibration_that_knows_no_drawn_runs_is_fitted_anew_to_answers_that_do() -> None:
+    known = calibrate(answers(600, seed=1))
+    graded = agreeing({0: (10, 60), 4: (20, 20)})
+    fitted = refitted(known, GradedField(360, graded))
+    assert (fitted.agreed, fitted.threshold, fitted.goals) == (4, 1.0, 360)
+    assert fitted.confidence(graded[-1].features) > 0.8 > 0.3 > fitted.confidence(graded[0].features)
+    assert fitted.is_sure(graded[-1].features)
+    assert not fitted.is_sure(graded[0].features)
+    assert refitted(known, GradedField(0, ())) == known

@@ -21,6 +21,7 @@ TARGET_ACCURACY = 0.95
 # found in 43 % of draws with at least 20 answers, in 20 % with 60, in 7 % with 100. If they are right 85 % of the time,
 # it is found in 19, 1 and 0 %.
 MIN_ANSWERS = 60
+MIN_AGREED = 15  # answers that as many drawn runs agree with
 FOLDS = 5
 RIDGE = 1.0  # the L2 penalty of the standardised weights, as much as one goal
 BIAS_RIDGE = 1e-3  # the L2 penalty of the bias: keeps it finite if all answers are right, or all wrong
@@ -68,13 +69,34 @@ def calibrate(
     made = [GradedAnswer(one.goal, one.features, one.passed) for one in outcomes if _is_answer(one) and one.features]
     asked = field.answers if field else ()
     answers = [*sorted(made, key=_question), *sorted(asked, key=_question)]  # whatever the order of the runs was
-    table = np.array([answer.features for answer in answers]).reshape(-1, len(FEATURES))
+    width = len(answers[0].features) if answers else len(FEATURES)
+    table = np.array([answer.features for answer in answers]).reshape(-1, width)
     right = np.array([answer.right for answer in answers], dtype=np.float64)
     counted = slice(0, len(made))
     threshold = _choose_threshold(_out_of_fold_confidences(table, right)[counted], right[counted], target)
     goals = len(outcomes) + (field.asked if field else 0)
-    fitted = _fit(table, right).model_copy(update={"threshold": threshold, "goals": goals})
+    agreed = least_agreed(field.answers, target) if field else None
+    fitted = _fit(table, right).model_copy(update={"threshold": threshold, "agreed": agreed, "goals": goals})
     return raised_for_field(fitted, field) if field else fitted
+
+
+def least_agreed(answers: Sequence[GradedAnswer], target: float = TARGET_ACCURACY) -> int | None:
+    """Return how many drawn runs have to agree at least, so that the target of the answers is right; None: no number.
+
+    There are few numbers to choose from, so it takes fewer answers than a threshold.
+    """
+    agreed = [(int(one.features[len(FEATURES)]), one.right) for one in answers if len(one.features) > len(FEATURES)]
+    for least in sorted({count for count, _ in agreed if count}):
+        sure = [right for count, right in agreed if count >= least]
+        if len(sure) >= MIN_AGREED and sum(sure) >= target * len(sure):
+            return least
+    return None
+
+
+def refitted(calibration: Calibration, field: GradedField) -> Calibration:
+    """Return the calibration, or one fitted to these answers alone if they have other features than it knows."""
+    widths = {len(answer.features) for answer in field.answers}
+    return calibration if widths <= {len(calibration.weights)} else calibrate((), field, min_goals=0)
 
 
 def raised_for_field(calibration: Calibration, field: GradedField) -> Calibration:
@@ -114,9 +136,10 @@ def selective_metrics(
     answers = list(filter(_is_answer, outcomes))
     confidences = np.array([calibration.confidence(answer.features) for answer in answers])
     right = np.array([answer.passed for answer in answers], dtype=np.bool_)
-    point = _curve_point(calibration.threshold, confidences, right, len(outcomes))
-    escalated = len(outcomes) - int((confidences >= calibration.threshold).sum())
-    withheld = int(right[confidences < calibration.threshold].sum())
+    sure = np.array([calibration.is_sure(answer.features) for answer in answers], dtype=np.bool_)
+    point = _curve_point(calibration.threshold, sure, right, len(outcomes))
+    escalated = len(outcomes) - int(sure.sum())
+    withheld = int(right[~sure].sum())
     levels = np.unique(confidences)
     plotted = levels[np.unique(np.linspace(0, len(levels) - 1, min(CURVE_POINTS, len(levels))).astype(int))]
     return Selective(
@@ -127,7 +150,7 @@ def selective_metrics(
         accuracy=point.accuracy,
         escalated=escalated,
         rightly=round((escalated - withheld) / max(1, escalated), 4),
-        curve=tuple(_curve_point(float(level), confidences, right, len(outcomes)) for level in plotted),
+        curve=tuple(_curve_point(float(level), confidences >= level, right, len(outcomes)) for level in plotted),
     )
 
 
@@ -135,8 +158,7 @@ def _is_answer(outcome: Outcome) -> bool:
     return outcome.status == "answered"
 
 
-def _curve_point(threshold: float, confidences: Table, right: NDArray[np.bool_], goals: int) -> Point:
-    covered = confidences >= threshold
+def _curve_point(threshold: float, covered: NDArray[np.bool_], right: NDArray[np.bool_], goals: int) -> Point:
     accuracy = float(right[covered].mean()) if covered.any() else 0.0
     return Point(threshold=threshold, coverage=round(covered.sum() / max(1, goals), 4), accuracy=round(accuracy, 4))
 

@@ -15,7 +15,7 @@ from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Frozen, Message, ModelFile, Models, ModelSpec, Trace
 
-from skillstill_training.episode import solve, timeless
+from skillstill_training.episode import solve, solve_as_served, timeless
 from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.field.direct import DirectModel, Form
@@ -84,14 +84,14 @@ class LoopArm:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
         confidence = self.calibration.model_dump_json() if self.calibration else ""
         familiarity = (self.familiarity.model_dump_json(),) if self.familiarity else ()
-        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *familiarity)
+        draws = (f"{self.skill.subagent.draws} draws",) if self.skill.subagent.draws else ()
+        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *familiarity, *draws)
 
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
-        async with self.models.lease(self.spec) as model:
-            trace = await solve(
-                asked, self.skill, model, root, self.label, told=self.told, familiarity=self.familiarity
-            )
+        trace = await solve_as_served(
+            asked, self.skill, self.models, self.spec, root, self.label, told=self.told, familiarity=self.familiarity
+        )
         return _row(asked, trace, self.calibration)
 
 
