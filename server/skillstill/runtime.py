@@ -96,8 +96,8 @@ class Runtime:
         self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
     ) -> Trace:
         trace = await loop.run(brief, self.models.lease(spec), folder, on_step, may_write=self.may_write)
-        if listed.entry.calibration:
-            trace = await with_agreement(trace, brief, partial(self._lease_drawn, spec), folder)
+        if calibration := listed.entry.calibration:
+            trace = await with_agreement(trace, brief, partial(self._lease_drawn, spec), folder, calibration)
         trace = await finish_with_index(trace, brief.skill, folder, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})

@@ -15,6 +15,7 @@ from skillstill.run import loop
 from skillstill.run.agreement import with_agreement
 from skillstill.run.finish import finish
 from skillstill.run.leads import with_index_leads
+from skillstill.skills.calibration import Calibration
 from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Message, Model, Models, ModelSpec, Receipt, Trace
@@ -74,10 +75,12 @@ async def solve_as_served(
     *,
     told: str | None = None,
     familiarity: Familiarity | None = None,
+    calibration: Calibration | None = None,
 ) -> Trace:
     """Return the trace of `solve` by a leased model; that of an adapter says how many drawn runs agree.
 
-    Raise BaseError and ModelError if the model cannot be loaded.
+    Without a calibration that is asked of each answer, for the next one is fitted to it. Raise BaseError and ModelError
+    if the model cannot be loaded.
     """
     async with models.lease(spec) as model:
         trace = await solve(goal, skill, model, root, label, told=told, familiarity=familiarity)
@@ -87,7 +90,7 @@ async def solve_as_served(
     def lease(seed: int) -> AbstractAsyncContextManager[Model]:
         return models.lease(spec.model_copy(update={"seed": seed}))
 
-    return await with_agreement(trace, _brief(goal, skill, label, told), lease, Workspace(root))
+    return await with_agreement(trace, _brief(goal, skill, label, told), lease, Workspace(root), calibration)
 
 
 def _brief(goal: EpisodeTask, skill: Skill, label: str, told: str | None = None) -> loop.Brief:

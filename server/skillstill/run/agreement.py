@@ -12,24 +12,30 @@ from dataclasses import replace
 from skillstill.run import loop
 from skillstill.run.evidence import RECEIPT, REFERENCE
 from skillstill.run.leads import denies
+from skillstill.skills.calibration import Calibration, features
 from skillstill.skills.skill import Skill
 from skillstill.types import Model, Report, Tally, Trace
 from skillstill.workspace import Workspace
 
+WORTH_ASKING = 0.3  # confidence: of validation answers below it one in ten is right, and hardly one is repeated
 LeaseDrawn = Callable[[int], AbstractAsyncContextManager[Model]]  # the model, drawing by chance from this seed
 WORD = re.compile(r"(?:(?<![^\W_])-(?=[0-9]))?[^\W_]+(?:[.,][0-9]+)*")  # or a number
 
 
-async def with_agreement(trace: Trace, brief: loop.Brief, lease: LeaseDrawn, workspace: Workspace) -> Trace:
+async def with_agreement(
+    trace: Trace, brief: loop.Brief, lease: LeaseDrawn, workspace: Workspace, calibration: Calibration | None = None
+) -> Trace:
     """Return the trace with how many drawn runs say the same, up to the first that does not, and with their cost.
 
-    Only an answer is asked for again. That there is none, which is never sure, agrees with nothing.
+    With a calibration only those are drawn that may make the answer sure.
     """
-    draws = brief.skill.subagent.draws
-    if not draws or trace.report.status != "answered":
+    draws, seconds = brief.skill.subagent.draws, brief.skill.subagent.limits.seconds
+    if calibration:
+        draws = min(draws, calibration.agreed or 0) if _is_doubtful(trace, calibration) else 0
+    if not draws or not _can_agree(trace.report):
         return trace
-    agreed, tally, seconds = 0, trace.tally, brief.skill.subagent.limits.seconds
-    while agreed < draws and not denies(trace.report) and tally.seconds < seconds:
+    agreed, tally = 0, trace.tally
+    while agreed < draws and tally.seconds < seconds:
         hurried = _hurried(brief.skill, trace.tally.turns, seconds - tally.seconds)
         seed = zlib.crc32(f"{brief.prompt}\n{agreed}".encode()) >> 1  # a signed 32-bit number everywhere
         again = replace(brief, skill=hurried, run=f"{brief.run}.{agreed}")
@@ -39,6 +45,16 @@ async def with_agreement(trace: Trace, brief: loop.Brief, lease: LeaseDrawn, wor
             break
         agreed += 1
     return trace.model_copy(update={"agreed": agreed, "tally": tally})
+
+
+def _is_doubtful(trace: Trace, calibration: Calibration) -> bool:
+    """Return whether an answer is neither sure already nor most likely wrong."""
+    return WORTH_ASKING <= calibration.confidence(features(trace)) < calibration.threshold
+
+
+def _can_agree(report: Report) -> bool:
+    """Return whether it is an answer, and says of something that it is there: a count of zero does not."""
+    return report.status == "answered" and not denies(report) and _said(report)[1] != {"0"}
 
 
 def _hurried(skill: Skill, turns: int, seconds: float) -> Skill:

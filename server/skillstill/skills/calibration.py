@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 from skillstill.skills.familiarity import Familiarity
 from skillstill.types import Event, Frozen, Message, Trace
 
-# What `features` returns, in this order. A calibration holds for exactly these: change both together. A run that was
-# compared with drawn ones (`run/agreement.py`) has one more: how many of them agree.
+# What `features` returns, in this order. A calibration holds for exactly these: change both together.
 FEATURES = (
     "mean",  # log-probability of the decision tokens
     "least",
@@ -31,10 +30,10 @@ STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that flo
 class Calibration(Frozen):
     """A logistic regression on standardised features: the probability that an answered run is right.
 
-    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. If so many drawn runs
-    agree as `agreed` says, it is sure whatever its confidence; None: however many do, it is not. `goals` is how many
-    validation goals it was fitted on. `familiarity` tells questions like those that were learned from others, which are
-    not asked; None: any is.
+    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. One below it is sure if
+    so many drawn runs agree as `agreed` says (`run/agreement.py`); None: however many do, it is not. `goals` is how
+    many validation goals it was fitted on. `familiarity` tells questions like those that were learned from others,
+    which are not asked; None: any is.
     """
 
     means: tuple[float, ...]
@@ -65,10 +64,11 @@ class Calibration(Frozen):
         logit = self.bias + sum((value - mean) / scale * weight for value, mean, scale, weight in parts)
         return 1 / (1 + math.exp(-max(-STEEPEST, min(STEEPEST, logit))))
 
-    def is_sure(self, features: Sequence[float]) -> bool:
-        """Return whether an answer with these features needs no warning."""
-        agreed = features[len(FEATURES)] if len(features) > len(FEATURES) else 0
-        return self.confidence(features) >= self.threshold or (self.agreed is not None and agreed >= self.agreed)
+    def is_sure(self, features: Sequence[float], agreed: int | None) -> bool:
+        """Return whether an answer with these features needs no warning, if so many drawn runs agree with it."""
+        if self.confidence(features) >= self.threshold:
+            return True
+        return self.agreed is not None and (agreed or 0) >= self.agreed
 
 
 def features(trace: Trace) -> tuple[float, ...]:
@@ -92,7 +92,6 @@ def features(trace: Trace) -> tuple[float, ...]:
         math.log1p(len(trace.report.answer)),
         _intent(turns[0]),
         float(any(":" in piece for piece in trace.report.evidence)),
-        *([] if trace.agreed is None else [float(trace.agreed)]),
     )
 
 

@@ -22,13 +22,9 @@ CLAIM = "Cart is defined in cart.py:1."
 OTHER = "Cart is defined in cart.py:3."
 LOOK = call("search", pattern="class Cart")
 ABSENT = call("search", pattern="class Basket")
-NOTHING = Calibration(
-    means=(0.0,) * (len(FEATURES) + 1),
-    scales=(1.0,) * (len(FEATURES) + 1),
-    weights=(0.0,) * (len(FEATURES) + 1),
-    bias=0.0,
-    threshold=1.0,
-)
+EVEN = (0.0,) * len(FEATURES)
+NEVER = Calibration(means=EVEN, scales=(1.0,) * len(FEATURES), weights=EVEN, bias=0.0, threshold=1.0)
+TOLD = LOOK.model_copy(update={"decisions": (Decision(token="x", logprob=-3.0),)})
 
 
 @pytest.fixture
@@ -53,10 +49,16 @@ class Drawn:
         return nullcontext(ScriptedModel(next(self.runs)))
 
 
-async def asked(skill: Skill, shop: Workspace, said: Iterable[Message | str], drawn: Drawn) -> Trace:
+async def asked(
+    skill: Skill,
+    shop: Workspace,
+    said: Iterable[Message | str],
+    drawn: Drawn,
+    calibration: Calibration | None = None,
+) -> Trace:
     brief = Brief(skill, "Where is Cart?", system=skill.subagent.system)
     trace = await run(brief, nullcontext(ScriptedModel(said)), shop)
-    return await with_agreement(trace, brief, drawn, shop)
+    return await with_agreement(trace, brief, drawn, shop, calibration)
 
 
 async def test_runs_are_drawn_until_one_says_something_else(shop: Workspace) -> None:
@@ -75,16 +77,39 @@ async def test_the_same_question_draws_the_same_runs(shop: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("draws", "said", "agreed"),
-    [(0, [LOOK, CLAIM], None), (4, ["escalate: I cannot tell"], None), (4, [ABSENT, "There is none (r1)."], 0)],
-    ids=["its skill asks for none", "handed back", "says that there is none"],
+    ("draws", "said"),
+    [
+        (0, [LOOK, CLAIM]),
+        (4, ["escalate: I cannot tell"]),
+        (4, [ABSENT, "There is none (r1)."]),
+        (4, [LOOK, "0 baskets (r1)."]),
+    ],
+    ids=["its skill asks for none", "handed back", "says that there is none", "counts none"],
 )
 async def test_no_run_is_drawn_if_it_could_not_make_the_answer_sure(
-    shop: Workspace, draws: int, said: list[Message | str], agreed: int | None
+    shop: Workspace, draws: int, said: list[Message | str]
 ) -> None:
     drawn = Drawn([])
     trace = await asked(drawing(draws), shop, said, drawn)
-    assert (trace.agreed, drawn.seeds) == (agreed, [])
+    assert (trace.agreed, drawn.seeds) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("changed", "runs"),
+    [
+        ({"agreed": 2}, 2),
+        ({"agreed": None}, 0),
+        ({"agreed": 2, "bias": -3.0}, 0),
+        ({"agreed": 2, "threshold": 0.4}, 0),
+    ],
+    ids=["as many as it takes", "however many agree, it is unsure", "most likely wrong", "sure already"],
+)
+async def test_only_runs_are_drawn_that_a_calibration_has_a_use_for(
+    shop: Workspace, changed: dict[str, float | None], runs: int
+) -> None:
+    drawn = Drawn([[LOOK, CLAIM]] * 4)
+    await asked(drawing(4), shop, [TOLD, CLAIM], drawn, NEVER.model_copy(update=changed))
+    assert len(drawn.seeds) == runs
 
 
 async def test_a_drawn_run_that_takes_more_turns_is_not_followed_to_its_end(shop: Workspace) -> None:
@@ -117,7 +142,6 @@ def test_answers_are_the_same_if_one_says_all_of_the_other_with_the_same_numbers
 async def test_an_answer_needs_no_warning_if_enough_drawn_runs_agree(
     shop: Workspace, enough: int | None, warned: bool
 ) -> None:
-    told = LOOK.model_copy(update={"decisions": (Decision(token="x", logprob=-3.0),)})
-    trace = await asked(drawing(2), shop, [told, CLAIM], Drawn([[LOOK, CLAIM]] * 2))
-    finished = finish(trace, NOTHING.model_copy(update={"agreed": enough}))
+    trace = await asked(drawing(2), shop, [TOLD, CLAIM], Drawn([[LOOK, CLAIM]] * 2))
+    finished = finish(trace, NEVER.model_copy(update={"agreed": enough}))
     assert (UNSURE in finished.report.notes) is warned

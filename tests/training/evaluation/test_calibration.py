@@ -6,17 +6,19 @@ from random import Random
 
 import pytest
 from skillstill.errors import GateError
-from skillstill.skills.calibration import FEATURES
+from skillstill.skills.calibration import FEATURES, Calibration
 from skillstill_training.evaluation.calibration import (
     GradedAnswer,
     GradedField,
     calibrate,
-    least_agreed,
+    made_sure,
     raised_for_field,
-    refitted,
     selective_metrics,
 )
 from skillstill_training.run.scorecard import Outcome
+
+EVEN = (0.0,) * len(FEATURES)
+KNOWN = Calibration(means=EVEN, scales=(1.0,) * len(FEATURES), weights=(1.0,) * len(FEATURES), bias=0.0)
 
 
 def outcome(at: int, passed: bool, features: tuple[float, ...] = (), **changed: object) -> Outcome:
@@ -162,37 +164,35 @@ def test_what_is_wrong_and_warned_of_anyway_raises_no_threshold() -> None:
     assert raised_for_field(calibration, GradedField(300, warned)) == calibration
 
 
-def agreeing(counts: dict[int, tuple[int, int]]) -> list[GradedAnswer]:
+def agreeing(counts: dict[int, tuple[int, int]], surely: float = 0.0) -> GradedField:
     """Answers by how many drawn runs agree with them: how many of them are right, of how many."""
-    return [
-        GradedAnswer(f"{agreed}/{at}", (*[0.0] * len(FEATURES), float(agreed)), at < right)
+    graded = [
+        GradedAnswer(f"{agreed}/{at}", (surely,) * len(FEATURES), at < right, agreed=agreed)
         for agreed, (right, of) in counts.items()
         for at in range(of)
     ]
+    return GradedField(360, graded)
 
 
 @pytest.mark.parametrize(
-    ("counts", "least"),
+    ("counts", "surely", "least"),
     [
-        ({0: (10, 60), 2: (3, 6), 3: (5, 5), 4: (15, 15)}, 3),
-        ({0: (10, 60), 2: (6, 6), 3: (5, 5), 4: (15, 15)}, 2),
-        ({0: (10, 60), 4: (13, 15)}, None),
-        ({0: (10, 60), 4: (6, 6)}, None),
+        ({0: (10, 60), 2: (3, 6), 3: (3, 3), 4: (8, 8)}, 0.0, 3),
+        ({0: (10, 60), 2: (6, 6), 3: (3, 3), 4: (8, 8)}, 0.0, 2),
+        ({0: (10, 60), 4: (13, 15)}, 0.0, None),
+        ({0: (10, 60), 4: (6, 6)}, 0.0, None),
+        ({0: (10, 60), 4: (20, 20)}, -9.0, None),
     ],
-    ids=["from three on", "from two on", "too often wrong", "too few to tell"],
+    ids=["from three on", "from two on", "too often wrong", "too few to tell", "not asked for in serving"],
 )
 def test_as_many_drawn_runs_have_to_agree_as_make_answers_right(
-    counts: dict[int, tuple[int, int]], least: int | None
+    counts: dict[int, tuple[int, int]], surely: float, least: int | None
 ) -> None:
-    assert least_agreed(agreeing(counts)) == least
+    known = KNOWN.model_copy(update={"agreed": 1})
+    assert made_sure(known, agreeing(counts, surely)).agreed == least
 
 
-def test_a_calibration_that_knows_no_drawn_runs_is_fitted_anew_to_answers_that_do() -> None:
-    known = calibrate(answers(600, seed=1))
-    graded = agreeing({0: (10, 60), 4: (20, 20)})
-    fitted = refitted(known, GradedField(360, graded))
-    assert (fitted.agreed, fitted.threshold, fitted.goals) == (4, 1.0, 360)
-    assert fitted.confidence(graded[-1].features) > 0.8 > 0.3 > fitted.confidence(graded[0].features)
-    assert fitted.is_sure(graded[-1].features)
-    assert not fitted.is_sure(graded[0].features)
-    assert refitted(known, GradedField(0, ())) == known
+def test_a_new_calibration_knows_how_many_drawn_runs_make_an_answer_sure() -> None:
+    right = [one.model_copy(update={"passed": True}) for one in answers(400, seed=1)]
+    assert calibrate(right, agreeing({0: (10, 60), 4: (20, 20)})).agreed == 4
+    assert calibrate(right).agreed is None

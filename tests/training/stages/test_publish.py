@@ -231,7 +231,8 @@ async def test_a_release_is_what_the_runtime_serves(settings: Path, evaluated: R
     entry, skill = listed.entry, listed.skill()
     assert (entry.state, entry.skill, entry.base, entry.calibration) == ("released", "settings", BASE, CALIBRATION)
     assert entry.measured
-    field = {"asked": 300, "workspaces": 15, "right": 150, "handed_back": 30, "silently_wrong": 12, "led": 0.6}
+    counted = {"right": 150, "handed_back": 30, "sure": 90, "silently_wrong": 12}
+    field = {"asked": 300, "workspaces": 15, **counted, "led": 0.6}
     made = {"success": 0.8, "n": 100, "seconds": 3.14, "sure": 0.6, "right": 0.96}
     assert entry.measured.model_dump() == {**made, "field": {**field, "seconds": 1.25}}
     assert entry.expectation.startswith("Measured: 180 of 300 natural questions right or rightly handed back, a ")
@@ -475,6 +476,8 @@ async def test_the_threshold_of_a_release_rises_by_field_questions_and_the_adapt
     assert entry.measured
     assert entry.measured.sure is None, "no answer is sure any more"
     assert (entry.adapter, entry.serving_hash, entry.before) == (before.adapter, before.serving_hash, before.before)
+    right = [GradedAnswer(f"own/{at}", (9.0,), right=True, agreed=3) for at in range(20)]
+    assert recalibrate(settings, registry, GradedField(100, right), familiarity).agreed == 3
     with pytest.raises(StageError, match="no release of other with a calibrated confidence"):
         recalibrate(settings.with_name("other"), registry, GradedField(100, wrong), None)
 

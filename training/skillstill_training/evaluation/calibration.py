@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from skillstill.errors import GateError
+from skillstill.run.agreement import WORTH_ASKING
 from skillstill.skills.calibration import FEATURES, Calibration
 
 from skillstill_training.run.scorecard import Outcome, Point, Selective
@@ -21,7 +22,7 @@ TARGET_ACCURACY = 0.95
 # found in 43 % of draws with at least 20 answers, in 20 % with 60, in 7 % with 100. If they are right 85 % of the time,
 # it is found in 19, 1 and 0 %.
 MIN_ANSWERS = 60
-MIN_AGREED = 15  # answers that as many drawn runs agree with
+MIN_AGREED = 10  # answers that as many drawn runs agree with
 FOLDS = 5
 RIDGE = 1.0  # the L2 penalty of the standardised weights, as much as one goal
 BIAS_RIDGE = 1e-3  # the L2 penalty of the bias: keeps it finite if all answers are right, or all wrong
@@ -36,13 +37,15 @@ Table = NDArray[np.float64]
 class GradedAnswer:
     """An answer to a question: its features, by FEATURES, and whether it is right.
 
-    `unwarned_wrong` is one to a field question that is wrong and has no warning but that of its confidence.
+    `agreed` drawn runs say the same, if any were asked. `unwarned_wrong` is one to a field question that is wrong and
+    has no warning but that of its confidence.
     """
 
     question: str
     features: tuple[float, ...]
     right: bool
     unwarned_wrong: bool = False
+    agreed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,34 +72,26 @@ def calibrate(
     made = [GradedAnswer(one.goal, one.features, one.passed) for one in outcomes if _is_answer(one) and one.features]
     asked = field.answers if field else ()
     answers = [*sorted(made, key=_question), *sorted(asked, key=_question)]  # whatever the order of the runs was
-    width = len(answers[0].features) if answers else len(FEATURES)
-    table = np.array([answer.features for answer in answers]).reshape(-1, width)
+    table = np.array([answer.features for answer in answers]).reshape(-1, len(FEATURES))
     right = np.array([answer.right for answer in answers], dtype=np.float64)
     counted = slice(0, len(made))
     threshold = _choose_threshold(_out_of_fold_confidences(table, right)[counted], right[counted], target)
     goals = len(outcomes) + (field.asked if field else 0)
-    agreed = least_agreed(field.answers, target) if field else None
-    fitted = _fit(table, right).model_copy(update={"threshold": threshold, "agreed": agreed, "goals": goals})
-    return raised_for_field(fitted, field) if field else fitted
+    fitted = _fit(table, right).model_copy(update={"threshold": threshold, "goals": goals})
+    return made_sure(raised_for_field(fitted, field), field, target) if field else fitted
 
 
-def least_agreed(answers: Sequence[GradedAnswer], target: float = TARGET_ACCURACY) -> int | None:
-    """Return how many drawn runs have to agree at least, so that the target of the answers is right; None: no number.
+def made_sure(calibration: Calibration, field: GradedField, target: float = TARGET_ACCURACY) -> Calibration:
+    """Return the calibration with how many drawn runs have to agree, so that the target of such answers is right.
 
     There are few numbers to choose from, so it takes fewer answers than a threshold.
     """
-    agreed = [(int(one.features[len(FEATURES)]), one.right) for one in answers if len(one.features) > len(FEATURES)]
-    for least in sorted({count for count, _ in agreed if count}):
-        sure = [right for count, right in agreed if count >= least]
-        if len(sure) >= MIN_AGREED and sum(sure) >= target * len(sure):
-            return least
-    return None
-
-
-def refitted(calibration: Calibration, field: GradedField) -> Calibration:
-    """Return the calibration, or one fitted to these answers alone if they have other features than it knows."""
-    widths = {len(answer.features) for answer in field.answers}
-    return calibration if widths <= {len(calibration.weights)} else calibrate((), field, min_goals=0)
+    asked = [one for one in field.answers if calibration.confidence(one.features) >= WORTH_ASKING]
+    for least in sorted({one.agreed for one in asked if one.agreed}):
+        right = [one.right for one in asked if one.agreed >= least]
+        if len(right) >= MIN_AGREED and sum(right) >= target * len(right):
+            return calibration.model_copy(update={"agreed": least})
+    return calibration.model_copy(update={"agreed": None})
 
 
 def raised_for_field(calibration: Calibration, field: GradedField) -> Calibration:
@@ -136,7 +131,7 @@ def selective_metrics(
     answers = list(filter(_is_answer, outcomes))
     confidences = np.array([calibration.confidence(answer.features) for answer in answers])
     right = np.array([answer.passed for answer in answers], dtype=np.bool_)
-    sure = np.array([calibration.is_sure(answer.features) for answer in answers], dtype=np.bool_)
+    sure = np.array([_is_sure(answer, calibration) for answer in answers], dtype=np.bool_)
     point = _curve_point(calibration.threshold, sure, right, len(outcomes))
     escalated = len(outcomes) - int(sure.sum())
     withheld = int(right[~sure].sum())
@@ -152,6 +147,10 @@ def selective_metrics(
         rightly=round((escalated - withheld) / max(1, escalated), 4),
         curve=tuple(_curve_point(float(level), confidences >= level, right, len(outcomes)) for level in plotted),
     )
+
+
+def _is_sure(outcome: Outcome, calibration: Calibration) -> bool:
+    return calibration.is_sure(outcome.features, outcome.trace.agreed if outcome.trace else None)
 
 
 def _is_answer(outcome: Outcome) -> bool:

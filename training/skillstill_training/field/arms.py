@@ -90,7 +90,15 @@ class LoopArm:
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
         trace = await solve_as_served(
-            asked, self.skill, self.models, self.spec, root, self.label, told=self.told, familiarity=self.familiarity
+            asked,
+            self.skill,
+            self.models,
+            self.spec,
+            root,
+            self.label,
+            told=self.told,
+            familiarity=self.familiarity,
+            calibration=self.calibration,
         )
         return _row(asked, trace, self.calibration)
 
