@@ -1,9 +1,7 @@
 """The subagents of one process: a name and a prompt in, a stored trace out."""
 
 import shlex
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from skillstill.contract import provenance_hash, serving_hash
@@ -16,7 +14,7 @@ from skillstill.run.following import follow_up
 from skillstill.run.prompt import check_prompt
 from skillstill.skills.registry import ListedEntry, Registry
 from skillstill.skills.skill import Skill
-from skillstill.types import DialectName, Model, ModelFile, Models, ModelSpec, OnStep, Tally, Trace
+from skillstill.types import DialectName, ModelFile, Models, ModelSpec, OnStep, Tally, Trace
 from skillstill.workspace import Workspace
 
 EVALUATE = ("skillstill", "evaluate")
@@ -97,16 +95,13 @@ class Runtime:
     ) -> Trace:
         trace = await loop.run(brief, self.models.lease(spec), folder, on_step, may_write=self.may_write)
         if calibration := listed.entry.calibration:
-            trace = await with_agreement(trace, brief, partial(self._lease_drawn, spec), folder, calibration)
+            trace = await with_agreement(trace, brief, self.models, spec, folder, calibration, on_step=on_step)
         trace = await finish_with_index(trace, brief.skill, folder, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})
         if self.keep_traces:
             store.store_if_possible(trace)
         return trace
-
-    def _lease_drawn(self, spec: ModelSpec, seed: int) -> AbstractAsyncContextManager[Model]:
-        return self.models.lease(spec.model_copy(update={"seed": seed}))
 
     def _spec(self, listed: ListedEntry, skill: Skill) -> ModelSpec:
         entry = listed.entry

@@ -1,7 +1,7 @@
 """One goal solved by one model: the real loop, the real tools, the real workspace."""
 
 from collections.abc import Iterable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,11 +86,7 @@ async def solve_as_served(
         trace = await solve(goal, skill, model, root, label, told=told, familiarity=familiarity)
     if not spec.adapter:
         return trace
-
-    def lease(seed: int) -> AbstractAsyncContextManager[Model]:
-        return models.lease(spec.model_copy(update={"seed": seed}))
-
-    return await with_agreement(trace, _brief(goal, skill, label, told), lease, Workspace(root), calibration)
+    return await with_agreement(trace, _brief(goal, skill, label, told), models, spec, Workspace(root), calibration)
 
 
 def _brief(goal: EpisodeTask, skill: Skill, label: str, told: str | None = None) -> loop.Brief:

@@ -113,7 +113,7 @@ class LlamaModel:
         self, base: LlamaBase, slot: Slot, adapter: Adapter | None, dialect: Dialect, seed: int | None = None
     ) -> None:
         self.base, self.slot, self.adapter, self.dialect = base, slot, adapter, dialect
-        self.chance = None if seed is None else np.random.default_rng(seed)
+        self.rng = None if seed is None else np.random.default_rng(seed)
         self.turn: Turn | None = None  # the last one, for second thoughts
         self._begun = False
 
@@ -181,9 +181,9 @@ class LlamaModel:
 
     def _write(self, turn: Turn) -> Steps[Message]:
         watched = any(message.calls for message in turn.messages)
-        turn.writing = Writing(self.base.engine, turn.matchers(), self.base.end, watched=watched, chance=self.chance)
+        turn.writing = Writing(self.base.engine, turn.matchers(), self.base.end, watched=watched, rng=self.rng)
         if not self._begun:
-            self.slot.begin(self.adapter, keeps_all=self.chance is not None)
+            self.slot.begin(self.adapter, keeps_all=self.rng is not None)
             self._begun = True
         self.slot.rewind(turn.prompt)
         turn.reused = yield from self.base.prefixes.read_shared(self.slot, turn.prompt)

@@ -90,17 +90,17 @@ class Endpoint:
 class Sampling:
     """How a server picks tokens. Temperature 0: always the likeliest. A `seed` makes other picks repeatable.
 
-    `others` are what a request says beside that.
+    `extra` fields of the request say more of it.
     """
 
     temperature: float = 0
     seed: int | None = None
-    others: Body = field(default_factory=dict)
+    extra: Body = field(default_factory=dict)
 
     @property
     def fields(self) -> Body:
         seed = {} if self.seed is None else {"seed": self.seed}
-        return {"temperature": self.temperature, **seed, **self.others}
+        return {"temperature": self.temperature, **seed, **self.extra}
 
 
 GREEDY = Sampling()

@@ -63,8 +63,17 @@ class Server:
 
     @property
     def drawing_fields(self) -> Body:
-        """Return what a request says so that any token may be drawn: llama-server leaves out the unlikely ones."""
-        return {"top_k": 0, "top_p": 1.0, "min_p": 0.0} if self.kind is ServerKind.LLAMA else {}
+        """Return what a request says so that any token may be drawn.
+
+        By default llama-server leaves out unlikely ones, and vLLM does what the base's own file says.
+        """
+        match self.kind:
+            case ServerKind.LLAMA:
+                return {"top_p": 1.0, "min_p": 0.0, "top_k": 0}
+            case ServerKind.VLLM:
+                return {"top_p": 1.0, "min_p": 0.0, "top_k": -1, "repetition_penalty": 1.0}
+            case ServerKind.OTHER:
+                return {"top_p": 1.0}
 
     def grammar_fields(self, grammar: str) -> Body:
         """Return what a request says to keep a Lark grammar of a turn; nothing if the server knows none."""

@@ -34,7 +34,7 @@ class Writing:
     """`tokens` and `decisions` so far; `end` is the token that closes a turn, and is not among them.
 
     `watched`: the second-best choices are kept, so that a turn can be reconsidered. `discarded` counts the tokens that
-    were written for nothing. `chance`: tokens are drawn, at temperature 1, and not the likeliest.
+    were written for nothing. `rng`: tokens are drawn, at temperature 1, and not the likeliest.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Writing:
         end: int,
         *,
         watched: bool = False,
-        chance: np.random.Generator | None = None,
+        rng: np.random.Generator | None = None,
     ) -> None:
-        self.engine, self.matcher, self.end, self.watched, self.chance = engine, matcher, end, watched, chance
+        self.engine, self.matcher, self.end, self.watched, self.rng = engine, matcher, end, watched, rng
         self.tokens: list[int] = []
         self.decisions: list[Decision] = []
         self.forks: list[Fork] = []
@@ -95,7 +95,7 @@ class Writing:
 
     def _choose(self, logits: NDArray[np.float32]) -> int:
         total = log_sum_exp(logits)
-        scores = logits if self.chance is None else _drawn(logits, self.chance)
+        scores = logits if self.rng is None else _drawn(logits, self.rng)
         wanted = int(scores.argmax())
         allowed = self._allowed(scores) if self.watched else None
         token = wanted
@@ -103,17 +103,17 @@ class Writing:
             token = int((self._allowed(scores) if allowed is None else allowed).argmax())
             self.matcher.consume_token(token)
         if allowed is not None:
-            self._watch(allowed, token, logits - total)
+            self._watch(allowed, token, logits, total)
         self.decisions.append(self._decision(token, float(logits[token] - total), overruled=token != wanted))
         return token
 
-    def _watch(self, allowed: NDArray[np.float32], token: int, logprobs: NDArray[np.float32]) -> None:
+    def _watch(self, allowed: NDArray[np.float32], token: int, logits: NDArray[np.float32], total: float) -> None:
         """Note what is second best here. Ending the turn is none: half a call is no other call."""
         best = allowed[token]
         allowed[[token, self.end]] = -np.inf
         other = int(allowed.argmax())
         if np.isfinite(allowed[other]):
-            decision = self._decision(other, float(logprobs[other]), overruled=True)
+            decision = self._decision(other, float(logits[other] - total), overruled=True)
             margin = float(best - allowed[other])
             self.forks.append(Fork(len(self.tokens), len(self.decisions), other, decision, margin))
 
@@ -130,9 +130,9 @@ class Writing:
         return allowed
 
 
-def _drawn(logits: NDArray[np.float32], chance: np.random.Generator) -> NDArray[np.float32]:
+def _drawn(logits: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
     """Return the logits with Gumbel noise: the greatest of them, masked or not, is drawn with its probability.
 
-    The Gumbel-max trick; so a draw costs no more than the likeliest.
+    The Gumbel-max trick; so a token is drawn as it is chosen: under a mask only if it is refused.
     """
-    return logits + chance.gumbel(size=len(logits)).astype(np.float32)
+    return logits + rng.gumbel(size=len(logits)).astype(np.float32)

@@ -300,3 +300,4 @@ async def test_a_server_draws_turns_by_the_seed_of_the_spec(make: Make) -> None:
     server.says(vllm_turn(FIND))
     await taken(RemoteModels(server.url), spec().model_copy(update={"seed": 7}))
     assert (server.requests[0]["temperature"], server.requests[0]["seed"]) == (1.0, 7)
+    assert (server.requests[0]["top_p"], server.requests[0]["top_k"]) == (1.0, -1), "any token may be drawn"

@@ -193,6 +193,11 @@ def test_as_many_drawn_runs_have_to_agree_as_make_answers_right(
 
 
 def test_a_new_calibration_knows_how_many_drawn_runs_make_an_answer_sure() -> None:
-    right = [one.model_copy(update={"passed": True}) for one in answers(400, seed=1)]
-    assert calibrate(right, agreeing({0: (10, 60), 4: (20, 20)})).agreed == 4
-    assert calibrate(right).agreed is None
+    made = answers(400, seed=1, knowing=0)
+    assert calibrate(made, agreeing({0: (10, 60), 4: (20, 20)})).agreed == 4
+    assert calibrate(made).agreed is None
+
+
+def test_answers_that_are_sure_anyway_make_no_drawn_runs_count() -> None:
+    known = KNOWN.model_copy(update={"threshold": 0.4})
+    assert made_sure(known, agreeing({0: (10, 60), 4: (20, 20)})).agreed is None

@@ -23,7 +23,7 @@ from skillstill_training.authoring.families import Family
 from skillstill_training.authoring.goal import Goal
 from skillstill_training.authoring.oracle import ORACLE_VERSION
 from skillstill_training.authoring.verdicts import judges_hash
-from skillstill_training.episode import execute, judge_trace, oracle_context, solve_as_served, timeless
+from skillstill_training.episode import execute, judge_trace, oracle_context, solve, timeless
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.evaluation.comparisons import Comparisons
 from skillstill_training.evaluation.subset import has_unseen_wording
@@ -105,15 +105,15 @@ class ModelArm:
     def key(self) -> str:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
         familiarity = (self.familiarity.model_dump_json(),) if self.familiarity else ()
-        draws = (f"{self.skill.subagent.draws} draws",) if self.skill.subagent.draws else ()
-        return hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "", *familiarity, *draws)
+        return hash_parts(judges_hash(), contract, self.spec.dialect, self.instructions or "", *familiarity)
 
     async def solve(self, goal: Goal, root: Path) -> Outcome:
         """Run the model on the goal. Raises BaseError and ModelError if the model cannot be loaded."""
-        label, told = self.models.label(self.spec), self.instructions
-        trace = await solve_as_served(
-            goal, self.skill, self.models, self.spec, root, label, told=told, familiarity=self.familiarity
-        )
+        async with self.models.lease(self.spec) as model:
+            label = self.models.label(self.spec)
+            trace = await solve(
+                goal, self.skill, model, root, label, told=self.instructions, familiarity=self.familiarity
+            )
         return _trace_outcome(goal, self.families, trace, judge_trace(goal, trace))
 
 

@@ -22,7 +22,9 @@ TARGET_ACCURACY = 0.95
 # found in 43 % of draws with at least 20 answers, in 20 % with 60, in 7 % with 100. If they are right 85 % of the time,
 # it is found in 19, 1 and 0 %.
 MIN_ANSWERS = 60
-MIN_AGREED = 10  # answers that as many drawn runs agree with
+# The least number of answers that as many drawn runs agree with: there are a handful of numbers to choose from, and not
+# hundreds of levels. Ten of ten are still luck in a fifth of draws if 85 % of such answers are right.
+MIN_AGREED = 10
 FOLDS = 5
 RIDGE = 1.0  # the L2 penalty of the standardised weights, as much as one goal
 BIAS_RIDGE = 1e-3  # the L2 penalty of the bias: keeps it finite if all answers are right, or all wrong
@@ -84,12 +86,15 @@ def calibrate(
 def made_sure(calibration: Calibration, field: GradedField, target: float = TARGET_ACCURACY) -> Calibration:
     """Return the calibration with how many drawn runs have to agree, so that the target of such answers is right.
 
-    There are few numbers to choose from, so it takes fewer answers than a threshold.
+    Only answers count that runs are drawn for. With those above the threshold few are wrong without a warning.
     """
-    asked = [one for one in field.answers if calibration.confidence(one.features) >= WORTH_ASKING]
+    told = [(one, calibration.confidence(one.features)) for one in field.answers]
+    asked = [one for one, confidence in told if WORTH_ASKING <= confidence < calibration.threshold]
+    wrong = sum(one.unwarned_wrong for one, confidence in told if confidence >= calibration.threshold)
     for least in sorted({one.agreed for one in asked if one.agreed}):
-        right = [one.right for one in asked if one.agreed >= least]
-        if len(right) >= MIN_AGREED and sum(right) >= target * len(right):
+        sure = [one for one in asked if one.agreed >= least]
+        is_right = len(sure) >= MIN_AGREED and sum(one.right for one in sure) >= target * len(sure)
+        if is_right and wrong + sum(one.unwarned_wrong for one in sure) <= MOST_WRONG * field.asked:
             return calibration.model_copy(update={"agreed": least})
     return calibration.model_copy(update={"agreed": None})
 
@@ -131,7 +136,7 @@ def selective_metrics(
     answers = list(filter(_is_answer, outcomes))
     confidences = np.array([calibration.confidence(answer.features) for answer in answers])
     right = np.array([answer.passed for answer in answers], dtype=np.bool_)
-    sure = np.array([_is_sure(answer, calibration) for answer in answers], dtype=np.bool_)
+    sure = confidences >= calibration.threshold
     point = _curve_point(calibration.threshold, sure, right, len(outcomes))
     escalated = len(outcomes) - int(sure.sum())
     withheld = int(right[~sure].sum())
@@ -147,10 +152,6 @@ def selective_metrics(
         rightly=round((escalated - withheld) / max(1, escalated), 4),
         curve=tuple(_curve_point(float(level), confidences >= level, right, len(outcomes)) for level in plotted),
     )
-
-
-def _is_sure(outcome: Outcome, calibration: Calibration) -> bool:
-    return calibration.is_sure(outcome.features, outcome.trace.agreed if outcome.trace else None)
 
 
 def _is_answer(outcome: Outcome) -> bool:

@@ -10,6 +10,7 @@ from anyio import to_thread
 from skillstill.contract import behaviour_hash, serving_hash
 from skillstill.models.scripted import ScriptedModel
 from skillstill.models.sources import locate
+from skillstill.run.agreement import VERSION
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
@@ -84,8 +85,9 @@ class LoopArm:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
         confidence = self.calibration.model_dump_json() if self.calibration else ""
         familiarity = (self.familiarity.model_dump_json(),) if self.familiarity else ()
-        draws = (f"{self.skill.subagent.draws} draws",) if self.skill.subagent.draws else ()
-        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *familiarity, *draws)
+        draws = self.skill.subagent.draws if self.spec.adapter else 0
+        drawn = (VERSION, str(draws)) if draws else ()
+        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *familiarity, *drawn)
 
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
