@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 from skillstill.contract import provenance_hash, serving_hash
 from skillstill.errors import ModelError, UsageError
 from skillstill.run import loop, memory, store
-from skillstill.run.agreement import with_agreement
 from skillstill.run.feedback import Feedback, give_feedback
 from skillstill.run.finish import finish_with_index, noted
 from skillstill.run.following import follow_up
@@ -94,8 +93,6 @@ class Runtime:
         self, brief: loop.Brief, listed: ListedEntry, spec: ModelSpec, folder: Workspace, on_step: OnStep | None
     ) -> Trace:
         trace = await loop.run(brief, self.models.lease(spec), folder, on_step, may_write=self.may_write)
-        if calibration := listed.entry.calibration:
-            trace = await with_agreement(trace, brief, self.models, spec, folder, calibration, on_step=on_step)
         trace = await finish_with_index(trace, brief.skill, folder, listed.entry.calibration)
         if listed.entry.claimed:  # so would its confidence be, and nothing that travels with it could say so
             trace = trace.model_copy(update={"confidence": None})

@@ -238,6 +238,7 @@ class Model(Protocol):
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """Return the assistant's next message, of at most `max_tokens` tokens."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +265,7 @@ class SecondThoughts(Protocol):
 
     async def reconsider(self) -> Message | None:
         """Return another turn in place of the last one, with the usage of both; None if there is no other."""
+        ...
 
 
 @runtime_checkable
@@ -273,6 +275,7 @@ class Labelled(Protocol):
     @property
     def label(self) -> str:
         """Return which model answered, for the trace; empty if none did."""
+        ...
 
 
 class Adapter(Frozen):
@@ -290,17 +293,13 @@ class DialectName(StrEnum):
 
 
 class ModelSpec(Frozen):
-    """What a subagent needs of a model. Another file may stand in for the base if it behaves like `base_behaviour`.
-
-    seed   of the chance that its turns are drawn by, at temperature 1; None: each token is the likeliest
-    """
+    """What a subagent needs of a model. Another file may stand in for the base if it behaves like `base_behaviour`."""
 
     base: ModelFile
     base_behaviour: BaseBehaviour | None = None
     adapter: ModelFile | None = None
     dialect: DialectName = DialectName.HERMES
     context: int = 4_096
-    seed: int | None = None
 
 
 class Models(Protocol):
@@ -310,6 +309,7 @@ class Models(Protocol):
 
     def label(self, spec: ModelSpec) -> str:
         """Return which model that is, for the trace."""
+        ...
 
 
 class Span(Frozen):
@@ -466,10 +466,10 @@ class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
     index_leads   the likeliest places for the prompt by the workspace's index, if it was asked; None: not in time
-    extract       what is read off without a model, if likely enough: what places say, or which word stands nowhere
+    extract       what is read off without a model, if that is likely enough to answer the prompt: what these places
+                  say, or which word of it stands nowhere
     extract_chance   how likely that is right, 0 to 1
     named         the rows that the prompt names, if they are likelier to answer it than what a model is unsure of
-    agreed        how many runs drawn by chance said the same, before the first that did not; None: nobody asked
     patch         what the run changed in its copy of the workspace, as `git apply` reads it
     after         the id of the run that it goes on from, if it is a follow-up
     """
@@ -490,7 +490,6 @@ class Trace(Frozen):
     extract: Report | None = None
     extract_chance: float = 0.0
     named: Report | None = None
-    agreed: int | None = None
     patch: str = ""
     confidence: float | None = None
     after: str = ""

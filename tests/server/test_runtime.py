@@ -3,7 +3,6 @@
 import json
 import logging
 import math
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -91,17 +90,6 @@ async def test_an_answer_below_the_threshold_says_so_in_its_last_line(
     assert (trace.report.said.splitlines()[0], trace.report.said.splitlines()[-1]) == (CLAIM, last)
     assert (trace.report.status, trace.report.evidence) == ("answered", ("cart.py:1",))
     assert store.load("last") == trace
-
-
-async def test_a_release_asks_itself_again_if_its_skill_says_so(tmp_path: Path, project: Path) -> None:
-    listed = released(tmp_path, calibration=CALIBRATION | {"threshold": 1.0, "agreed": 1})
-    (tmp_path / "skills").unlink()
-    own = shutil.copytree(ROOT / "skills" / "explore", tmp_path / "skills" / "explore") / "subagent.toml"
-    own.write_text("draws = 1\n" + own.read_text(encoding="utf-8"), encoding="utf-8")
-    models = ScriptedModels(ScriptedModel([SURE, CLAIM, LOOK, CLAIM]))
-    trace = await Runtime(listed, models).run("explore", "Where is Cart?", project)
-    assert (trace.agreed, trace.report.said.splitlines()[-1]) == (1, CLAIM)
-    assert [spec.seed is None for spec in models.specs] == [True, False], "the second one is drawn by chance"
 
 
 async def test_a_confidence_is_that_of_what_the_model_said_itself(tmp_path: Path, project: Path) -> None:

@@ -7,16 +7,14 @@ from skillstill.facts.readers import BUNDLED
 from skillstill.models.scripted import ScriptedModel, call
 from skillstill.run import leads
 from skillstill.run.finish import finish, finish_with_index
-from skillstill.types import Message, ModelFile, ModelSpec
 from skillstill.workspace import Workspace
 from skillstill_training.authoring.checks import Quoted
-from skillstill_training.episode import judge_trace, solve, solve_as_served
+from skillstill_training.episode import judge_trace, solve
 
-from tests.scenes import HANGS, ScriptedModels, write
+from tests.scenes import HANGS, write
 from tests.training.teachers.toy import SKILL, goal
 
 pytestmark = pytest.mark.anyio
-ADAPTER = ModelFile(source="file:adapter.gguf", sha256="0" * 64)
 
 
 @pytest.mark.parametrize(("line", "passed"), [("END = 'stop here'", True), ("END = '<|im_end|>'", False)])
@@ -39,15 +37,3 @@ async def test_a_run_that_is_measured_has_the_leads_that_its_caller_would_get(
     served = await finish_with_index(measured.model_copy(update={"index_leads": ()}), skill, Workspace(root), None)
     assert finish(measured).report.leads == served.report.leads
     assert served.report.leads[0].place == "retry.py:1-2"
-
-
-@pytest.mark.parametrize(("adapter", "agreed"), [(ADAPTER, 1), (None, None)], ids=["a tuned model", "a stock one"])
-async def test_a_tuned_model_is_asked_again_as_in_serving(
-    tmp_path: Path, adapter: ModelFile | None, agreed: int | None
-) -> None:
-    skill = SKILL.model_copy(update={"subagent": SKILL.subagent.model_copy(update={"draws": 1})})
-    said: list[Message | str] = [call("search", pattern="END"), "END = 1 (r1)"]
-    models, spec = ScriptedModels(ScriptedModel([*said, *said])), ModelSpec(base=SKILL.subagent.base, adapter=adapter)
-    root = write(tmp_path, {"a.py": "END = 1\n"})
-    trace = await solve_as_served(goal(1, "What is END?", Quoted(gold="1")), skill, models, spec, root, "scripted")
-    assert trace.agreed == agreed

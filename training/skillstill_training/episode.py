@@ -12,13 +12,11 @@ from skillstill.contract import behaviour_hash
 from skillstill.errors import OracleError
 from skillstill.models.scripted import ScriptedModel
 from skillstill.run import loop
-from skillstill.run.agreement import with_agreement
 from skillstill.run.finish import finish
 from skillstill.run.leads import with_index_leads
-from skillstill.skills.calibration import Calibration
 from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
-from skillstill.types import DialectName, Message, Model, Models, ModelSpec, Receipt, Trace
+from skillstill.types import DialectName, Message, Model, Receipt, Trace
 from skillstill.workspace import Workspace
 
 from skillstill_training.authoring.attempt import Attempt
@@ -63,30 +61,6 @@ async def solve(
     located = await with_index_leads(trace, skill, workspace)
     is_asked = trace.report.status == "escalate"  # in serving; an answer may turn out to be unsure later
     return located if is_asked else located.model_copy(update={"tally": trace.tally})
-
-
-async def solve_as_served(
-    goal: EpisodeTask,
-    skill: Skill,
-    models: Models,
-    spec: ModelSpec,
-    root: Path,
-    label: str,
-    *,
-    told: str | None = None,
-    familiarity: Familiarity | None = None,
-    calibration: Calibration | None = None,
-) -> Trace:
-    """Return the trace of `solve` by a leased model; that of an adapter says how many drawn runs agree.
-
-    Without a calibration that is asked of each answer, for the next one is fitted to it. Raise BaseError and ModelError
-    if the model cannot be loaded.
-    """
-    async with models.lease(spec) as model:
-        trace = await solve(goal, skill, model, root, label, told=told, familiarity=familiarity)
-    if not spec.adapter:
-        return trace
-    return await with_agreement(trace, _brief(goal, skill, label, told), models, spec, Workspace(root), calibration)
 
 
 def _brief(goal: EpisodeTask, skill: Skill, label: str, told: str | None = None) -> loop.Brief:

@@ -9,14 +9,7 @@ import anyio
 
 from skillstill.chat import dialect_named
 from skillstill.errors import ModelBusy, ModelError, SkillstillError
-from skillstill.models.remote import (
-    GREEDY,
-    Endpoint,
-    RemoteChat,
-    RemoteCompletions,
-    Sampling,
-    ScoringCompletions,
-)
+from skillstill.models.remote import GREEDY, Endpoint, RemoteChat, RemoteCompletions, ScoringCompletions
 from skillstill.models.servers import Server, ServerKind, identify, missing_adapter
 from skillstill.types import DialectName, Model, Models, ModelSpec
 
@@ -116,13 +109,12 @@ class RemoteBackend:
 
     def _model(self, spec: ModelSpec, server: Server) -> RemoteChat | RemoteCompletions:
         named = self.endpoint.model if self.endpoint.is_named else None
-        sampling = GREEDY if spec.seed is None else Sampling(1.0, spec.seed, server.drawing_fields)
         if spec.dialect is DialectName.HERMES:
-            return RemoteChat(self.endpoint, sampling, seconds=self.seconds, fields=server.fields(named))
+            return RemoteChat(self.endpoint, seconds=self.seconds, fields=server.fields(named))
         adapter = server.adapter(spec.adapter) if spec.adapter else None
         if spec.adapter and adapter is None and server.kind is not ServerKind.OTHER and not named:
             raise Unfit(f"{self.endpoint.base_url} {missing_adapter(server, spec.adapter)}")
         kind = ScoringCompletions if server.can_score else RemoteCompletions
         call = named if adapter is None else adapter
         dialect = dialect_named(spec.dialect)
-        return kind(self.endpoint, sampling, dialect=dialect, seconds=self.seconds, server=server, adapter=call)
+        return kind(self.endpoint, GREEDY, dialect=dialect, seconds=self.seconds, server=server, adapter=call)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import anyio
 import llguidance
-import numpy as np
 from anyio import to_thread
 from llguidance.llamacpp import lltokenizer_from_vocab
 
@@ -56,15 +55,13 @@ class LlamaBase:
         self.end = end[0]
 
     @asynccontextmanager
-    async def lease(
-        self, *, adapter: Adapter | None = None, dialect: Dialect, seed: int | None = None
-    ) -> AsyncIterator["LlamaModel"]:
-        """Lend a model to one run. With a `seed` its turns are drawn by chance."""
+    async def lease(self, *, adapter: Adapter | None = None, dialect: Dialect) -> AsyncIterator["LlamaModel"]:
+        """Lend a model to one run."""
         async with self._slots:
             slot = self._take(adapter)
             self.meter.slots_used += 1
             try:
-                yield LlamaModel(self, slot, adapter, dialect, seed)
+                yield LlamaModel(self, slot, adapter, dialect)
             finally:
                 self.meter.slots_used -= 1
                 self._free.append(slot)
@@ -109,16 +106,13 @@ class Turn:
 class LlamaModel:
     """One run's view of a base. Keeps the keys and values of the turns so far, so that each turn reads only news."""
 
-    def __init__(
-        self, base: LlamaBase, slot: Slot, adapter: Adapter | None, dialect: Dialect, seed: int | None = None
-    ) -> None:
+    def __init__(self, base: LlamaBase, slot: Slot, adapter: Adapter | None, dialect: Dialect) -> None:
         self.base, self.slot, self.adapter, self.dialect = base, slot, adapter, dialect
-        self.rng = None if seed is None else np.random.default_rng(seed)
         self.turn: Turn | None = None  # the last one, for second thoughts
         self._begun = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
-        """Return the next turn, the likeliest or a drawn one, within the grammar. Raise ContextFull and ModelError."""
+        """Return the next turn, greedily, within the grammar. Raise ContextFull and ModelError."""
         turn = await to_thread.run_sync(self._turn, messages, tools, max_tokens)
         return await self.base.scheduler.run(self.slot, self.adapter, self._write(turn))
 
@@ -181,9 +175,9 @@ class LlamaModel:
 
     def _write(self, turn: Turn) -> Steps[Message]:
         watched = any(message.calls for message in turn.messages)
-        turn.writing = Writing(self.base.engine, turn.matchers(), self.base.end, watched=watched, rng=self.rng)
+        turn.writing = Writing(self.base.engine, turn.matchers(), self.base.end, watched=watched)
         if not self._begun:
-            self.slot.begin(self.adapter, keeps_all=self.rng is not None)
+            self.slot.begin(self.adapter)
             self._begun = True
         self.slot.rewind(turn.prompt)
         turn.reused = yield from self.base.prefixes.read_shared(self.slot, turn.prompt)

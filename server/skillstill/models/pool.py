@@ -56,7 +56,7 @@ class LocalModels:
         """Raise BaseError and ModelError."""
         adapter = Adapter(path=await self._located(spec.adapter), sha256=spec.adapter.sha256) if spec.adapter else None
         base = await self._base(spec)
-        async with base.lease(adapter=adapter, dialect=dialect_named(spec.dialect), seed=spec.seed) as model:
+        async with base.lease(adapter=adapter, dialect=dialect_named(spec.dialect)) as model:
             yield model
 
     def label(self, spec: ModelSpec) -> str:

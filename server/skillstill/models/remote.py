@@ -88,19 +88,14 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a server picks tokens. Temperature 0: always the likeliest. A `seed` makes other picks repeatable.
-
-    `extra` fields of the request say more of it.
-    """
+    """How a server picks tokens. Temperature 0: always the likeliest. A `seed` makes other picks repeatable."""
 
     temperature: float = 0
     seed: int | None = None
-    extra: Body = field(default_factory=dict)
 
     @property
     def fields(self) -> Body:
-        seed = {} if self.seed is None else {"seed": self.seed}
-        return {"temperature": self.temperature, **seed, **self.extra}
+        return {"temperature": self.temperature, **({} if self.seed is None else {"seed": self.seed})}
 
 
 GREEDY = Sampling()

@@ -61,20 +61,6 @@ class Server:
         scales = [{"id": number, "scale": float(number == call)} for number in self.adapters.values()]
         return {"lora": scales} if scales else {}
 
-    @property
-    def drawing_fields(self) -> Body:
-        """Return what a request says so that any token may be drawn.
-
-        By default llama-server leaves out unlikely ones, and vLLM does what the base's own file says.
-        """
-        match self.kind:
-            case ServerKind.LLAMA:
-                return {"top_p": 1.0, "min_p": 0.0, "top_k": 0}
-            case ServerKind.VLLM:
-                return {"top_p": 1.0, "min_p": 0.0, "top_k": -1, "repetition_penalty": 1.0}
-            case ServerKind.OTHER:
-                return {"top_p": 1.0}
-
     def grammar_fields(self, grammar: str) -> Body:
         """Return what a request says to keep a Lark grammar of a turn; nothing if the server knows none."""
         if not self.has_grammars:

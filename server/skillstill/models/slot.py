@@ -20,7 +20,6 @@ class Slot:
 
     A new run finds at most the shared beginning of the last one, which is always read by itself. More is not shared:
     logits depend a little on how tokens were batched, and a run that is alone must depend on nothing but its prompt.
-    Only a run that draws its turns by chance keeps all that it finds: it asks what was asked a moment ago.
 
     Only the engine's thread changes it.
     """
@@ -31,10 +30,9 @@ class Slot:
         self.tokens: list[int] = []  # what the sequence holds
         self._shared = 0
 
-    def begin(self, adapter: Adapter | None, *, keeps_all: bool = False) -> None:
-        """Make ready for another run, which keeps all of the last one that it may find again, or its beginning."""
-        kept = len(self.tokens) if keeps_all else self._shared
-        self.keep(kept if adapter == self.adapter else 0)
+    def begin(self, adapter: Adapter | None) -> None:
+        """Make ready for another run."""
+        self.keep(self._shared if adapter == self.adapter else 0)
         self.adapter = adapter
 
     def rewind(self, prompt: Prompt) -> int:

@@ -34,19 +34,11 @@ class Writing:
     """`tokens` and `decisions` so far; `end` is the token that closes a turn, and is not among them.
 
     `watched`: the second-best choices are kept, so that a turn can be reconsidered. `discarded` counts the tokens that
-    were written for nothing. `rng`: tokens are drawn, at temperature 1, and not the likeliest.
+    were written for nothing.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        matcher: llguidance.LLMatcher,
-        end: int,
-        *,
-        watched: bool = False,
-        rng: np.random.Generator | None = None,
-    ) -> None:
-        self.engine, self.matcher, self.end, self.watched, self.rng = engine, matcher, end, watched, rng
+    def __init__(self, engine: Engine, matcher: llguidance.LLMatcher, end: int, *, watched: bool = False) -> None:
+        self.engine, self.matcher, self.end, self.watched = engine, matcher, end, watched
         self.tokens: list[int] = []
         self.decisions: list[Decision] = []
         self.forks: list[Fork] = []
@@ -94,26 +86,25 @@ class Writing:
         return True
 
     def _choose(self, logits: NDArray[np.float32]) -> int:
-        total = log_sum_exp(logits)
-        scores = logits if self.rng is None else _drawn(logits, self.rng)
-        wanted = int(scores.argmax())
-        allowed = self._allowed(scores) if self.watched else None
+        wanted = int(logits.argmax())
+        allowed = self._allowed(logits) if self.watched else None
         token = wanted
         if not self.matcher.try_consume_tokens([wanted]):
-            token = int((self._allowed(scores) if allowed is None else allowed).argmax())
+            token = int((self._allowed(logits) if allowed is None else allowed).argmax())
             self.matcher.consume_token(token)
+        total = log_sum_exp(logits)
         if allowed is not None:
-            self._watch(allowed, token, logits, total)
+            self._watch(allowed, token, total)
         self.decisions.append(self._decision(token, float(logits[token] - total), overruled=token != wanted))
         return token
 
-    def _watch(self, allowed: NDArray[np.float32], token: int, logits: NDArray[np.float32], total: float) -> None:
+    def _watch(self, allowed: NDArray[np.float32], token: int, total: float) -> None:
         """Note what is second best here. Ending the turn is none: half a call is no other call."""
         best = allowed[token]
         allowed[[token, self.end]] = -np.inf
         other = int(allowed.argmax())
         if np.isfinite(allowed[other]):
-            decision = self._decision(other, float(logits[other] - total), overruled=True)
+            decision = self._decision(other, float(allowed[other] - total), overruled=True)
             margin = float(best - allowed[other])
             self.forks.append(Fork(len(self.tokens), len(self.decisions), other, decision, margin))
 
@@ -128,11 +119,3 @@ class Writing:
         allowed = logits.copy()
         masks.apply_token_bitmask_inplace(allowed[None], mask)
         return allowed
-
-
-def _drawn(logits: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
-    """Return the logits with Gumbel noise: the greatest of them, masked or not, is drawn with its probability.
-
-    The Gumbel-max trick; so a token is drawn as it is chosen: under a mask only if it is refused.
-    """
-    return logits + rng.gumbel(size=len(logits)).astype(np.float32)

@@ -32,8 +32,8 @@ def finish(trace: Trace, calibration: Calibration | None = None) -> Trace:
     if trace.extract and is_unsettled(report):
         return _read_off(trace, trace.extract)
     if calibration:
-        shown = features(trace)
-        confidence, is_unsure = calibration.confidence(shown), not calibration.is_sure(shown, trace.agreed)
+        confidence = calibration.confidence(features(trace))
+        is_unsure = confidence < calibration.threshold
         trace = trace.model_copy(update={"confidence": round(confidence, 4)})
     if trace.named and report.status == "answered" and (is_unsure or denies(report)):
         return _read_off(trace, trace.named)

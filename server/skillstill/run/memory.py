@@ -2,8 +2,7 @@
 
 An answer is true as long as the folder is as it was when it was given, by the hash of its root. If it is not, the calls
 of its run are made again: if each result is what it was, the model would say the same, because it sees nothing else.
-How many drawn runs agreed (`agreement`) is remembered with it. So a change forgets the answers that it touches and no
-others, absences and counts among them.
+So a change forgets the answers that it touches and no others, absences and counts among them.
 """
 
 import hashlib

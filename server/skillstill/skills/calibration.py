@@ -30,10 +30,9 @@ STEEPEST = 30.0  # logits beyond it differ in nothing but a probability that flo
 class Calibration(Frozen):
     """A logistic regression on standardised features: the probability that an answered run is right.
 
-    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. One below it is sure if
-    so many drawn runs agree as `agreed` says (`run/agreement.py`); None: however many do, it is not. `goals` is how
-    many validation goals it was fitted on. `familiarity` tells questions like those that were learned from others,
-    which are not asked; None: any is.
+    An answer is sure enough from `threshold` on; 1.0, which no confidence reaches, if none is. `goals` is how many
+    validation goals it was fitted on. `familiarity` tells questions like those that were learned from others, which are
+    not asked; None: any is.
     """
 
     means: tuple[float, ...]
@@ -41,7 +40,6 @@ class Calibration(Frozen):
     weights: tuple[float, ...]
     bias: float
     threshold: float = Field(default=1.0, ge=0, le=1)
-    agreed: int | None = Field(default=None, ge=1, exclude_if=lambda agreed: agreed is None)
     goals: int = Field(default=0, ge=0)
     familiarity: Familiarity | None = None
 
@@ -63,12 +61,6 @@ class Calibration(Frozen):
         parts = zip(features, self.means, self.scales, self.weights, strict=True)
         logit = self.bias + sum((value - mean) / scale * weight for value, mean, scale, weight in parts)
         return 1 / (1 + math.exp(-max(-STEEPEST, min(STEEPEST, logit))))
-
-    def is_sure(self, features: Sequence[float], agreed: int | None) -> bool:
-        """Return whether an answer with these features needs no warning, if so many drawn runs agree with it."""
-        if self.confidence(features) >= self.threshold:
-            return True
-        return self.agreed is not None and (agreed or 0) >= self.agreed
 
 
 def features(trace: Trace) -> tuple[float, ...]:

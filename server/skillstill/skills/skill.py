@@ -137,7 +137,6 @@ class SizedUse(Frozen):
     limits: Limits | None = None
     opening: Opening | None = None
     hint: Opening | None = None
-    draws: int | None = Field(default=None, ge=0, le=9)
 
 
 class Subagent(Frozen):
@@ -147,7 +146,6 @@ class Subagent(Frozen):
               Without any: all bundled ones
     quotes    the lines around one that an answer quotes
     hint      a call about the question that follows the opening
-    draws     runs drawn by chance that an answer is compared with, at most: how many agree tells how sure it is
     sizes     what a release on a larger base, such as `0.5b`, has in place of these
     """
 
@@ -161,7 +159,6 @@ class Subagent(Frozen):
     limits: Limits = Limits()
     opening: Opening | None = None
     hint: Opening | None = None
-    draws: int = Field(default=0, ge=0, le=9)
     quotes: Around = Around()
     sizes: tuple[SizedUse, ...] = ()
 

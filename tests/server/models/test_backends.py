@@ -293,11 +293,3 @@ async def test_a_server_of_another_kind_is_asked_as_it_always_was(make: Make, tm
     server.says(text("#find\n>search\npattern: Cart"))
     await taken(RemoteModels(f"{server.url}#tiny"))
     assert server.requests[0].keys() == {"model", "temperature", "prompt", "max_tokens", "stop", "logprobs"}
-
-
-async def test_a_server_draws_turns_by_the_seed_of_the_spec(make: Make) -> None:
-    server = speak_vllm(make(), ADAPTER)
-    server.says(vllm_turn(FIND))
-    await taken(RemoteModels(server.url), spec().model_copy(update={"seed": 7}))
-    assert (server.requests[0]["temperature"], server.requests[0]["seed"]) == (1.0, 7)
-    assert (server.requests[0]["top_p"], server.requests[0]["top_k"]) == (1.0, -1), "any token may be drawn"

@@ -15,7 +15,7 @@ from skillstill.models import llama
 from skillstill.models.engine import Engine, EngineOptions, log_sum_exp
 from skillstill.models.llama import LlamaBase
 from skillstill.tools import TOOLS
-from skillstill.types import Adapter, Message, ToolCall, Usage
+from skillstill.types import Adapter, Message, ToolCall
 
 pytestmark = pytest.mark.anyio
 SCHEMAS = [TOOLS[name].schema for name in ("list", "find", "search", "outline", "read")]
@@ -119,30 +119,6 @@ async def test_a_new_run_finds_the_system_turn_and_says_what_it_would_have_said_
     assert cold.usage.reused == 0
     assert warm.usage.reused > 400, "the schemas"
     assert (cold.content, cold.calls, cold.decisions) == (warm.content, warm.calls, warm.decisions)
-
-
-async def test_a_drawn_turn_is_one_of_many_and_the_same_by_the_same_seed(base: LlamaBase) -> None:
-    async def draw(seed: int | None) -> Message:
-        async with base.lease(dialect=chat.LINES, seed=seed) as model:
-            return await model.complete(ASKED, SCHEMAS, max_tokens=40)
-
-    likeliest = await draw(None)
-    drawn = [await draw(seed) for seed in range(4)]
-    assert len({turn.model_dump_json(include={"content", "calls"}) for turn in (likeliest, *drawn)}) > 2
-    again = await draw(3)
-    assert (again.content, again.calls) == (drawn[3].content, drawn[3].calls)
-    assert (await draw(None)).decisions == likeliest.decisions, "it leaves nothing behind"
-
-
-async def test_a_drawn_run_finds_the_whole_question_that_was_just_asked(base: LlamaBase) -> None:
-    async def usage(seed: int | None = None) -> Usage:
-        async with base.lease(dialect=chat.LINES, seed=seed) as model:
-            return (await model.complete(ASKED, SCHEMAS, max_tokens=20)).usage or Usage()
-
-    await usage()
-    drawn = await usage(seed=1)
-    assert drawn.reused == drawn.prompt - 1
-    assert (await usage()).reused < drawn.reused, "what is not drawn depends on its prompt alone"
 
 
 async def test_a_question_about_the_same_folder_finds_what_was_shown_before_the_last_one(base: LlamaBase) -> None:

@@ -6,19 +6,15 @@ from random import Random
 
 import pytest
 from skillstill.errors import GateError
-from skillstill.skills.calibration import FEATURES, Calibration
+from skillstill.skills.calibration import FEATURES
 from skillstill_training.evaluation.calibration import (
     GradedAnswer,
     GradedField,
     calibrate,
-    made_sure,
     raised_for_field,
     selective_metrics,
 )
 from skillstill_training.run.scorecard import Outcome
-
-EVEN = (0.0,) * len(FEATURES)
-KNOWN = Calibration(means=EVEN, scales=(1.0,) * len(FEATURES), weights=(1.0,) * len(FEATURES), bias=0.0)
 
 
 def outcome(at: int, passed: bool, features: tuple[float, ...] = (), **changed: object) -> Outcome:
@@ -162,42 +158,3 @@ def test_what_is_wrong_and_warned_of_anyway_raises_no_threshold() -> None:
     calibration = calibrate(answers(400, seed=1))
     warned = [replace(one, unwarned_wrong=False) for one in graded(answers(300, seed=3), "field").answers]
     assert raised_for_field(calibration, GradedField(300, warned)) == calibration
-
-
-def agreeing(counts: dict[int, tuple[int, int]], surely: float = 0.0) -> GradedField:
-    """Answers by how many drawn runs agree with them: how many of them are right, of how many."""
-    graded = [
-        GradedAnswer(f"{agreed}/{at}", (surely,) * len(FEATURES), at < right, agreed=agreed)
-        for agreed, (right, of) in counts.items()
-        for at in range(of)
-    ]
-    return GradedField(360, graded)
-
-
-@pytest.mark.parametrize(
-    ("counts", "surely", "least"),
-    [
-        ({0: (10, 60), 2: (3, 6), 3: (3, 3), 4: (8, 8)}, 0.0, 3),
-        ({0: (10, 60), 2: (6, 6), 3: (3, 3), 4: (8, 8)}, 0.0, 2),
-        ({0: (10, 60), 4: (13, 15)}, 0.0, None),
-        ({0: (10, 60), 4: (6, 6)}, 0.0, None),
-        ({0: (10, 60), 4: (20, 20)}, -9.0, None),
-    ],
-    ids=["from three on", "from two on", "too often wrong", "too few to tell", "not asked for in serving"],
-)
-def test_as_many_drawn_runs_have_to_agree_as_make_answers_right(
-    counts: dict[int, tuple[int, int]], surely: float, least: int | None
-) -> None:
-    known = KNOWN.model_copy(update={"agreed": 1})
-    assert made_sure(known, agreeing(counts, surely)).agreed == least
-
-
-def test_a_new_calibration_knows_how_many_drawn_runs_make_an_answer_sure() -> None:
-    made = answers(400, seed=1, knowing=0)
-    assert calibrate(made, agreeing({0: (10, 60), 4: (20, 20)})).agreed == 4
-    assert calibrate(made).agreed is None
-
-
-def test_answers_that_are_sure_anyway_make_no_drawn_runs_count() -> None:
-    known = KNOWN.model_copy(update={"threshold": 0.4})
-    assert made_sure(known, agreeing({0: (10, 60), 4: (20, 20)})).agreed is None

@@ -476,8 +476,6 @@ async def test_the_threshold_of_a_release_rises_by_field_questions_and_the_adapt
     assert entry.measured
     assert entry.measured.sure is None, "no answer is sure any more"
     assert (entry.adapter, entry.serving_hash, entry.before) == (before.adapter, before.serving_hash, before.before)
-    right = [GradedAnswer(f"own/{at}", (9.0,), right=True, agreed=3) for at in range(20)]
-    assert recalibrate(settings, registry, GradedField(100, right), familiarity).agreed == 3
     with pytest.raises(StageError, match="no release of other with a calibrated confidence"):
         recalibrate(settings.with_name("other"), registry, GradedField(100, wrong), None)
 

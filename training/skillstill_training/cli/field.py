@@ -100,7 +100,7 @@ def field(
     if calibrate:
         graded = graded_field(test.judged["ours"])
         raised = recalibrate(folder, registry_of(folder), graded, subject.familiarity, size)
-        field_output.print_threshold(raised)
+        field_output.print_threshold(raised.threshold)
     return 0
 
 

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
-from skillstill.skills.calibration import Calibration
 
 from skillstill_training.field.runs import FieldProgress, OnField
 from skillstill_training.run.scorecard import FieldResult, FieldScore, Interval
@@ -62,11 +61,8 @@ def print_field(result: FieldResult, results: Path, *, as_json: bool) -> None:
     _out.print(Text(f"{results / f'{result.split}.html'}  (to read)"))
 
 
-def print_threshold(calibration: Calibration) -> None:
-    ways = [f"from a confidence of {calibration.threshold:.3f} on"] if calibration.threshold < 1 else []
-    if calibration.agreed:
-        ways.append(f"if {calibration.agreed} or more drawn runs agree")
-    told = f"an answer is sure {' or '.join(ways)}" if ways else "an answer is never sure"
+def print_threshold(threshold: float) -> None:
+    told = "an answer is never sure" if threshold >= 1 else f"an answer is sure from a confidence of {threshold:.3f} on"
     _err.print(Text(f"{told}: so few of these questions are answered wrongly without a warning"))
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from skillstill.errors import GateError
-from skillstill.run.agreement import WORTH_ASKING
 from skillstill.skills.calibration import FEATURES, Calibration
 
 from skillstill_training.run.scorecard import Outcome, Point, Selective
@@ -22,9 +21,6 @@ TARGET_ACCURACY = 0.95
 # found in 43 % of draws with at least 20 answers, in 20 % with 60, in 7 % with 100. If they are right 85 % of the time,
 # it is found in 19, 1 and 0 %.
 MIN_ANSWERS = 60
-# The least number of answers that as many drawn runs agree with: there are a handful of numbers to choose from, and not
-# hundreds of levels. Ten of ten are still luck in a fifth of draws if 85 % of such answers are right.
-MIN_AGREED = 10
 FOLDS = 5
 RIDGE = 1.0  # the L2 penalty of the standardised weights, as much as one goal
 BIAS_RIDGE = 1e-3  # the L2 penalty of the bias: keeps it finite if all answers are right, or all wrong
@@ -39,15 +35,13 @@ Table = NDArray[np.float64]
 class GradedAnswer:
     """An answer to a question: its features, by FEATURES, and whether it is right.
 
-    `agreed` drawn runs say the same, if any were asked. `unwarned_wrong` is one to a field question that is wrong and
-    has no warning but that of its confidence.
+    `unwarned_wrong` is one to a field question that is wrong and has no warning but that of its confidence.
     """
 
     question: str
     features: tuple[float, ...]
     right: bool
     unwarned_wrong: bool = False
-    agreed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +74,7 @@ def calibrate(
     threshold = _choose_threshold(_out_of_fold_confidences(table, right)[counted], right[counted], target)
     goals = len(outcomes) + (field.asked if field else 0)
     fitted = _fit(table, right).model_copy(update={"threshold": threshold, "goals": goals})
-    return made_sure(raised_for_field(fitted, field), field, target) if field else fitted
-
-
-def made_sure(calibration: Calibration, field: GradedField, target: float = TARGET_ACCURACY) -> Calibration:
-    """Return the calibration with how many drawn runs have to agree, so that the target of such answers is right.
-
-    Only answers count that runs are drawn for. With those above the threshold few are wrong without a warning.
-    """
-    told = [(one, calibration.confidence(one.features)) for one in field.answers]
-    asked = [one for one, confidence in told if WORTH_ASKING <= confidence < calibration.threshold]
-    wrong = sum(one.unwarned_wrong for one, confidence in told if confidence >= calibration.threshold)
-    for least in sorted({one.agreed for one in asked if one.agreed}):
-        sure = [one for one in asked if one.agreed >= least]
-        is_right = len(sure) >= MIN_AGREED and sum(one.right for one in sure) >= target * len(sure)
-        if is_right and wrong + sum(one.unwarned_wrong for one in sure) <= MOST_WRONG * field.asked:
-            return calibration.model_copy(update={"agreed": least})
-    return calibration.model_copy(update={"agreed": None})
+    return raised_for_field(fitted, field) if field else fitted
 
 
 def raised_for_field(calibration: Calibration, field: GradedField) -> Calibration:
@@ -136,10 +114,9 @@ def selective_metrics(
     answers = list(filter(_is_answer, outcomes))
     confidences = np.array([calibration.confidence(answer.features) for answer in answers])
     right = np.array([answer.passed for answer in answers], dtype=np.bool_)
-    sure = confidences >= calibration.threshold
-    point = _curve_point(calibration.threshold, sure, right, len(outcomes))
-    escalated = len(outcomes) - int(sure.sum())
-    withheld = int(right[~sure].sum())
+    point = _curve_point(calibration.threshold, confidences, right, len(outcomes))
+    escalated = len(outcomes) - int((confidences >= calibration.threshold).sum())
+    withheld = int(right[confidences < calibration.threshold].sum())
     levels = np.unique(confidences)
     plotted = levels[np.unique(np.linspace(0, len(levels) - 1, min(CURVE_POINTS, len(levels))).astype(int))]
     return Selective(
@@ -150,7 +127,7 @@ def selective_metrics(
         accuracy=point.accuracy,
         escalated=escalated,
         rightly=round((escalated - withheld) / max(1, escalated), 4),
-        curve=tuple(_curve_point(float(level), confidences >= level, right, len(outcomes)) for level in plotted),
+        curve=tuple(_curve_point(float(level), confidences, right, len(outcomes)) for level in plotted),
     )
 
 
@@ -158,7 +135,8 @@ def _is_answer(outcome: Outcome) -> bool:
     return outcome.status == "answered"
 
 
-def _curve_point(threshold: float, covered: NDArray[np.bool_], right: NDArray[np.bool_], goals: int) -> Point:
+def _curve_point(threshold: float, confidences: Table, right: NDArray[np.bool_], goals: int) -> Point:
+    covered = confidences >= threshold
     accuracy = float(right[covered].mean()) if covered.any() else 0.0
     return Point(threshold=threshold, coverage=round(covered.sum() / max(1, goals), 4), accuracy=round(accuracy, 4))
 

@@ -10,13 +10,12 @@ from anyio import to_thread
 from skillstill.contract import behaviour_hash, serving_hash
 from skillstill.models.scripted import ScriptedModel
 from skillstill.models.sources import locate
-from skillstill.run.agreement import VERSION
 from skillstill.skills.calibration import Calibration
 from skillstill.skills.familiarity import Familiarity
 from skillstill.skills.skill import Skill
 from skillstill.types import DialectName, Frozen, Message, ModelFile, Models, ModelSpec, Trace
 
-from skillstill_training.episode import solve, solve_as_served, timeless
+from skillstill_training.episode import solve, timeless
 from skillstill_training.evaluation.arms import file_stem
 from skillstill_training.evaluation.baseline import Answer, baseline_hash, load_baseline
 from skillstill_training.field.direct import DirectModel, Form
@@ -85,23 +84,14 @@ class LoopArm:
         contract = serving_hash(self.skill, self.spec.base, self.spec.adapter)
         confidence = self.calibration.model_dump_json() if self.calibration else ""
         familiarity = (self.familiarity.model_dump_json(),) if self.familiarity else ()
-        draws = self.skill.subagent.draws if self.spec.adapter else 0
-        drawn = (VERSION, str(draws)) if draws else ()
-        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *familiarity, *drawn)
+        return hash_parts(contract, self.spec.dialect, self.told or "", confidence, *familiarity)
 
     async def solve(self, asked: Asked, root: Path) -> FieldRow:
         """Raise BaseError and ModelError if the model cannot be loaded."""
-        trace = await solve_as_served(
-            asked,
-            self.skill,
-            self.models,
-            self.spec,
-            root,
-            self.label,
-            told=self.told,
-            familiarity=self.familiarity,
-            calibration=self.calibration,
-        )
+        async with self.models.lease(self.spec) as model:
+            trace = await solve(
+                asked, self.skill, model, root, self.label, told=self.told, familiarity=self.familiarity
+            )
         return _row(asked, trace, self.calibration)
 
 

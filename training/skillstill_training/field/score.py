@@ -47,9 +47,8 @@ def _graded(judged: Sequence[Judged]) -> Iterator[GradedAnswer]:
         if trace and trace.report.status == "answered" and (found := features(trace)):
             verdict = one.judgement.verdict
             warned = FieldAnswer.of_trace(trace).warned  # whatever its confidence
-            unwarned_wrong = verdict is Verdict.WRONG and not warned
             yield GradedAnswer(
-                one.question.id, found, verdict is Verdict.RIGHT, unwarned_wrong, agreed=trace.agreed or 0
+                one.question.id, found, verdict is Verdict.RIGHT, verdict is Verdict.WRONG and not warned
             )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from anyio import to_thread
 from skillstill.errors import StageError
 from skillstill.models.pool import LocalModels, LocalOptions
-from skillstill.skills.skill import Skill, load_skill
+from skillstill.skills.skill import load_skill
 
 from skillstill_training.field.arms import PlanArm
 from skillstill_training.field.measure import Subject
@@ -46,7 +46,7 @@ async def practise(
     names = {known[name].workspace for name in chosen}
     roots = await to_thread.run_sync(workspace_roots, skill_folder / FOLDER, names, offline)
     models = LocalModels(LocalOptions(offline=offline, threads=threads))
-    practice = Practice(student.arm(_without_draws(skill), models), PlanArm(skill, plans), known)
+    practice = Practice(student.arm(skill, models), PlanArm(skill, plans), known)
     done = {row.goal: row for row in read_lines(run.practice, TraceRow, torn=True)} if run.practice.exists() else {}
     with Appender(run.practice) as file:
         for name in chosen:
@@ -55,8 +55,3 @@ async def practise(
                 file.append([done[name]])
             on_practice(done[name])
     return [done[name] for name in chosen]
-
-
-def _without_draws(skill: Skill) -> Skill:
-    """Return the skill whose runs are not compared with drawn ones: only what was said is judged here."""
-    return skill.model_copy(update={"subagent": skill.subagent.model_copy(update={"draws": 0})})

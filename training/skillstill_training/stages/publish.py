@@ -31,7 +31,7 @@ from skillstill.types import BaseBehaviour, ModelFile
 from skillstill.util.storage import ALL_READ, write_atomically
 
 from skillstill_training.authoring.goal import check_verifiable
-from skillstill_training.evaluation.calibration import GradedField, made_sure, raised_for_field
+from skillstill_training.evaluation.calibration import GradedField, raised_for_field
 from skillstill_training.evaluation.looks import fresh_test_set_gate
 from skillstill_training.evaluation.verdicts import judge_scorecard
 from skillstill_training.field.score import HANDED_BACK_RIGHTLY, RIGHT, SILENTLY_WRONG
@@ -241,16 +241,14 @@ def recalibrate(
 ) -> Calibration:
     """Return the calibration of a release, raised until few of these field questions are answered wrongly unwarned.
 
-    It stands in the registry then, with how many drawn runs make an answer sure, what tells the questions that are
-    asked, and the share of made questions that are still answered without a warning. Raise StageError if there is none
-    to raise.
+    It stands in the registry then, with what tells the questions that are asked and the share of made questions that
+    are still answered without a warning. Raise StageError if there is none to raise.
     """
     name = skill_folder.absolute().name
     known = _known(registry, name, size)
     if known is None or known.calibration is None or known.measured is None or known.adapter is None:
         raise StageError(f"{registry} has no release of {name} with a calibrated confidence")
-    raised = raised_for_field(known.calibration, field)
-    raised = made_sure(raised, field).model_copy(update={"familiarity": familiarity})
+    raised = raised_for_field(known.calibration, field).model_copy(update={"familiarity": familiarity})
     curve = _scorecard(skill_folder, known.adapter).selective.curve
     point = next((point for point in curve if point.threshold >= raised.threshold), None)
     sure = {"sure": point.coverage, "right": point.accuracy} if point else {"sure": None, "right": None}
