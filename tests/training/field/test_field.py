@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from skillstill import cli
 from skillstill.models.scripted import ScriptedModel, call
-from skillstill.types import Message, ModelFile
+from skillstill.skills.calibration import FEATURES, Calibration
+from skillstill.types import Decision, Message, ModelFile
 from skillstill_training.evaluation.baseline import Answer, load_baseline
 from skillstill_training.field.arms import FieldRow
 from skillstill_training.field.draft import read_drafts
@@ -19,6 +20,7 @@ from skillstill_training.util.jsonl import read_lines, write_lines
 from tests.scenes import ROOT, SHOP, ScriptedModels, write
 
 pytestmark = pytest.mark.anyio
+OURS: tuple[FieldArmName, ...] = ("ours",)
 EXPLORE = ROOT / "skills" / "explore"
 BASE = ModelFile(source="file:base.gguf", sha256="1" * 64)
 ASKED = [
@@ -67,6 +69,21 @@ async def test_what_was_asked_is_not_asked_again_unless_the_question_changed(tmp
     write_lines(file, [*others, last.model_copy(update={"prompt": "it was put otherwise"})])
     await asked(tmp_path, again)
     assert len(again.specs) == 1
+
+
+async def test_a_confidence_is_fitted_to_what_the_model_says_itself(tmp_path: Path) -> None:
+    none = (0.0,) * len(FEATURES)
+    doubting = Calibration(means=none, scales=(1.0,) * len(FEATURES), weights=none, bias=-5.0, threshold=1.0)
+    served = Subject.served(BASE, None, doubting)
+    told = []
+    for at, subject in enumerate((served, served.to_calibrate(None))):
+        doubted = LOOK.model_copy(update={"decisions": (Decision(token="x", logprob=-3.0),)})
+        said = [doubted, "It adds up the lines (r1).", *ANSWERS[2:]]
+        models, chosen = ScriptedModels(ScriptedModel(said)), FieldOptions(arms=OURS)
+        test = await ask_field(EXPLORE, subject, field_set(tmp_path), tmp_path / str(at), chosen, models=models)
+        told.append(test.judged["ours"][0].row.answer.text)
+    assert told[0].startswith("  "), "an unsure answer gives way to what is read off"
+    assert told[1] == "It adds up the lines (r1)."
 
 
 async def test_a_search_without_a_model_hands_over_places_and_never_answers(tmp_path: Path) -> None:

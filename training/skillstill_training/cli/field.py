@@ -85,8 +85,8 @@ def field(
         threads=threads,
     )
     subject = subject_of(folder, run_folder(run, runs, folder) if run else None, registry_of(folder), size)
-    if calibrate:  # a confidence is that of what the model says itself, and nothing else is to be told in its place
-        subject = replace(subject, calibration=None, familiarity=None if size else fit_familiarity(folder))
+    if calibrate:
+        subject = subject.to_calibrate(None if size else fit_familiarity(folder))
     results = runs / folder.absolute().name / "field"
     if questions:
         results = results / questions.stem

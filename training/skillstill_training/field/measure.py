@@ -6,7 +6,7 @@ Rows are kept by what they depend on, so that the same measurement goes on where
 import os
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anyio import to_thread
@@ -77,6 +77,10 @@ class Subject:
     ) -> "Subject":
         """Return it as it is served."""
         return cls(base, adapter, calibration, calibration.familiarity if calibration else None, size)
+
+    def to_calibrate(self, familiarity: Familiarity | None) -> "Subject":
+        """Return it without a confidence: a new one is fitted to what the model says itself."""
+        return replace(self, calibration=None, familiarity=familiarity)
 
     def arm(self, skill: Skill, models: Models) -> LoopArm:
         """Return it in the loop that ships; without an adapter it is told the skill's text."""
