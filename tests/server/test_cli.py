@@ -189,6 +189,7 @@ def test_list_names_each_subagent_with_its_state_and_origin(skillstill: Run) -> 
     measured, field = first["measured"], first["measured"]["field"]
     natural = f"  measured: {field['right'] + field['handed_back']} of {field['asked']} natural questions right"
     assert natural in out
+    assert f", {field['sure']} answered without a warning, {field['silently_wrong']} of these wrong; " in out
     assert f"of made questions {measured['success']:.0%} of {measured['n']} verified, " in out.partition(natural)[2]
 
 
