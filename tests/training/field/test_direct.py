@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 from skillstill.models.engine import EngineOptions
 from skillstill.models.llama import LlamaBase
+from skillstill.skills.skill import load_skill
 from skillstill.types import Message
 from skillstill.util.packages import installed_file
 from skillstill_training.authoring.reading import column_names
-from skillstill_training.field.direct import DirectModel
+from skillstill_training.field.direct import DirectModel, Form
+from skillstill_training.field.forms import form_of, reader_of
 from skillstill_training.field.passage_form import PassageForm
-from skillstill_training.field.retrieval import Retrieval, code_pieces, log_pieces, table_pieces
+from skillstill_training.field.retrieval import Reader, Retrieval, code_pieces, log_pieces, table_pieces
 from skillstill_training.field.sql_form import ALIASES, KEYWORDS, Opener, SqlForm, open_data, open_logs
 
-from tests.scenes import SHOP
+from tests.scenes import ROOT, SHOP
 
 pytestmark = pytest.mark.anyio
 FIXTURES = SHOP.parent
@@ -76,6 +78,23 @@ def test_a_search_finds_the_place_of_what_is_described(pieces: list[object], que
     found = [piece.place for piece in Retrieval(pieces).best(question)]  # type: ignore[arg-type]
     assert len(found) <= 5
     assert any(one.startswith(place) for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "form", "reader"),
+    [
+        ("explore", "", PassageForm, code_pieces),
+        ("logs", "", SqlForm, log_pieces),
+        ("tables", "", SqlForm, table_pieces),
+        ("tables", "0.5b", SqlForm, table_pieces),
+    ],
+)
+def test_a_stock_model_is_asked_in_the_form_of_the_skill_whatever_tools_a_size_has(
+    name: str, size: str, form: type[Form], reader: Reader
+) -> None:
+    skill = load_skill(ROOT / "skills" / name).sized(size)
+    assert isinstance(form_of(skill), form)
+    assert reader_of(skill) is reader
 
 
 def test_a_folder_with_nothing_to_read_yields_no_place() -> None:
