@@ -52,6 +52,12 @@ class ModelFile(Frozen):
             raise ValueError("expected a path inside the registry's folder")
         return source
 
+    @model_validator(mode="after")
+    def hosted(self) -> Self:
+        if self.packages and not self.source.startswith("hf:"):
+            raise ValueError("packages stand beside a file of a hub (hf:…) alone")
+        return self
+
     def resolved_from(self, folder: Path) -> "ModelFile":
         """Return the same file by an absolute path; `folder` is that of its registry."""
         kind, _, path = self.source.partition(":")
@@ -238,7 +244,6 @@ class Model(Protocol):
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, max_tokens: int) -> Message:
         """Return the assistant's next message, of at most `max_tokens` tokens."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +270,6 @@ class SecondThoughts(Protocol):
 
     async def reconsider(self) -> Message | None:
         """Return another turn in place of the last one, with the usage of both; None if there is no other."""
-        ...
 
 
 @runtime_checkable
@@ -275,7 +279,6 @@ class Labelled(Protocol):
     @property
     def label(self) -> str:
         """Return which model answered, for the trace; empty if none did."""
-        ...
 
 
 class Adapter(Frozen):
@@ -309,7 +312,6 @@ class Models(Protocol):
 
     def label(self, spec: ModelSpec) -> str:
         """Return which model that is, for the trace."""
-        ...
 
 
 class Span(Frozen):
@@ -466,8 +468,7 @@ class Trace(Frozen):
     """Everything that happened in one run: log line, training sample, evaluation record, resource.
 
     index_leads   the likeliest places for the prompt by the workspace's index, if it was asked; None: not in time
-    extract       what is read off without a model, if that is likely enough to answer the prompt: what these places
-                  say, or which word of it stands nowhere
+    extract       what is read off without a model, if likely enough: what places say, or which word stands nowhere
     extract_chance   how likely that is right, 0 to 1
     named         the rows that the prompt names, if they are likelier to answer it than what a model is unsure of
     patch         what the run changed in its copy of the workspace, as `git apply` reads it

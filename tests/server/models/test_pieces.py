@@ -119,6 +119,11 @@ def test_two_that_need_the_file_at_once_both_get_it(hub: Hub, index: Path) -> No
         assert len({*threads.map(locate, [carried(hub)] * 2)}) == 1
 
 
+def test_packages_stand_beside_a_file_of_a_hub_alone() -> None:
+    with pytest.raises(ValidationError, match="packages stand beside a file of a hub"):
+        ModelFile(source="file:/model.gguf", sha256="0" * 64, packages=("carrier==1.0/piece.bin",))
+
+
 def test_a_package_is_no_option_of_pip() -> None:
     with pytest.raises(ValidationError):
         ModelFile(source=f"hf:a/b/c@{'0' * 40}", sha256="0" * 64, packages=("-r==1.0/piece.bin",))

@@ -12,7 +12,7 @@ from skillstill.types import Decision, Message, ModelFile
 from skillstill_training.evaluation.baseline import Answer, load_baseline
 from skillstill_training.field.arms import FieldRow
 from skillstill_training.field.draft import read_drafts
-from skillstill_training.field.measure import FieldOptions, FieldSet, Subject
+from skillstill_training.field.measure import FieldOptions, FieldSet, FieldTest, Subject
 from skillstill_training.run.scorecard import FieldArmName, FieldResult
 from skillstill_training.stages.field import ask_field
 from skillstill_training.util.jsonl import read_lines, write_lines
@@ -20,7 +20,6 @@ from skillstill_training.util.jsonl import read_lines, write_lines
 from tests.scenes import ROOT, SHOP, ScriptedModels, write
 
 pytestmark = pytest.mark.anyio
-OURS: tuple[FieldArmName, ...] = ("ours",)
 EXPLORE = ROOT / "skills" / "explore"
 BASE = ModelFile(source="file:base.gguf", sha256="1" * 64)
 ASKED = [
@@ -41,10 +40,13 @@ def field_set(tmp_path: Path) -> FieldSet:
     return FieldSet(questions, {one.id: one for one in questions}, {"own": SHOP})
 
 
+async def measured(subject: Subject, tmp_path: Path, models: ScriptedModels, arm: FieldArmName = "ours") -> FieldTest:
+    options = FieldOptions(arms=(arm,))
+    return await ask_field(EXPLORE, subject, field_set(tmp_path), tmp_path / "out", options, models=models)
+
+
 async def asked(tmp_path: Path, models: ScriptedModels, arm: FieldArmName = "ours") -> FieldResult:
-    chosen = FieldOptions(arms=(arm,))
-    subject, questions = Subject(BASE), field_set(tmp_path)
-    return (await ask_field(EXPLORE, subject, questions, tmp_path / "out", chosen, models=models)).result
+    return (await measured(Subject(BASE), tmp_path, models, arm)).result
 
 
 async def test_each_answer_is_judged_and_can_be_read(tmp_path: Path) -> None:
@@ -76,11 +78,10 @@ async def test_a_confidence_is_fitted_to_what_the_model_says_itself(tmp_path: Pa
     doubting = Calibration(means=none, scales=(1.0,) * len(FEATURES), weights=none, bias=-5.0, threshold=1.0)
     served = Subject.served(BASE, None, doubting)
     told = []
-    for at, subject in enumerate((served, served.to_calibrate(None))):
+    for subject in (served, served.to_calibrate(None)):
         doubted = LOOK.model_copy(update={"decisions": (Decision(token="x", logprob=-3.0),)})
         said = [doubted, "It adds up the lines (r1).", *ANSWERS[2:]]
-        models, chosen = ScriptedModels(ScriptedModel(said)), FieldOptions(arms=OURS)
-        test = await ask_field(EXPLORE, subject, field_set(tmp_path), tmp_path / str(at), chosen, models=models)
+        test = await measured(subject, tmp_path, ScriptedModels(ScriptedModel(said)))
         told.append(test.judged["ours"][0].row.answer.text)
     assert told[0].startswith("  "), "an unsure answer gives way to what is read off"
     assert told[1] == "It adds up the lines (r1)."
