@@ -17,6 +17,7 @@ from urllib.parse import quote
 from skillstill.errors import Refusal
 from skillstill.facts.home import copy_file, mark_used
 from skillstill.facts.reading import FileReaders
+from skillstill.util.collations import add_collations
 
 MOST = 8  # files that are attached at once: SQLite is compiled for ten
 POSITIONS = ("_line", "_row")  # the first column of a copied table: where a row lies in its file
@@ -90,6 +91,7 @@ class DataTables:
             used = {*self._attached.values()}
             schema = next((name for name in _SCHEMAS if name not in used), "") or self._make_room(connection)
             connection.execute(f"attach ? as {schema}", (_address(self._database(table)),))
+            add_collations(connection, schema)
             self._attached[table.leaf] = schema
         self._attached.move_to_end(table.leaf)
         return self._attached[table.leaf]

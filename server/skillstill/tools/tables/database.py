@@ -22,6 +22,7 @@ from skillstill.errors import Refusal
 from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
 from skillstill.tools.tables.dates import DateNotation, add_dates
 from skillstill.tools.tables.delimited import Delimited, parse_delimited
+from skillstill.util.collations import add_collations
 from skillstill.workspace import Workspace
 
 SECONDS = 5.0  # of the queries of one call
@@ -325,6 +326,7 @@ def _attach_databases(
         raise Refusal(f"these tables are in {len(paths)} SQLite files, at most {MAX_FILES} are read: name fewer tables")
     for number, path in enumerate(paths):
         connection.execute(f"ATTACH ? AS file{number}", (uri(workspace.resolve(path)),))
+        add_collations(connection, f"file{number}")
     return {table: f"file{paths.index(table.path)}" for table in tables if not table.is_delimited}
 
 

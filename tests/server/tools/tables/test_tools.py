@@ -162,6 +162,16 @@ async def test_values_are_shown_in_one_line_without_losing_digits(tmp_path: Path
     assert (await lines("sql", tmp_path, query=f"SELECT {expression} AS v"))[1:] == [shown]
 
 
+@pytest.mark.parametrize("name", ["unicase", '"Windows-NoCase"', "[own order]"])
+async def test_a_table_in_an_order_that_only_its_program_knows_is_read_without_case(name: str, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "cards.db", isolation_level=None)) as connection:
+        connection.create_collation(name.strip('"[]'), lambda one, other: (one > other) - (one < other))
+        connection.execute(f"CREATE TABLE tags (tag TEXT PRIMARY KEY COLLATE {name}, uses INTEGER) WITHOUT ROWID")
+        connection.execute("INSERT INTO tags VALUES ('\u00c4rger', 3)")
+    assert (await call("sql", tmp_path, query="SELECT uses FROM tags WHERE tag = '\u00e4rger'")).text.endswith("\n3")
+    assert "1 row" in (await call("describe", tmp_path, table="tags")).text
+
+
 async def test_a_huge_value_spoils_no_other_column_of_its_row(tmp_path: Path) -> None:
     store(tmp_path / "a.db", "CREATE TABLE t(id, photo)", "INSERT INTO t VALUES (7, zeroblob(3000000))")
     assert await lines("sql", tmp_path, query="SELECT id, length(photo) AS size FROM t") == [

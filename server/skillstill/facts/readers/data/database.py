@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from skillstill.facts.reader import Gap, Source, Unreadable
 from skillstill.facts.readers.data.sheet import DISTINCT, LONGEST_SAMPLE, SAMPLES
+from skillstill.util.collations import add_collations
 
 IN_MEMORY = 64_000_000  # bytes of a file that is read without a copy on disk
 MAX_FILE = 4_000_000_000
@@ -126,6 +127,7 @@ def _guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
     for setup in ("trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY", "mmap_size = 0"):
         connection.execute(f"PRAGMA {setup}").close()
     connection.execute(f"PRAGMA soft_heap_limit = {HEAP}").close()
+    add_collations(connection)
     connection.set_authorizer(_authorize)
     return connection
 
