@@ -21,14 +21,13 @@ from anyio import from_thread
 from skillstill.errors import Refusal
 from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
 from skillstill.tools.tables.dates import DateNotation, add_dates
-from skillstill.tools.tables.delimited import Delimited, parse_delimited
+from skillstill.tools.tables.loaded import MAX_DELIMITED, LoadedTables, load, read_delimited
 from skillstill.util.collations import add_collations
 from skillstill.workspace import Workspace
 
 SECONDS = 5.0  # of the queries of one call
 LOADING = 20.0  # seconds for all that comes before them: 50 MB of CSV take about five
-MAX_DELIMITED = 50_000_000  # bytes of the CSV files of one call: they are held in memory
-MAX_FILES = 10  # SQLite files of one query: what SQLite is compiled for
+MAX_FILES = 10  # databases of one query: what SQLite is compiled for
 MAX_QUERY = 1_000  # characters
 MAX_VALUE = 200_000  # bytes: one call of `instr` or `replace`, which cannot be interrupted, then ends within a second
 MAX_TEXT = 2_000  # bytes of a text that leave SQLite: more than any result shows
@@ -55,6 +54,7 @@ LIMITS = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+LOADED = LoadedTables()  # of all calls of this process
 
 
 class Deadline:
@@ -266,11 +266,6 @@ def _connect() -> sqlite3.Connection:
     return connection
 
 
-def read_delimited(workspace: Workspace, table: Table, loading: Deadline) -> Delimited:
-    """Return the content of a CSV file. Raise Refusal if it cannot be read."""
-    return parse_delimited(workspace.read(table.path, MAX_DELIMITED), table.path, loading.check, table.separator)
-
-
 def set_limits(connection: sqlite3.Connection, limits: Mapping[int, int]) -> None:
     for limit, value in limits.items():
         connection.setlimit(limit, value)
@@ -307,9 +302,7 @@ def attach_tables(
             connection.set_progress_handler(deadline.check, STEPS)
             for setup in ("trusted_schema = OFF", "temp_store = MEMORY", f"hard_heap_limit = {HEAP}"):
                 connection.execute(f"PRAGMA {setup}").close()
-            places = _attach_databases(connection, workspace, tables) | _load_delimited(
-                connection, workspace, tables, deadline
-            )
+            places = _places(connection, workspace, tables, deadline)
             _create_names(connection, places, ambiguous)
             columns = {table: _columns(connection, place, table, deadline) for table, place in places.items()}
             return columns, {table: f"{place}.{quoted_name(_inner(table))}" for table, place in places.items()}
@@ -318,40 +311,34 @@ def attach_tables(
         raise Refusal(f"{names} cannot be read: {error}") from error
 
 
-def _attach_databases(
-    connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table]
+def _places(
+    connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table], deadline: Deadline
 ) -> dict[Table, str]:
+    """Attach what holds the tables; CSV files first, for SQLite looks for a bare name in this order."""
     paths = [*dict.fromkeys(table.path for table in tables if not table.is_delimited)]
     if len(paths) > MAX_FILES:
         raise Refusal(f"these tables are in {len(paths)} SQLite files, at most {MAX_FILES} are read: name fewer tables")
+    places = _load_delimited(connection, workspace, tables, MAX_FILES - len(paths), deadline)
     for number, path in enumerate(paths):
         connection.execute(f"ATTACH ? AS file{number}", (uri(workspace.resolve(path)),))
         add_collations(connection, f"file{number}")
-    return {table: f"file{paths.index(table.path)}" for table in tables if not table.is_delimited}
+    return places | {table: f"file{paths.index(table.path)}" for table in tables if not table.is_delimited}
 
 
 def _load_delimited(
-    connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table], loading: Deadline
+    connection: sqlite3.Connection, workspace: Workspace, tables: Sequence[Table], room: int, loading: Deadline
 ) -> dict[Table, str]:
+    """Put each CSV file into a database of its own; those for which there is no room share the main one."""
     texts = [table for table in tables if table.is_delimited]
     size = sum(workspace.resolve(table.path).stat().st_size for table in texts)
     if size > MAX_DELIMITED:
         raise Refusal(f"these CSV files have {size:,} bytes, at most {MAX_DELIMITED:,} are read: name fewer tables")
-    for table in texts:
-        _load(connection, table, read_delimited(workspace, table, loading))
-    return dict.fromkeys(texts, "main")
-
-
-def _load(connection: sqlite3.Connection, table: Table, text: Delimited) -> None:
-    if not text.names:
-        raise Refusal(f"{table.path} is empty: use another table")
-    place = f"main.{quoted_name(table.name)}"
-    kinds = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in zip(text.names, text.types, strict=True))
-    connection.execute(f"CREATE TABLE {place} ({kinds})")
-    connection.execute("BEGIN")
-    marks = ", ".join("?" * len(text.names))
-    connection.executemany(f"INSERT INTO {place} VALUES ({marks})", text.rows())  # noqa: S608
-    connection.execute("COMMIT")
+    for number, table in enumerate(texts[:room]):
+        connection.execute(f"ATTACH ':memory:' AS text{number}")
+        LOADED.fill(connection, f"text{number}", workspace, table, loading.check)
+    for table in texts[room:]:
+        load(connection, "main", table, read_delimited(workspace, table, loading.check))
+    return {table: f"text{number}" if number < room else "main" for number, table in enumerate(texts)}
 
 
 def _create_names(connection: sqlite3.Connection, places: Mapping[Table, str], ambiguous: Iterable[str]) -> None:

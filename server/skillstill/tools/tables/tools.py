@@ -21,7 +21,6 @@ from skillstill.tools.tables.database import (
     Deadline,
     QueryRows,
     open_database,
-    read_delimited,
 )
 from skillstill.tools.tables.hints import blob_hints, explain_failure, find_table, near_misses, quoted_text_hints
 from skillstill.tools.tables.joins import (
@@ -32,6 +31,7 @@ from skillstill.tools.tables.joins import (
     missing_column,
     widen_query,
 )
+from skillstill.tools.tables.loaded import read_delimited
 from skillstill.tools.tables.notation import ask_with_dates
 from skillstill.tools.tables.query_grammar import KEYWORDS, free_query_rules, query_rules
 from skillstill.tools.tables.schema import named, tables
@@ -141,7 +141,7 @@ def _counted_tables(
     """Yield each of a file's tables with its number of rows (`?` if that is unknown) and its columns."""
     try:
         if tables[0].is_delimited:
-            text = read_delimited(workspace, tables[0], loading)
+            text = read_delimited(workspace, tables[0], loading.check)
             yield tables[0], str(text.count), text.names
             return
         with open_database(workspace, tables, (), loading) as database:

@@ -6,11 +6,13 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import anyio
 import pytest
 from anyio import to_thread
-from skillstill.tools.tables import catalogue, database
+from skillstill.tools.tables import catalogue, database, loaded
+from skillstill.tools.tables.delimited import Delimited, parse_delimited
 from skillstill.types import Span
 
 from tests.scenes import write
@@ -953,6 +955,47 @@ async def test_of_more_files_than_sqlite_attaches_only_those_are_opened_that_the
     assert "at most 10 are read" in await refused("sql", tmp_path, query=f"SELECT * FROM {every}")
 
 
+async def test_more_csv_files_than_sqlite_attaches_are_read_in_one_query_beside_a_database(tmp_path: Path) -> None:
+    write(tmp_path, {f"t{number}.csv": f"a,b\n{number},x\n" for number in range(14)})
+    store(tmp_path / "u.db", "CREATE TABLE u(a)", "INSERT INTO u VALUES (100)")
+    every = " UNION ALL ".join(f"SELECT a FROM {name}" for name in [*(f"t{number}" for number in range(14)), "u"])
+    for _ in range(2):
+        assert await lines("sql", tmp_path, query=f"SELECT sum(a) AS s FROM ({every})") == ["1 rows: s", "191"]
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the CSV files that are parsed from here on, each as often as it is."""
+    found: list[str] = []
+
+    def parse(data: bytes, name: str, *others: Any) -> Delimited:
+        found.append(name)
+        return parse_delimited(data, name, *others)
+
+    monkeypatch.setattr(loaded, "parse_delimited", parse)
+    return found
+
+
+async def test_a_csv_file_is_parsed_once_until_it_changes(tmp_path: Path, parsed: list[str]) -> None:
+    write(tmp_path, {"a.csv": "n\n1\n", "b.csv": "n\n5\n"})
+    assert await lines("sql", tmp_path, query="SELECT n FROM a") == ["1 rows: n", "1"]
+    assert await lines("sql", tmp_path, query="SELECT a.n + b.n AS s FROM a, b") == ["1 rows: s", "6"]
+    assert parsed == ["a.csv", "b.csv"]
+    write(tmp_path, {"a.csv": "n\n1\n2\n"})
+    assert await lines("sql", tmp_path, query="SELECT max(n) AS m FROM a") == ["1 rows: m", "2"]
+    assert parsed == ["a.csv", "b.csv", "a.csv"]
+
+
+async def test_of_kept_csv_files_the_oldest_goes_if_together_they_are_too_large(
+    tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LOADED", loaded.LoadedTables(20_000))  # each takes two pages of 4,096 bytes
+    write(tmp_path, {f"{name}.csv": "n\n1\n" for name in "abc"})
+    for name in "abcbca":
+        assert await lines("sql", tmp_path, query=f"SELECT n FROM {name}") == ["1 rows: n", "1"]
+    assert parsed == ["a.csv", "b.csv", "c.csv", "a.csv"]
+
+
 @pytest.mark.parametrize("name", ['a "b" c', "größe", "select", "sqlite x", "a;b--", "tab\tle", "x' OR 1"])
 async def test_odd_names_of_tables_and_columns_are_only_names(tmp_path: Path, name: str) -> None:
     quoted = catalogue.quoted_name(name)
@@ -972,7 +1015,8 @@ async def test_odd_file_names_are_opened_as_they_are(tmp_path: Path, name: str) 
 async def test_files_above_their_limits_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"a.csv": "a\n" + "1\n" * 100, "b.csv": "a\n1\n"})
     store(tmp_path / "c.db", "CREATE TABLE c(a)")
-    monkeypatch.setattr(database, "MAX_DELIMITED", 100)
+    for module in (database, loaded):
+        monkeypatch.setattr(module, "MAX_DELIMITED", 100)
     monkeypatch.setattr(catalogue, "MAX_DATABASE", 100)
     assert "at most 100 are read" in await refused("sql", tmp_path, query="SELECT * FROM a")
     assert "c.db has 8,192 bytes, at most 100 are read" in await refused("sql", tmp_path, query="SELECT * FROM c")

@@ -1,0 +1,69 @@
+"""CSV files as databases in memory. Those that were read last are kept, so that the next call need not parse them."""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+
+from skillstill.errors import Refusal
+from skillstill.tools.tables.catalogue import Table, quoted_name
+from skillstill.tools.tables.delimited import Delimited, parse_delimited
+from skillstill.workspace import Workspace
+
+MAX_DELIMITED = 50_000_000  # bytes of the CSV files of one call: they are held in memory
+MAX_KEPT = 100_000_000  # bytes of all databases that are kept
+
+Content = tuple[str, int, int, int, str, str]  # a file as it is now, and what is read of it
+
+
+class LoadedTables:
+    """The databases of the CSV files that were read last, as bytes: each holds one table."""
+
+    def __init__(self, most: int = MAX_KEPT) -> None:
+        self._most, self._kept = most, OrderedDict[Content, bytes]()
+        self._lock = Lock()
+
+    def fill(
+        self, connection: sqlite3.Connection, schema: str, workspace: Workspace, table: Table, check: Callable[[], None]
+    ) -> None:
+        """Put a CSV file's table into an attached, empty database. Raise Refusal if it cannot be read."""
+        content = _content(workspace, table)
+        with self._lock:
+            pages = self._kept.get(content)
+            if pages:
+                self._kept.move_to_end(content)
+        if pages:
+            connection.deserialize(pages, name=schema)
+            return
+        load(connection, schema, table, read_delimited(workspace, table, check))
+        self._keep(content, connection.serialize(name=schema))
+
+    def _keep(self, content: Content, pages: bytes) -> None:
+        with self._lock:
+            self._kept[content] = pages
+            while sum(map(len, self._kept.values())) > self._most:
+                self._kept.popitem(last=False)
+
+
+def read_delimited(workspace: Workspace, table: Table, check: Callable[[], None]) -> Delimited:
+    """Return the content of a CSV file. Raise Refusal if it cannot be read."""
+    return parse_delimited(workspace.read(table.path, MAX_DELIMITED), table.path, check, table.separator)
+
+
+def load(connection: sqlite3.Connection, schema: str, table: Table, text: Delimited) -> None:
+    """Make a table of a CSV file's content. Raise Refusal if it is empty."""
+    if not text.names:
+        raise Refusal(f"{table.path} is empty: use another table")
+    place = f"{schema}.{quoted_name(table.name)}"
+    kinds = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in zip(text.names, text.types, strict=True))
+    connection.execute(f"CREATE TABLE {place} ({kinds})")
+    connection.execute("BEGIN")
+    marks = ", ".join("?" * len(text.names))
+    connection.executemany(f"INSERT INTO {place} VALUES ({marks})", text.rows())  # noqa: S608
+    connection.execute("COMMIT")
+
+
+def _content(workspace: Workspace, table: Table) -> Content:
+    file = workspace.resolve(table.path)
+    found = file.stat()
+    return str(file), found.st_size, found.st_mtime_ns, found.st_ino, table.name, table.separator
