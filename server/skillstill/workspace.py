@@ -159,8 +159,11 @@ class Workspace:
         inside = path.removeprefix(f"{self.root}/").lower()
         return any(map(_is_secret_name, inside.split("/"))) or _secrets(False).match_file(inside)
 
-    def read(self, path: str, limit: int = MAX_BYTES) -> bytes:
-        """Return the bytes of a text file. Raise Refusal if it is no regular file, binary or larger than `limit`."""
+    def read(self, path: str, limit: int = MAX_BYTES, *, in_any_encoding: bool = False) -> bytes:
+        """Return the bytes of a text file. Raise Refusal if it is no regular file, binary or larger than `limit`.
+
+        A text of two bytes a letter looks binary.
+        """
         real = self.resolve(path)
         if real.is_dir():
             raise Refusal(f"{path!r} is a folder: use list")
@@ -168,7 +171,7 @@ class Workspace:
             data = _read_regular(real, path, limit)
         except OSError as error:
             raise Refusal(f"{path!r} cannot be read: {error.strerror}") from error
-        if b"\0" in data[:8192]:
+        if b"\0" in data[:8192] and not in_any_encoding:
             raise Refusal(f"{path!r} is binary: read text files only")
         return data
 

@@ -28,6 +28,7 @@ SPECIFIC = re.compile(
 )
 # What an answer tells, as a column is called.
 TOLD = re.compile(r"\W*The ([^\W\d][\w ,./%-]{1,60}?) (?:is|are|was|were) ")
+EMPTY = re.compile(r"\b(?:is|are|was|were) (NULL)\b(?!,| and| \|)")
 LITERAL = re.compile(r"'((?:[^']|'')*)'")  # a text in a query
 EXAMPLES = re.compile(r"\(of \d+\)$|: \d+ distinct.*, such as ")  # of the values of a column that has more
 NAMING = 3  # letters of a word by which a value is named
@@ -53,7 +54,8 @@ class Entity:
 def claim_notes(trace: Trace) -> tuple[str, ...]:
     """Return the notes on what is taken for granted.
 
-    It is what the question says and nobody looked for, values that no result has shown, and what was not asked for.
+    It is what the question says and nobody looked for, values that no result has shown, what was not asked for, and an
+    empty cell that is told as a value.
     """
     results = {message.receipt: _told(message.content) for message in trace.messages if message.receipt}
     good = [receipt for receipt in trace.receipts if receipt.id in results and not receipt.refused]
@@ -61,6 +63,7 @@ def claim_notes(trace: Trace) -> tuple[str, ...]:
         _note("Not looked for", _not_looked_for(trace, good, results)),
         _note("Not shown by a result", _not_shown(trace, good, results)),
         _note("Not asked for", [*_not_asked_for(trace, good), *_made_up(trace, good, results)]),
+        _note("An empty cell", _empty(trace)),
     )
     return tuple(note for note in notes if note)
 
@@ -113,6 +116,12 @@ def _not_asked_for(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
         words = beginnings(PART.findall(told[1]))
         if words.isdisjoint(beginnings(PART.findall(trace.prompt))):
             yield told[1]
+
+
+def _empty(trace: Trace) -> Iterator[str]:
+    """Yield NULL if the answer is that, and the question is not about it: the least of a column is no empty cell."""
+    if (told := EMPTY.search(trace.report.answer)) and told[1].lower() not in trace.prompt.lower():
+        yield told[1]
 
 
 def beginnings(words: Iterable[str]) -> set[str]:

@@ -21,7 +21,7 @@ from anyio import from_thread
 from skillstill.errors import Refusal
 from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
 from skillstill.tools.tables.dates import DateNotation, add_dates
-from skillstill.tools.tables.loaded import MAX_DELIMITED, LoadedTables, load, read_delimited
+from skillstill.tools.tables.loaded import MAX_DELIMITED, LoadedTables, load
 from skillstill.util.collations import add_collations
 from skillstill.workspace import Workspace
 
@@ -322,7 +322,7 @@ def _places(
     for number, path in enumerate(paths):
         connection.execute(f"ATTACH ? AS file{number}", (uri(workspace.resolve(path)),))
         add_collations(connection, f"file{number}")
-    return places | {table: f"file{paths.index(table.path)}" for table in tables if not table.is_delimited}
+    return {table: f"file{paths.index(table.path)}" for table in tables if not table.is_delimited} | places
 
 
 def _load_delimited(
@@ -337,7 +337,7 @@ def _load_delimited(
         connection.execute(f"ATTACH ':memory:' AS text{number}")
         LOADED.fill(connection, f"text{number}", workspace, table, loading.check)
     for table in texts[room:]:
-        load(connection, "main", table, read_delimited(workspace, table, loading.check))
+        load(connection, "main", workspace, table, loading.check)
     return {table: f"text{number}" if number < room else "main" for number, table in enumerate(texts)}
 
 

@@ -5,9 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 
-from skillstill.errors import Refusal
-from skillstill.tools.tables.catalogue import Table, quoted_name
-from skillstill.tools.tables.delimited import Delimited, parse_delimited
+from skillstill.tools.tables.catalogue import Table
+from skillstill.tools.tables.delimited import load_delimited
 from skillstill.workspace import Workspace
 
 MAX_DELIMITED = 50_000_000  # bytes of the CSV files of one call: they are held in memory
@@ -35,7 +34,7 @@ class LoadedTables:
         if pages:
             connection.deserialize(pages, name=schema)
             return
-        load(connection, schema, table, read_delimited(workspace, table, check))
+        load(connection, schema, workspace, table, check)
         self._keep(content, connection.serialize(name=schema))
 
     def _keep(self, content: Content, pages: bytes) -> None:
@@ -45,22 +44,12 @@ class LoadedTables:
                 self._kept.popitem(last=False)
 
 
-def read_delimited(workspace: Workspace, table: Table, check: Callable[[], None]) -> Delimited:
-    """Return the content of a CSV file. Raise Refusal if it cannot be read."""
-    return parse_delimited(workspace.read(table.path, MAX_DELIMITED), table.path, check, table.separator)
-
-
-def load(connection: sqlite3.Connection, schema: str, table: Table, text: Delimited) -> None:
-    """Make a table of a CSV file's content. Raise Refusal if it is empty."""
-    if not text.names:
-        raise Refusal(f"{table.path} is empty: use another table")
-    place = f"{schema}.{quoted_name(table.name)}"
-    kinds = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in zip(text.names, text.types, strict=True))
-    connection.execute(f"CREATE TABLE {place} ({kinds})")
-    connection.execute("BEGIN")
-    marks = ", ".join("?" * len(text.names))
-    connection.executemany(f"INSERT INTO {place} VALUES ({marks})", text.rows())  # noqa: S608
-    connection.execute("COMMIT")
+def load(
+    connection: sqlite3.Connection, schema: str, workspace: Workspace, table: Table, check: Callable[[], None]
+) -> None:
+    """Make a table of a CSV file. Raise Refusal if it cannot be read."""
+    data = workspace.read(table.path, MAX_DELIMITED, in_any_encoding=True)
+    load_delimited(connection, schema, table, data, check)
 
 
 def _content(workspace: Workspace, table: Table) -> Content:

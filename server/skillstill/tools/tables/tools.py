@@ -31,7 +31,6 @@ from skillstill.tools.tables.joins import (
     missing_column,
     widen_query,
 )
-from skillstill.tools.tables.loaded import read_delimited
 from skillstill.tools.tables.notation import ask_with_dates
 from skillstill.tools.tables.query_grammar import KEYWORDS, free_query_rules, query_rules
 from skillstill.tools.tables.schema import named, tables
@@ -140,13 +139,10 @@ def _counted_tables(
 ) -> Iterator[tuple[Table, str, Sequence[str]]]:
     """Yield each of a file's tables with its number of rows (`?` if that is unknown) and its columns."""
     try:
-        if tables[0].is_delimited:
-            text = read_delimited(workspace, tables[0], loading.check)
-            yield tables[0], str(text.count), text.names
-            return
         with open_database(workspace, tables, (), loading) as database:
             for table in tables:
-                yield table, _count(database, table), table.columns
+                names = database.names[table] if table.is_delimited else table.columns
+                yield table, _count(database, table), names
     except Refusal:
         yield from ((table, "?", table.columns) for table in tables)
 

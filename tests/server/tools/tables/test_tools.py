@@ -12,7 +12,7 @@ import anyio
 import pytest
 from anyio import to_thread
 from skillstill.tools.tables import catalogue, database, loaded
-from skillstill.tools.tables.delimited import Delimited, parse_delimited
+from skillstill.tools.tables.delimited import load_delimited
 from skillstill.types import Span
 
 from tests.scenes import write
@@ -822,7 +822,16 @@ async def test_that_a_table_in_use_lacks_something_is_not_believed(tmp_path: Pat
     [
         ("a,b\n1,x\n", "a INTEGER|b TEXT", "1 | x"),
         ("\ufeffa,b\n1,x\n", "a INTEGER|b TEXT", "1 | x"),
-        ("a;b\r\n1,5;x\r\n2,5;y\r\n", "a TEXT|b TEXT", "1,5 | x"),
+        ("a;b\r\n1,5;x\r\n2,5;y\r\n", "a REAL|b TEXT", "1.5 | x"),
+        ('a,sum\nx,"1,200.50"\ny,99.2\nz,"3,000.00"\n', "a TEXT|sum REAL", "x | 1200.5"),
+        ("a,b\nx,NA\ny,5\nz,7\n", "a TEXT|b INTEGER", "x | NULL"),
+        ("a,day\nx,03/01/2024\ny,31/01/2024\n", "a TEXT|day TEXT", "x | 03/01/2024"),
+        ("a,is_open\nx,true\ny,false\n", "a TEXT|is_open TEXT", "x | true"),
+        ("day,n\n20240131,4\n20240201,5\n", "day INTEGER|n INTEGER", "20240131 | 4"),
+        ("sep=;\nname;n\nAnn;4\nBen;5\n", "name TEXT|n INTEGER", "Ann | 4"),
+        ("# by tool 1.2\nname,n\nAnn,4\nBen,5\n", "name TEXT|n INTEGER", "Ann | 4"),
+        ("Sales report\n\nname,n\nAnn,4\nBen,5\nTotal,9\n", "name TEXT|n INTEGER", "Ann | 4"),
+        ("status,open\nopen,4\nshut,5\nopen,6\n", "status TEXT|open INTEGER", "open | 4"),
         ("a\tb\n1\tx, y\n", "a INTEGER|b TEXT", "1 | x, y"),
         ("a|b\n1|x\n", "a INTEGER|b TEXT", "1 | x"),
         ('a,b\n1,"x, ""y""\nz"\n', "a INTEGER|b TEXT", '1 | x, "y" z'),
@@ -860,10 +869,10 @@ CARS = ['18.0   8   307.0\t"chevrolet malibu"', '15.0   8   350.0\t"buick skylar
 @pytest.mark.parametrize(
     ("name", "rows", "first"),
     [
-        ("u.item", ["1|Toy Story|01-Jan-1995||0", "2|Heat|02-Jan-1995||1"], "1 | Toy Story | 01-Jan-1995 | NULL | 0"),
+        ("u.item", ["1|Toy Story|01-Jan-1995||0", "2|Heat|02-Jan-1995||1"], "1 | Toy Story | 01-Jan-1995 | 0"),
         ("u.data", ["196\t242\t3", "186\t302\t3"], "196 | 242 | 3"),
         ("movies.dat", MOVIES, "1 | Toy Story (1995) | Animation|Comedy"),
-        ("auto.data", CARS, "18 | 8 | 307.0 | chevrolet malibu"),
+        ("auto.data", CARS, "18 | 8 | 307 | chevrolet malibu"),
         ("iris.data", ["5.1,3.5,Iris-setosa", "4.9,3.0,Iris-setosa"], "5.1 | 3.5 | Iris-setosa"),
         ("people.txt", ["ann;24;UK", "bob;31;FR"], "ann | 24 | UK"),
     ],
@@ -915,8 +924,10 @@ async def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
 async def test_a_csv_that_is_not_utf_8_is_that_of_western_windows_or_read_with_replacements(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"a,b\ncaf\xe9,1\n5 \x80,2\n")
     assert await lines("sql", tmp_path, query="SELECT b FROM t WHERE a IN ('café', '5 €')") == ["2 rows: b", "1", "2"]
-    (tmp_path / "t.csv").write_bytes("a,b\ncafé,1\n".encode() + b"caf\xe9,2\n")
-    assert (await lines("sql", tmp_path, query="SELECT * FROM t"))[1:] == ["café | 1", "caf\ufffd | 2"]
+    (tmp_path / "t.csv").write_bytes(("a,b\n" + "café,1\n" * 9).encode() + b"caf\xe9,2\n")
+    assert (await lines("sql", tmp_path, query="SELECT * FROM t WHERE b > 1"))[1:] == ["caf\ufffd | 2"]
+    (tmp_path / "t.csv").write_bytes("a,b\ncafé,1\n".encode("utf-16"))
+    assert (await lines("sql", tmp_path, query="SELECT * FROM t"))[1:] == ["café | 1"]
 
 
 async def test_tables_of_one_name_in_several_files_are_told_apart(tmp_path: Path) -> None:
@@ -968,11 +979,11 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the CSV files that are parsed from here on, each as often as it is."""
     found: list[str] = []
 
-    def parse(data: bytes, name: str, *others: Any) -> Delimited:
-        found.append(name)
-        return parse_delimited(data, name, *others)
+    def load(connection: sqlite3.Connection, schema: str, table: catalogue.Table, *others: Any) -> None:
+        found.append(table.path)
+        load_delimited(connection, schema, table, *others)
 
-    monkeypatch.setattr(loaded, "parse_delimited", parse)
+    monkeypatch.setattr(loaded, "load_delimited", load)
     return found
 
 

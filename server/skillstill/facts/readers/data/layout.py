@@ -22,6 +22,7 @@ FULL = 0.7  # of the cells of full rows are filled in a header
 NUMBER = re.compile(
     r"[-+(]?[^\w\s]{0,2} ?[-+]?(?:\d[\d.,'’ \u00a0\u202f]*|[.,]\d+)(?:[eE][-+]?\d+)?(?: ?[%°]?\w{0,4})\)?"
 )
+YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].{0,20})?|\d{1,2}:\d\d(?::\d\d)?.{0,6}")
 TOTAL = re.compile(
     r"(?:grand |sub ?|over)?(?:total|sum|summe|gesamt|insgesamt|totaal|totale|totales|suma|summa|somme|razem|celkem|"
@@ -211,14 +212,20 @@ def _shape(cell: str) -> str:
 
 
 def _counts_up(rows: Sequence[Cells], index: int, kinds: Sequence[str]) -> bool:
-    """Return whether the row's numbers are titles, such as years: in even steps, unlike those of the next row."""
-    steps = _steps(rows[index], kinds)
-    following = next((row for row in rows[index + 1 :] if _filled(row)), [])
-    return len(steps) == 1 and 0 not in steps and len(_steps(following, kinds)) != 1
+    """Return whether the row's numbers are titles: years, or in even steps, unlike those of the next row."""
+    numbers = _numbers(rows[index], kinds)
+    below = _numbers(next((row for row in rows[index + 1 :] if _filled(row)), []), kinds)
+    if len({*numbers}) > 1 and all(map(YEAR.fullmatch, numbers)) and not all(map(YEAR.fullmatch, below)):
+        return True
+    steps = _steps(numbers)
+    return len(steps) == 1 and 0 not in steps and len(_steps(below)) != 1
 
 
-def _steps(row: Cells, kinds: Sequence[str]) -> set[int]:
-    numbers = [cell.strip() for cell, kind in zip(row, kinds, strict=False) if kind == "n"]
+def _numbers(row: Cells, kinds: Sequence[str]) -> Sequence[str]:
+    return [cell.strip() for cell, kind in zip(row, kinds, strict=False) if kind == "n"]
+
+
+def _steps(numbers: Sequence[str]) -> set[int]:
     if len(numbers) < 3 or not all(number.isdigit() and len(number) < 5 for number in numbers):
         return set()
     return {int(after) - int(before) for before, after in pairwise(numbers)}

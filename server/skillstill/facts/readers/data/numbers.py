@@ -20,7 +20,8 @@ NUMBER = re.compile(
     rf"[{BLANKS}]?(?P<inner>{_SIGN})?(?P<body>{_NUMERAL})(?P<power>[eE][+-]?\d{{1,3}})?"
     rf"[{BLANKS}]?(?P<after>{_UNIT})?(?P<close>\))?"
 )
-CODE = re.compile(r"[+-]?0\d+")  # a zip code, a telephone: as a number it would lose its zeros
+# A zip code, a telephone, a room or the beginning of a hash: as numbers they would be others.
+CODE = re.compile(r"[+-]?0\d+|\+\d{5,}|\d+[eE]\d+")
 MAX_DIGITS = 18  # that fit into 64 bits
 
 

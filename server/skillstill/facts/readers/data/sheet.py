@@ -5,7 +5,7 @@ from the sample and those values; if that gives others, the sheet is read again 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
@@ -109,6 +109,20 @@ class Sink(Protocol):
     def insert(self, places: Sequence[int], columns: Sequence[Sequence[Cell]]) -> None: ...
 
 
+class Infer(Protocol):
+    """Tells the form of most values in a bag of texts and their counts."""
+
+    def __call__(self, bag: Mapping[str, float], habits: FileHabits | None = None) -> Form: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What is made of titles and texts. The usual one gives names without quotes, and ISO dates."""
+
+    names: Callable[[Sequence[str], Sequence[str]], Sequence[str]] = unique_names
+    infer: Infer = infer_form
+
+
 class NoSink:
     """Takes rows nowhere: who only profiles a file needs none."""
 
@@ -196,30 +210,30 @@ class _Column:
         self.profile.add(values, misfits)
         return values
 
-    def better_form(self, habits: FileHabits) -> Form:
+    def better_form(self, habits: FileHabits, infer: Infer) -> Form:
         """Return the form that all values speak for."""
         if not self.misfits:
             return self.form
         weight = self.fitting / max(sum(self.sample.values()), 1)
         bag = {text: count * weight for text, count in self.sample.items() if text not in self.misfits}
-        return infer_form({**bag, **self.misfits}, habits)
+        return infer({**bag, **self.misfits}, habits)
 
 
-def type_sheet(sheet: Sheet, name: str, sink: Sink) -> LoadedTable:
+def type_sheet(sheet: Sheet, name: str, sink: Sink, manner: Manner = Manner()) -> LoadedTable:
     """Read the sheet into the sink. Return the table with what all of its values say."""
     columns = [
         _Column(title, bag_of(texts), TextForm()) for title, texts in zip(sheet.titles, sheet.sample, strict=True)
     ]
     habits = _habits(columns)
     for column in columns:
-        column.form = TextForm() if column.title == SURPLUS else infer_form(column.sample, habits)
+        column.form = TextForm() if column.title == SURPLUS else manner.infer(column.sample, habits)
         column.is_left_out = column.title in ("", SURPLUS) and not any(column.sample)
     for attempt in range(1, ATTEMPTS + 1):
         notes = Notes()
-        rows = _read(sheet, columns, sink, notes)
-        if attempt == ATTEMPTS or not _improve(columns, habits):
+        rows = _read(sheet, columns, sink, notes, manner)
+        if attempt == ATTEMPTS or not _improve(columns, habits, manner.infer):
             break
-    return _loaded(sheet, name, rows, columns, notes)
+    return _loaded(sheet, name, rows, columns, notes, manner)
 
 
 def _habits(columns: Sequence[_Column]) -> FileHabits:
@@ -231,10 +245,10 @@ def _habits(columns: Sequence[_Column]) -> FileHabits:
     return FileHabits(marks, known[0] if len(set(known)) == 1 else "")
 
 
-def _read(sheet: Sheet, columns: Sequence[_Column], sink: Sink, notes: Notes) -> int:
+def _read(sheet: Sheet, columns: Sequence[_Column], sink: Sink, notes: Notes, manner: Manner) -> int:
     """Read the sheet once, in the present forms. Return the number of rows."""
     kept = [(place, column) for place, column in enumerate(columns) if not column.is_left_out]
-    names = _names(columns, sheet.position)
+    names = _names(columns, sheet.position, manner)
     sink.create([(name, column.form.kind) for name, (_, column) in zip(names, kept, strict=True)])
     for column in columns:
         column.begin()
@@ -248,28 +262,30 @@ def _read(sheet: Sheet, columns: Sequence[_Column], sink: Sink, notes: Notes) ->
     return rows
 
 
-def _improve(columns: Sequence[_Column], habits: FileHabits) -> bool:
+def _improve(columns: Sequence[_Column], habits: FileHabits, infer: Infer) -> bool:
     """Give columns the forms that all values speak for. Return whether that changes any."""
     changed = False
     for column in columns:
         if column.is_left_out and column.misfits:
             column.is_left_out, changed = False, True
             continue
-        form = column.better_form(habits)
+        form = column.better_form(habits, infer)
         changed = changed or form != column.form
         column.form = form
     return changed
 
 
-def _names(columns: Sequence[_Column], position: str) -> list[str]:
+def _names(columns: Sequence[_Column], position: str, manner: Manner) -> list[str]:
     """Return the names of the columns that are kept; a left out one still counts as a place."""
-    names = unique_names([column.title for column in columns], [position])
+    names = manner.names([column.title for column in columns], [position])
     return [name for name, column in zip(names, columns, strict=True) if not column.is_left_out]
 
 
-def _loaded(sheet: Sheet, name: str, rows: int, columns: Sequence[_Column], notes: Notes) -> LoadedTable:
+def _loaded(
+    sheet: Sheet, name: str, rows: int, columns: Sequence[_Column], notes: Notes, manner: Manner
+) -> LoadedTable:
     kept = [column for column in columns if not column.is_left_out]
-    names = _names(columns, sheet.position)
+    names = _names(columns, sheet.position, manner)
     loaded = tuple(
         column.profile.column(own, column.title, column.form.kind, column.form.unit)
         for own, column in zip(names, kept, strict=True)
