@@ -187,12 +187,15 @@ def test_no_question_is_too_much_work(part: str) -> None:
         ("the geonames id of Siena", "The geonameid is 3166548 (r2).", ()),
         ("in what countries is a Siena?", "The country is Italy (r2).", ()),
         ("where is Siena?", "It is in Italy (r2).", ()),
+        ("which country of a Siena is the least?", "It is NULL (r2).", ('(An empty cell: "NULL".)',)),
+        ("is the country of any Siena NULL?", "It is NULL (r2).", ()),
+        ("list the countries of Siena", "They are NULL, Italy (r2).", ()),
     ],
 )
 async def test_an_answer_from_a_column_that_the_question_has_no_word_of_says_so(
     prompt: str, said: str, notes: tuple[str, ...], tmp_path: Path
 ) -> None:
-    root = write(tmp_path, {"cities.csv": "name,country,geonameid\nSiena,Italy,3166548\n"})
+    root = write(tmp_path, {"cities.csv": "name,country,geonameid\nSiena,Italy,3166548\nSiena,,7\n"})
     skill = Registry().entry("tables").skill()
     turns = (call("sql", query="select * from cities where name = 'Siena'"), said)
     tools = [TOOLS[name] for name in ("describe", "sql")]

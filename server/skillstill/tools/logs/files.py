@@ -28,6 +28,7 @@ from skillstill.workspace import Workspace
 MAX_LOGS = 64_000_000  # bytes of one call's logs in all: some five seconds
 MAX_FILES = 500
 SNIFFED = 20  # lines by which a file is known for a log
+ENDING = 20_000  # bytes at its end, in which its last time is looked for
 TASTED = 300  # files without a log's name that are looked into, if none has one
 _NAMED = re.compile(
     r"(?:^|/)(?:[^/]+\.(?:log|out|jsonl|err)(?:[.-][\w.-]*)?|[^/]+[._-]log(?:\.\d+)?|(?:syslog|messages)(?:\.\d+)?)$",
@@ -169,8 +170,18 @@ def _logs_by_content(workspace: Workspace, name: str, paths: Sequence[str]) -> L
 
 def _time_scale(logs: Sequence[Log]) -> TimeScale:
     time_scale = TimeScale()
-    time_scale.observe(line.time for log in logs for line in log.first_lines if line and line.time)
+    for log in logs:
+        times = [line.time for line in log.first_lines if line and line.time]
+        time_scale.observe(times)
+        if times and (last := _last_time(log)):
+            time_scale.observe_ends(times[0], last)
     return time_scale
+
+
+def _last_time(log: Log) -> datetime | None:
+    """Return the last time among the last lines of a log."""
+    lines = [*_unindented_lines(log.data[-ENDING:])][1:]  # the first one may be cut
+    return next((line.time for line in map(parse_line, reversed(lines)) if line and line.time), None)
 
 
 def _lines(data: bytes) -> Iterator[str]:
@@ -209,5 +220,10 @@ def _entries(log: Log, time_scale: TimeScale) -> Iterator[LogEntry]:
 
 def _entry_at(path: str, line: int, text: str, parsed: ParsedLine | None, time: datetime | None) -> LogEntry:
     _, level, component, message = parsed or ParsedLine(None, "", "", text)
-    component = component or PurePosixPath(path).name.split(".")[0] or path
+    component = component or component_of_file(path)
     return LogEntry(path, line, line, time, level or spoken_level(message), component, message, text, "")
+
+
+def component_of_file(path: str) -> str:
+    """Return what an entry without a component is told to be of: its file."""
+    return PurePosixPath(path).name.split(".")[0] or path

@@ -26,7 +26,7 @@ _NAMES = {
     "DEBUG": "DEBUG TRACE FINEST FINER FINE VERBOSE",
 }
 LEVELS = {name: level for level, names in _NAMES.items() for name in names.split()}
-_LETTERS = {"F": "CRITICAL", "E": "ERROR", "W": "WARN", "I": "INFO", "D": "DEBUG"}
+_LETTERS = {"F": "CRITICAL", "E": "ERROR", "W": "WARN", "I": "INFO", "D": "DEBUG", "V": "DEBUG"}
 _SEVERITIES = ("CRITICAL", "CRITICAL", "CRITICAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")  # of syslog, by number
 _ANY = f"(?:{'|'.join(LEVELS)})"
 _END = r"(?=[\s:|\]>,-]|$)"
@@ -44,7 +44,11 @@ _AFTER = re.compile(
     r"(?:(?P<name>[A-Za-z_][\w.$/@-]{0,80}(?:::?[\w.<>$]{1,60}){0,5})(?:\]\s|\s{0,20}:\s|\s-\s|\s{0,20}\t|\s\|\s))?"
     r"(?P<message>.*)"
 )
-_SYSLOG = re.compile(r"\s*(?P<host>\S+) (?P<name>[^\s:\[\]]{1,60})(?P<process>\[\d+\])?: (?P<message>.*)")
+_SYSLOG = re.compile(
+    r"\s*(?P<host>\S+) (?P<name>[^\s:\[\]]{1,60})(?P<process>\[\d+\])?"
+    r"(?: <(?P<level>[A-Z][a-z]{3,8})>)?: (?P<message>.*)"
+)
+_LOGCAT = re.compile(r" +\d+ +\d+ (?P<level>[VDIWEF]) (?P<name>[^\s:][^:]{0,60}?) *: (?P<message>.*)")
 _SYSLOG_5424 = re.compile(r"\s*\S+ (?P<name>\S+) \S+ \S+ (?:-|(?:\[(?:[^\]\\]|\\.)*\])+) ?(?P<message>.*)")
 _KLOG = re.compile(r"([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+) +\d+ ([\w./-]+):\d+\] (.*)")
 _ACCESS = re.compile(
@@ -106,10 +110,19 @@ def _parse_stamped(text: str) -> ParsedLine | None:
         system = _SYSLOG.match(rest)
         if system and not (text[start : start + 1].isupper() or system["process"] or system["name"] == "kernel"):
             system = None  # a word before a colon is the name of a program only if the line is surely syslog
+    if cat := _LOGCAT.match(rest):
+        return ParsedLine(time, _LETTERS[cat["level"]], cat["name"], cat["message"])
     if system:
-        return ParsedLine(time, severity or spoken_level(system["message"]), system["name"], system["message"])
+        said = severity or _said_level(system.groupdict()) or spoken_level(system["message"])
+        return ParsedLine(time, said, system["name"], system["message"])
     level, component, message = _split_level(rest)
     return ParsedLine(time, level, component, message)
+
+
+def _said_level(syslog: Mapping[str, str | None]) -> str:
+    """Return the level behind the name, as macOS writes it, or at the host's place, as ChromeOS does; else nothing."""
+    words = (syslog.get("level"), syslog.get("host"))
+    return next((LEVELS[word.upper()] for word in words if word and word.upper() in LEVELS), "")
 
 
 def _split_time(text: str, start: int) -> tuple[datetime, str] | None:

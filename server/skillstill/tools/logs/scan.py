@@ -13,7 +13,7 @@ from anyio import to_thread
 from skillstill.errors import Refusal
 from skillstill.tools.kit.pattern_variants import lacking, readings, respellings
 from skillstill.tools.kit.ripgrep import BadPattern, matching_numbers
-from skillstill.tools.logs.files import LogEntry, Logs, logs_under
+from skillstill.tools.logs.files import LogEntry, Logs, component_of_file, logs_under
 from skillstill.tools.logs.ids import entry_at, related_pattern
 from skillstill.tools.logs.times import TimeBound, format_range, format_time
 from skillstill.workspace import Workspace
@@ -54,10 +54,11 @@ class Criteria:
 
 @dataclass(slots=True)
 class EntryCount:
-    """The number of entries by file, their first and last time, and which of the files have levels and times at all."""
+    """The number of entries by file, how many have a level or at least a component, and which files have times."""
 
     files: Counter[str] = field(default_factory=Counter)
-    with_levels: set[str] = field(default_factory=set)
+    levels: Counter[str] = field(default_factory=Counter)
+    named: Counter[str] = field(default_factory=Counter)
     with_times: set[str] = field(default_factory=set)
     first: datetime | None = None
     last: datetime | None = None
@@ -65,7 +66,9 @@ class EntryCount:
     def add(self, entry: LogEntry) -> None:
         self.files[entry.path] += 1
         if entry.level:
-            self.with_levels.add(entry.path)
+            self.levels[entry.path] += 1
+        if entry.level or entry.component != component_of_file(entry.path):
+            self.named[entry.path] += 1
         if entry.time:
             self.with_times.add(entry.path)
             self.first = entry.time if self.first is None or entry.time < self.first else self.first
@@ -74,6 +77,16 @@ class EntryCount:
     @property
     def total(self) -> int:
         return self.files.total()
+
+    @property
+    def leveled(self) -> set[str]:
+        """Return the files in which an entry of a level would be seen.
+
+        Most of their entries have a level. Beside such logs, one of times and programs leaves levels to them.
+        """
+        telling = {path for path, count in self.files.items() if 2 * self.levels[path] > count}
+        naming = {path for path in self.with_times if 2 * self.named[path] > self.files[path]}
+        return telling | naming if telling else set()
 
     def __str__(self) -> str:
         """Return `3 files, 2026-03-01 10:00:02 to 10:41:10`."""

@@ -1,8 +1,8 @@
 """Times of logs: how they are parsed, compared and shown.
 
 A time is first parsed as it is written, with its zone if it has one. `TimeScale` then puts the times of several files
-on one scale. A date that a log leaves out is taken from the other logs, else marked by a year that no log is from. A
-log without years that runs over New Year's Eve is not corrected.
+on one scale. A date that a log leaves out is taken from the other logs, else marked by a year that no log is from. If a
+log without years runs over New Year's Eve, the months that it begins with are of the year before.
 """
 
 import json
@@ -15,6 +15,7 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 from skillstill.types import Context, Rules
 
 NO_YEAR, NO_DATE = 1904, 1908  # leap years, so that 29 February stands
+HALF = 6  # months
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MONTHS = {name: number for number, name in enumerate(_MONTHS, 1)}
 _MONTH = "|".join(MONTHS)
@@ -25,6 +26,7 @@ _STAMP = re.compile(
     rf"(?:[T ](?P<clock>{_CLOCK})(?P<half> ?[AaPp][Mm]\b)?(?P<zone>{_ZONE})?|$)"
     rf"|(?:[A-Z][a-z]{{2}} )?(?P<month>{_MONTH}) +(?P<day>\d\d?) (?P<of>{_CLOCK})(?: (?P<year>\d{{4}})\b)?"
     rf"|(?P<web>\d\d/(?:{_MONTH})/\d{{4}}:\d\d:\d\d:\d\d(?: [+-]\d{{4}})?)"
+    rf"|(?P<dotted>\d\d\.\d\d\.\d{{4}}|\d\d[- ](?:{_MONTH})[- ]\d{{4}}) (?P<then>{_CLOCK})"
     rf"|(?P<short>\d\d-\d\d) (?P<at>{_CLOCK})"
     rf"|(?P<only>{_CLOCK})(?![\w:])"
 )
@@ -55,6 +57,9 @@ def _moment(match: re.Match[str]) -> datetime:
         return datetime.fromisoformat(f"{year}-{month:02}-{day:02} {match['of']}")
     if web := match["web"]:
         return datetime.fromisoformat(f"{web[7:11]}-{MONTHS[web[3:6]]:02}-{web[:2]} {web[12:].replace(' ', '')}")
+    if dotted := match["dotted"]:
+        month = MONTHS.get(dotted[3:-5]) or int(dotted[3:5])
+        return datetime.fromisoformat(f"{dotted[-4:]}-{month:02}-{dotted[:2]} {match['then']}")
     if match["short"]:
         return datetime.fromisoformat(f"{NO_YEAR}-{match['short']} {match['at']}")
     return datetime.fromisoformat(f"{NO_DATE}-01-01 {match['only']}")
@@ -70,11 +75,15 @@ def _year_first(date: str) -> str:
 
 @dataclass(slots=True)
 class TimeScale:
-    """One scale for all the logs of a call: the zone and the day of the first times that have one."""
+    """One scale for all the logs of a call: the zone and the day of the first times that have one.
+
+    `turn` is the first month of the year before, if a log without years runs over New Year's Eve.
+    """
 
     zone: tzinfo | None = None
     day: datetime | None = None
     example: datetime | None = None
+    turn: int = 13
 
     def observe(self, moments: Iterable[datetime]) -> None:
         """Take the zone and the day from these times if they are not known yet."""
@@ -83,18 +92,32 @@ class TimeScale:
             self.day = self.day or (moment if moment.year not in (NO_YEAR, NO_DATE) else None)
             self.example = self.example or moment
 
+    def observe_ends(self, first: datetime, last: datetime) -> None:
+        """Take from the first and the last time of a log whether a year ends between them.
+
+        Then the second half of the year is the one before, for older logs, too.
+        """
+        if first.year == last.year == NO_YEAR and first.month > last.month:
+            self.turn = min(self.turn, first.month, max(last.month, HALF) + 1)
+
     def normalise(self, moment: datetime) -> datetime:
         """Return the time without its zone, as a clock in `zone` shows it. The zone of this machine plays no part."""
         if moment.tzinfo is not None:
             self.zone = self.zone or moment.tzinfo
             return moment.astimezone(self.zone).replace(tzinfo=None)
-        if self.day is None or moment.year not in (NO_YEAR, NO_DATE):
-            return moment
         with suppress(ValueError):  # 29 February in a year without one
             if moment.year == NO_YEAR:
-                return moment.replace(year=self.day.year)
-            return moment.replace(year=self.day.year, month=self.day.month, day=self.day.day)
+                return moment.replace(year=self._year_of(moment))
+            if moment.year == NO_DATE and self.day:
+                return moment.replace(year=self.day.year, month=self.day.month, day=self.day.day)
         return moment
+
+    def _year_of(self, moment: datetime) -> int:
+        """Return the year of a time without one: that in which it is nearest to the day of the other logs."""
+        if self.day is None:
+            return NO_YEAR - (moment.month >= self.turn)
+        months = moment.month - self.day.month
+        return self.day.year - (months > HALF) + (months < -HALF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +166,8 @@ def from_epoch(seconds: float) -> datetime:
 
 def format_time(moment: datetime) -> str:
     """Return the time to the second, without what the log leaves out."""
-    return moment.strftime({NO_YEAR: "%m-%d %H:%M:%S", NO_DATE: "%H:%M:%S"}.get(moment.year, "%Y-%m-%d %H:%M:%S"))
+    year = "" if moment.year in (NO_YEAR, NO_YEAR - 1) else "%Y-"
+    return moment.strftime("%H:%M:%S" if moment.year == NO_DATE else f"{year}%m-%d %H:%M:%S")
 
 
 def format_range(first: datetime, last: datetime) -> str:

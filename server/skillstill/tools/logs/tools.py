@@ -272,10 +272,8 @@ def _why_unproven(scan: LogScan) -> str:
     if passed_over := scan.logs.passed_over:
         return f"{len(passed_over)} files, {passed_over[0]} first, do not read like logs and were passed over"
     criteria, read = scan.criteria, scan.everything
-    # A log of times without levels, as a syslog is, leaves it to the others to tell levels, if they do.
-    leveled = read.with_levels and (read.with_levels | read.with_times)
     for is_asked, files, what in (
-        (criteria.level, leveled, "level"),
+        (criteria.level, read.leveled, "level"),
         (criteria.since or criteria.until, read.with_times, "time"),
     ):
         if is_asked and (silent := [path for path in read.files if path not in files]):

@@ -128,12 +128,27 @@ async def test_of_many_files_that_may_be_logs_those_that_nobody_looked_into_are_
 
 
 async def test_that_no_entry_has_a_level_is_not_believed_if_no_log_tells_any(tmp_path: Path) -> None:
-    write(tmp_path, {"syslog": f"{DAY} host: ready\n"})
+    write(tmp_path, {"syslog": "Mar  1 10:00:02 web01 cron[7]: ready\n"})
     silent = "no level was recognised in 1 logs, syslog first"
     assert (await call("entries", tmp_path, level="critical")).missed == silent
     write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n"})
     assert (await call("entries", tmp_path, level="critical")).missed == ""
     assert (await call("entries", tmp_path, path="syslog", level="critical")).missed == silent
+    write(tmp_path, {"other.log": f"{DAY} |17| full\n{DAY} |11| full\n{DAY} WARN full\n"})  # levels that nobody knows
+    told = (await call("entries", tmp_path, level="critical")).missed
+    assert told == "no level was recognised in 1 logs, other.log first"
+
+
+async def test_a_log_without_years_that_runs_over_new_years_eve_is_in_order(tmp_path: Path) -> None:
+    old, new = "Dec 31 23:59:59 web01 nginx[7]: error: full\n", "Jan  1 00:00:05 web01 nginx[7]: error: full again\n"
+    write(tmp_path, {"syslog": old + new, "syslog.1": "Nov 30 10:00:00 web01 cron[7]: ready\n"})
+    shown = await lines("entries", tmp_path, level="error")
+    assert shown[0] == "2 ERROR or CRITICAL entries match in 1 files, 12-31 23:59:59 to 01-01 00:00:05:"
+    assert [line.split()[1] for line in shown[1:]] == ["Dec", "Jan"]
+    assert len(await lines("entries", tmp_path, since="01-01 00:00")) == 2
+    write(tmp_path, {"app.log": "2026-12-31 12:00:00 INFO cart: ready\n"})
+    shown = await lines("entries", tmp_path, level="error")
+    assert shown[0].endswith("2026-12-31 23:59:59 to 2027-01-01 00:00:05:")
 
 
 async def test_that_nothing_is_new_is_not_believed_if_a_log_was_not_read_or_tells_no_time(tmp_path: Path) -> None:
