@@ -198,9 +198,10 @@ def _json(value: object) -> None:
 
 def _summary(trace: Trace) -> dict[str, object]:
     return {
-        "answer": trace.report.text,
+        "answer": trace.report.said,
         "status": trace.report.status,
         "evidence": trace.report.evidence,
+        **({"leads": [*map(str, trace.report.leads)]} if trace.report.leads else {}),
         **({"patch": trace.patch} if trace.patch else {}),
         "run": trace.run,
         "release": trace.release,

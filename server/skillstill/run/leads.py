@@ -253,7 +253,7 @@ def _quoted(extract: "ExtractiveAnswer") -> Report:
     return Report(
         answer=extract.answer,
         status="answered",
-        evidence=extract.places,
+        evidence=tuple(dict.fromkeys(extract.places)),
         notes=(note,),
         context=extract.context,
     )

@@ -140,7 +140,10 @@ SHOP = {
     "data/customers.csv": "customerID,companyName,contactName,country,phone\n"
     "ALFKI,Alfreds Futterkiste,Maria Anders,Germany,030-0074321\n"
     "ERNSH,Ernst Handel,Roland Mendel,Austria,7675-3425\n"
-    "BLAUS,Blauer See,Hanna Moos,Germany,0621-08460\n",
+    "BLAUS,Blauer See,Hanna Moos,Germany,0621-08460\n"
+    "BOLID,Bolido,Martin Sommer,Spain,91-5552282\n"
+    "ROMEY,Romero,Alejandra Camino,spain,91-7456200\n"
+    "CHILA,Andina,Patricio Simpson,Chile,1355555\n",
     "data/products.csv": "productID,productName,categoryID,unitPrice\n14,Tofu,7,23.25\n31,Gorgonzola,4,12.5\n",
     "data/categories.csv": "categoryID,categoryName\n4,Dairy\n7,Produce\n",
 }
@@ -162,6 +165,7 @@ def tables(skill: Skill) -> Skill:
             ],
         ),
         ("customers in Germany", ["data/customers.csv: customers where country is Germany: 2 rows"]),
+        ("customers in Spain or Chile", ["data/customers.csv: customers where country is Chile or Spain: 3 rows"]),
         (
             "category of Tofu",
             ["data/products.csv: products where productName is Tofu: 1 row", "categoryID 7 (Produce)"],
@@ -179,6 +183,20 @@ async def test_rows_that_a_question_names_by_their_values_are_told(
         assert line in report.answer
     assert "the rows with the values that the question names" in report.notes[0]
     assert report.answer.startswith(f"{report.evidence[0]}: ")
+
+
+async def test_all_spellings_of_a_value_are_counted(tables: Skill, tmp_path: Path) -> None:
+    cities = ["Bonn", "BONN", "bonn", "bonn ", "(Bonn)", "Bonn!", "Köln"]
+    root = write(tmp_path, {"people.csv": "name,city\n" + "".join(f"n{n},{city}\n" for n, city in enumerate(cities))})
+    report = await reported(tables, root, "the people of city Bonn")
+    assert report.answer.startswith("people.csv: people where city is Bonn: 6 rows")
+
+
+async def test_rows_of_a_very_wide_table_are_told(tables: Skill, tmp_path: Path) -> None:
+    names, values = (",".join(f"{letter}{number}" for number in range(120)) for letter in "qv")
+    root = write(tmp_path, {"wide.csv": f"city,{names}\nParis,{values}\nRome,{values}\n"})
+    report = await reported(tables, root, "what is in the city Paris?")
+    assert report.answer.startswith("wide.csv: wide where city is Paris: 1 row\n  q0 v0, q1 v1")
 
 
 async def test_rows_of_a_database_are_told_with_what_their_keys_refer_to(tables: Skill, tmp_path: Path) -> None:
@@ -297,6 +315,22 @@ async def test_a_log_is_told_as_a_whole_if_its_entries_are_counted(skill: Skill,
     whole = "app.log: 6 entries, 2024-05-01 10:00:00 to 2024-05-03 10:00:00; ERROR 3, INFO 3"
     assert whole in report.answer.split("\n")
     assert "the likeliest log as a whole" in report.notes[0]
+
+
+async def test_a_log_that_the_question_names_is_the_one_that_is_told(skill: Skill, tmp_path: Path) -> None:
+    logs = skill.model_copy(update={"readers": (BUNDLED["logs"],)})
+    other = LOG.replace("shop.pay", "log.entries").replace("declined", "has entries") * 3
+    root = write(tmp_path, {"a/app.log": LOG, "b/entries.log": other, "b/term.log": "entries\n\x1b[1m(entries)\n"})
+    report = await reported(logs, root, "how many entries are in app.log?")
+    assert report.answer.split("\n")[-1].startswith("a/app.log: 6 entries, ")
+    assert "term.log" not in report.answer
+
+
+async def test_entries_of_another_level_are_not_like_a_quoted_one(skill: Skill, tmp_path: Path) -> None:
+    logs = skill.model_copy(update={"readers": (BUNDLED["logs"],)})
+    text = LOG + "".join(f"2024-05-04 10:00:0{n} WARNING shop.pay: card {n} declined\n" for n in range(5))
+    report = await reported(logs, write(tmp_path, {"app.log": text}), "which ERROR says that a card was declined?")
+    assert "  3 entries like it, 2024-05-01 10:00:00 to 2024-05-03 10:00:00" in report.context.split("\n")
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,8 @@ ALONE = Alike()
 class Entries:
     """The entries of a log in the order of their lines.
 
-    For each its first line and its last one, its template (0: none), and its time as text, empty if it has none.
+    For each its first line and its last one, a number for its template and level (0: none), and its time as text, empty
+    if it has none.
     """
 
     firsts: Array

@@ -1,6 +1,7 @@
 """A code base as its index has it."""
 
 import json
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,13 +46,15 @@ FACTS = {
     "scripts": ("w.text", "join _words as w on w.id = t.name", "1"),
     "packages": ("w.text", "join _words as w on w.id = t.name", "1"),
 }
+TEXTUAL = re.compile(r"char|clob|text", re.IGNORECASE)  # types of columns: SQLite's own rule
 KEPT = 1_000  # files whose definitions and facts are kept for the next questions
 MOST_FACTS = 500  # rows of a file and table: with more it is data
 SECTIONS = (
     "select _first, _first + _more, coalesce(parent, '') || ' ' || coalesce(title, '') from _sections where _file = ?"
 )
+# An entry is like another of its template and level.
 ENTRIES = """
-    select _first, _first + _more, coalesce(template, 0), coalesce(time, '')
+    select _first, _first + _more, coalesce(template * 2147483648 + coalesce(level, 0), 0), coalesce(time, '')
     from _entries where _file = ? order by _number
 """
 TABLES = """
@@ -179,7 +182,7 @@ class IndexedCorpus:
     def _column(self, row: Sequence[Any]) -> Column:
         number, line, table, name, title, kind, low, high, samples = row
         shown = [title if title != name else "", kind]
-        shown.append(f"{low} to {high}" if low is not None and kind not in ("text", "TEXT") else "")
+        shown.append(f"{low} to {high}" if low is not None and not TEXTUAL.search(kind or "") else "")
         shown.append(f"such as {samples}" if samples else "")
         about = ", ".join(part for part in shown if part)
         return Column(self._positions[number], line, table, name, about, f"{title} {samples}")

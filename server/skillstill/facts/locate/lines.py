@@ -22,14 +22,14 @@ class LineWords:
     """The wanted words of each line of a text; `literals` are such with digits, found as they are."""
 
     def __init__(self, text: str, wanted: Mapping[str, float], literals: Sequence[str] = ()) -> None:
-        self.lines = text.split("\n")
+        self.lines = text.removesuffix("\n").split("\n")
         self._wanted = wanted
         self._known: dict[str, tuple[str, ...]] = {}
         self.words: list[Sequence[str]] = [()] * len(self.lines)
         self._read(text.lower(), literals)
 
     def _read(self, lowered: str, literals: Sequence[str]) -> None:
-        starts = [0, *accumulate(len(line) + 1 for line in lowered.split("\n"))]
+        starts = [0, *accumulate(len(line) + 1 for line in lowered.removesuffix("\n").split("\n"))]
         for line in {at for word in self._wanted for at in _lines_with(word, lowered, starts)}:
             self.words[line] = self._words_of(self.lines[line])
         for literal in literals:

@@ -7,6 +7,7 @@ the likeliest lines alone are to 39. The weights of the chance were learned on t
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from skillstill.facts.index import FactIndex
 from skillstill.facts.locate.places import Place
@@ -16,7 +17,8 @@ from skillstill.tools.facts.extract import JOINED, ExtractiveAnswer, probability
 from skillstill.tools.facts.extract_lines import SECONDS, LinesOf, quote, told_alike
 
 LEVELS = 6
-WHOLE = "select entries, first_time, last_time from log_files where path = {path}"
+WHOLE = "select entries, first_time, last_time from log_files where path = {path} and entries > 0"
+PATHS = "select path from log_files where entries > 0"
 COUNTS = (
     "select level, count(*) from entries where path = {path} and level is not null group by level order by 2 desc, 1"
 )
@@ -38,23 +40,39 @@ def extract_log(
 ) -> ExtractiveAnswer | None:
     """Return the first place and the log that it is in as a whole; None if it is in none, or nobody asks for that.
 
+    If the question names a log, that is the one.
     `lines` is what the likeliest lines say: the likelier they are right, the likelier this is the log that is meant.
     """
     asked = last_question(question)
-    share = _share(asked)
-    place = next((each for each in places if each.line and not each.is_column), None)
-    if not place or not lines or not (COUNTED.search(asked) or share >= OF_WHOLE):
+    share, named = _share(asked), _named_log(asked, index)
+    place = next((each for each in places if _is_line(each) and named in ("", each.path)), None)
+    path = named or (place.path if place else "")
+    if not path or not lines or not (COUNTED.search(asked) or share >= OF_WHOLE):
         return None
-    if not (whole := told_log(index, place.path)):
+    if not (whole := told_log(index, path)):
         return None
     logit = BIAS + LINES * lines.chance + SHARE * share + SEVERAL * bool(AND.search(asked))
+    likeliest = [quote(place, lines_of(path)), *told_alike(place)] if place else []
     return ExtractiveAnswer(
-        answer="\n".join([quote(place, lines_of(place.path)), *told_alike(place), whole]),
+        answer="\n".join([*likeliest, whole]),
         context="",
-        places=(f"{place.path}:{place.line}",),
+        places=(f"{path}:{place.line}" if place else path,),
         chance=round(probability(logit), 3),
         source="the likeliest log as a whole",
     )
+
+
+def _named_log(asked: str, index: FactIndex) -> str:
+    """Return the log whose file a question names; nothing if it names none, or several."""
+    if all(table.name != "log_files" for table in index.tables):
+        return ""
+    paths = [path for (path,) in index.ask(PATHS).rows]
+    named = [path for path in paths if re.search(rf"(?<![\w.-]){re.escape(PurePosixPath(path).name)}(?![\w-])", asked)]
+    return named[0] if len(named) == 1 else ""
+
+
+def _is_line(place: Place) -> bool:
+    return place.line > 0 and not place.is_column
 
 
 def _share(asked: str) -> float:
@@ -65,7 +83,7 @@ def _share(asked: str) -> float:
 
 
 def told_log(index: FactIndex, path: str) -> str:
-    """Return how many entries a log has, from when to when, and how many of each level; empty if it is no log."""
+    """Return how many entries a log has, from when to when, and how many of each level; empty if it has none."""
     if all(table.name != "log_files" for table in index.tables):
         return ""
     at = "'" + path.replace("'", "''") + "'"

@@ -62,7 +62,9 @@ def _chance(asked: str, found: NamedRows) -> float:
 
 def _told_rows(question: str, found: NamedRows) -> str:
     """Return the rows as text: the table and what it has, how many they are, and the first of them line by line."""
-    where = " and ".join(f"{column} is {_cell(value)}" for column, value in found.conditions.items())
+    where = " and ".join(
+        f"{column} is {' or '.join(map(_cell, values))}" for column, values in found.conditions.items()
+    )
     head = f"{found.table.path}: {found.table.inner} where {where}: {found.count:,} row{'s' * (found.count != 1)}"
     shown = found.rows if found.count == len(found.rows) else found.rows[:1]
     names = _columns(last_question(question), found)[: COLUMNS if len(shown) == 1 else FEW]

@@ -153,13 +153,13 @@ class Database:
             for row in cursor:
                 count += 1
                 if count <= kept:
-                    rows.append(tuple(f"<{len(cell)} bytes>" if isinstance(cell, bytes) else cell for cell in row))
+                    rows.append(without_bytes(row))
                 if count > COUNTED:
                     break
             return QueryRows(tuple(name for name, *_ in cursor.description or ()), tuple(rows), count)
 
     def every(self, query: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield all rows of a SELECT of our own. Raise as `ask` does."""
+        """Yield all rows of a SELECT of our own, however wide. Raise as `ask` does."""
         self.slow = 0
         with _as_refusals(self.deadline), self.deadline.enforced(self.connection):
             yield from self.connection.execute(query, parameters)
@@ -220,6 +220,11 @@ def open_database(
         database = Database(connection, columns, places, deadline, dates)
         database.guard()
         yield database
+
+
+def without_bytes(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the row with the size of each blob in its place."""
+    return tuple(f"<{len(cell)} bytes>" if isinstance(cell, bytes) else cell for cell in row)
 
 
 def _make_json_tables(connection: sqlite3.Connection) -> None:

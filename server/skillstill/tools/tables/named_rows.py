@@ -13,7 +13,7 @@ from skillstill.errors import Refusal
 from skillstill.facts.locate.question import chat_words, last_question, stop_words
 from skillstill.facts.locate.stems import stem, stems_in
 from skillstill.tools.tables.catalogue import Table, quoted_name
-from skillstill.tools.tables.database import Database, Deadline, open_database
+from skillstill.tools.tables.database import Database, Deadline, open_database, without_bytes
 from skillstill.tools.tables.references import Names, key_names, possible_owners
 from skillstill.tools.tables.values import TableValues, Value, words_in
 from skillstill.workspace import Workspace
@@ -21,7 +21,8 @@ from skillstill.workspace import Workspace
 ROWS = 6  # that are kept
 TABLES = 3  # whose rows are compared
 CONDITIONS = 6  # of a table
-ALIKE = 3  # values of a column that are named by the same words: `Bonn` and `bonn`
+ALIKE = 20  # spellings of one value: `Bonn` and `bonn`
+SEVERAL = 3  # values of a column that tell as much: `France or Brazil`
 LONG_NUMBER = 4  # digits from which a number is an id, whatever its column is called
 COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b", re.IGNORECASE)
 SHORTEST_PLURAL = 4  # letters
@@ -37,7 +38,7 @@ OF_TABLE = 0.5  # ... and that it says the table's name
 class NamedRows:
     """Rows of a table that have values which a question names.
 
-    conditions  columns, each with the value that all these rows have
+    conditions  columns, each with the value that all these rows have, or with those of which each row has one
     count       how many rows they are
     rows        the first of them, by column
     names       of what the keys in these rows refer to
@@ -47,7 +48,7 @@ class NamedRows:
     """
 
     table: Table
-    conditions: Mapping[str, Any]
+    conditions: Mapping[str, Sequence[Any]]
     count: int
     rows: Sequence[Mapping[str, Any]]
     names: Names
@@ -58,7 +59,10 @@ class NamedRows:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Values of a column that a question names by `words`, what that tells, and the rows that have them."""
+    """Values of a column that a question names by `words`, what that tells, and the rows that have them.
+
+    `different` are those of the values that are not just another one in other letters.
+    """
 
     column: str
     values: Sequence[Any]
@@ -66,6 +70,7 @@ class Condition:
     worth: float
     rows: int
     is_whole: bool
+    different: Sequence[Any] = ()
 
 
 def find_conditions(question: str, values: TableValues) -> Mapping[Table, Sequence[Condition]]:
@@ -93,10 +98,21 @@ def _conditions(asked: str, values: TableValues) -> Mapping[Table, Sequence[Cond
             named[value.table, value.column].append(condition)
     found: defaultdict[Table, list[Condition]] = defaultdict(list)
     for (table, _), several in named.items():
-        best = max(several, key=lambda each: each.worth)
-        alike = [value for each in several if each.worth == best.worth for value in each.values][:ALIKE]
-        found[table].append(replace(best, values=alike))
+        found[table].append(_best(several))
     return {table: [*islice(_told_once(several), CONDITIONS)] for table, several in found.items()}
+
+
+def _best(several: Sequence[Condition]) -> Condition:
+    """Return the condition that tells most, with its other spellings and the values of all that tell as much."""
+    best = max(several, key=lambda each: each.worth)
+    by_words: defaultdict[frozenset[str], list[Any]] = defaultdict(list)
+    for each in several:
+        is_spelling = best.is_whole and each.is_whole and each.words == best.words  # a rarer one tells more
+        if is_spelling or each.worth == best.worth:
+            by_words[each.words] += each.values
+    spellings = [*by_words.values()][:SEVERAL]
+    values = [value for alike in spellings for value in alike[:ALIKE]]
+    return replace(best, values=values, different=[alike[0] for alike in spellings])
 
 
 def _told_once(conditions: Sequence[Condition]) -> Iterator[Condition]:
@@ -166,7 +182,7 @@ def _rows_of(
     of_table = not {*stems_in(table.inner)}.isdisjoint(stems_in(asked))
     return NamedRows(
         table=table,
-        conditions={each.column: rows[0][each.column] for each in met},
+        conditions={each.column: _met(each, rows[0]) for each in met},
         count=count,
         rows=rows,
         names=names,
@@ -174,6 +190,11 @@ def _rows_of(
         covered=covered,
         is_whole=all(each.is_whole for each in met),
     )
+
+
+def _met(condition: Condition, row: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the values of which rows like this one have one, that of the row if all are spellings of it."""
+    return condition.different if len(condition.different) > 1 else (row[condition.column],)
 
 
 def _best_rows(
@@ -191,8 +212,10 @@ def _best_rows(
         f"SELECT worth_, count(*) FROM {scored} GROUP BY worth_ ORDER BY worth_ DESC LIMIT 1",  # noqa: S608
         given,
     ).rows[0]
-    first = database.ask(f"SELECT * FROM {scored} WHERE worth_ = ? LIMIT {ROWS}", [*given, best])  # noqa: S608
-    return best, count, [dict(zip(first.columns[:-1], row[:-1], strict=True)) for row in first.rows]
+    names = database.names[table]  # however many they are: none of our own queries is held to a width
+    wanted = ", ".join(map(quoted_name, names))
+    first = database.every(f"SELECT {wanted} FROM {scored} WHERE worth_ = ? LIMIT {ROWS}", [*given, best])  # noqa: S608
+    return best, count, [dict(zip(names, without_bytes(row), strict=True)) for row in first]
 
 
 def _covered(asked: str, names: Collection[str], told: Collection[str]) -> float:

@@ -18,6 +18,7 @@ MOST = 100  # tables whose columns a grammar knows
 SHOWN = 2  # values of a column that has many
 VALUE = 24  # characters of one
 NAMED = 6  # values that a question names
+ALIKE = 3  # spellings of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def named_lines(question: str, values: TableValues) -> Sequence[Line]:
 
 
 def _condition(table: Table, condition: Condition) -> str:
-    told = " | ".join(_literal(value) for value in condition.values)
+    told = " | ".join(_literal(value) for value in condition.values[:ALIKE])
     return f"{name_in_query(table.name)}.{name_in_query(condition.column)}: {told}"
 
 

@@ -138,7 +138,7 @@ class TableValues:
     def named_by(self, words: Collection[str]) -> Iterator[Value]:
         """Yield each value all of whose words are among these, or one of them that few others have."""
         found: dict[int, Value] = {}
-        for word in words:
+        for word in sorted(words):  # so that of two which tell as much the same one comes first
             having = self._by_word.get(word, ())
             is_rare = len(having) <= RARE and len(word) >= SHORTEST and not word.isdigit()
             found |= {id(value): value for value in having if is_rare or value.words.issubset(words)}
