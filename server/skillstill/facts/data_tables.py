@@ -111,7 +111,7 @@ class DataTables:
         with suppress(OSError), file.open("rb") as opened:
             if opened.read(len(MAGIC)) == MAGIC:
                 return file
-        copy = copy_file(self._home or self._temporary(), table.leaf)
+        copy = copy_file(self._home or self._temporary(), self._readers.key_of(table.leaf))
         if copy.exists():
             mark_used(copy)
         else:

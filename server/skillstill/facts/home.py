@@ -25,9 +25,9 @@ def index_file(home: Path, root: Path, versions: str) -> Path:
     return home / f"{_workspace(root)}-{readers}.sqlite"
 
 
-def copy_file(home: Path, leaf: bytes) -> Path:
-    """Return where the tables of a data file of this content are copied to."""
-    return home / f"{leaf.hex()}-copy.sqlite"
+def copy_file(home: Path, key: bytes) -> Path:
+    """Return where the tables of a data file are copied to, by the hash of its content and of its reader."""
+    return home / f"{key.hex()}-copy.sqlite"
 
 
 def forget(home: Path, root: Path) -> int:

@@ -99,6 +99,10 @@ class FileReaders:
         with self._parser() as parser:
             return [str(reason) for batch in parser.copy(path, size, into) for reason, *_ in batch.gaps]
 
+    def key_of(self, leaf: bytes) -> bytes:
+        """Return the hash of a content and of what else the tables in it depend on."""
+        return hashlib.blake2b(b"\0".join((self._versions, leaf)), digest_size=BYTES).digest()
+
     def _key(self, file: OpenedFile) -> bytes:
         """Return what the rows of a file depend on: its content, its name, and the readers."""
         name = file.name.encode("utf-8", "surrogateescape")
