@@ -63,7 +63,7 @@ def test_an_answer_goes_to_standard_output_with_its_evidence_and_nothing_else_in
 def test_the_likeliest_places_of_a_hand_over_come_last(skillstill: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leads, "SECONDS", 0)  # without the index: the places are those that calls showed
     said, *rest = skillstill("run", "explore", "Where is Cart?", turns=[LOOK, "escalate: no idea"]).out.splitlines()
-    assert said.startswith("escalate: no idea")
+    assert said.startswith("escalate: the model handed it back: no idea")
     assert rest[-3:] == ["  cart.py:3", "Likeliest places:", "cart.py:3: class Cart(dict):"]
 
 

@@ -291,10 +291,13 @@ class _Run:
         return report.model_copy(update={"context": context})
 
     def own_words(self, text: str) -> str:
-        """Return the model's own words on giving up, unless they make a claim that nothing bears out."""
+        """Return the model's own words on giving up, told as such: nothing bears them out.
+
+        Words that name a place which no tool has shown are left out.
+        """
         if wrong := evidence.invented_place(text, self.record.receipts, self.record.shown, str(self.workspace.root)):
             return f"the model gave up on account of {wrong}, which no tool has shown"
-        return text or "the model gave no reason"
+        return f"the model handed it back: {text}" if text else "the model gave no reason"
 
     def escalate(self, reason: Reason) -> Report:
         """Return the hand-over: why, what was tried, the run to look up and the last places that were shown."""

@@ -54,7 +54,7 @@ async def test_explore_answers_from_what_it_has_looked_up(runtime: Runtime, ques
 async def test_explore_hands_back_what_takes_more_than_looking(runtime: Runtime) -> None:
     report = (await runtime.run("explore", "please rename Cart to Basket", SHOP)).report
     assert report.status == "escalate"
-    assert report.answer.startswith("escalate: this needs more than reading the code")
+    assert report.answer.startswith("escalate: the model handed it back: this needs more than reading the code")
 
 
 async def test_a_run_connects_to_nothing(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,4 +96,4 @@ async def test_no_reference_of_a_run_reaches_its_caller(scripted: Scripted, tmp_
     write(tmp_path / "w", {"a.md": "note\n"})
     turns: list[Message | str | Exception] = [call("outline", target="r1"), LOOK, "escalate: =r2 has no rows"]
     answer = (await scripted(turns).run("explore", "What is noted?", tmp_path / "w")).report.answer
-    assert "escalate: … has no rows. Tried: outline(); search(note)." in answer
+    assert "escalate: the model handed it back: … has no rows. Tried: outline(); search(note)." in answer

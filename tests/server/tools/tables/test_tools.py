@@ -822,6 +822,13 @@ async def test_that_a_table_in_use_lacks_something_is_not_believed(tmp_path: Pat
     [
         ("a,b\n1,x\n", "a INTEGER|b TEXT", "1 | x"),
         ("\ufeffa,b\n1,x\n", "a INTEGER|b TEXT", "1 | x"),
+        ("id,of,at\n1,4,7\n1,5,3\n2,5,9\n", "id INTEGER|of INTEGER|at INTEGER", "1 | 4 | 7"),
+        (
+            "id,name,Rank,,,,\n,,I,II,III,IV,V\n7,x,3,1,2,4,5\n8,y,1,2,3,4,5\n9,z,2,1,3,5,4\n",
+            "id INTEGER|name TEXT|" + "|".join(f'"Rank {number}" INTEGER' for number in ("I", "II", "III", "IV", "V")),
+            "7 | x | 3 | 1 | 2 | 4 | 5",
+        ),
+        ("a,b\r1,x\r2,y\r\n", "a INTEGER|b TEXT", "1 | x"),
         ("a;b\r\n1,5;x\r\n2,5;y\r\n", "a REAL|b TEXT", "1.5 | x"),
         ('a,sum\nx,"1,200.50"\ny,99.2\nz,"3,000.00"\n', "a TEXT|sum REAL", "x | 1200.5"),
         ("a,b\nx,NA\ny,5\nz,7\n", "a TEXT|b INTEGER", "x | NULL"),

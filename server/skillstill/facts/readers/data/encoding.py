@@ -65,7 +65,7 @@ class TextScan:
 
     is_damaged   some bytes mean nothing in its encoding
     longest      bytes of the longest line, at least
-    is_plain     no NUL, and no carriage return but before a line feed, or instead of all of them
+    is_plain     no NUL, and no carriage return but before a line feed, or instead of most of them
     """
 
     encoding: str = "utf-8"
@@ -89,7 +89,7 @@ def scan_text(stream: BinaryIO) -> TextScan:
         nuls += chunk.count(0)
         line = _line_at_end(chunk, line, scan)
         chunk = stream.read(CHUNK)
-    scan.is_plain = not (returns and feeds) and (bool(scan.encoding.startswith("utf-16")) or not nuls)
+    scan.is_plain = (not returns or returns > feeds) and (bool(scan.encoding.startswith("utf-16")) or not nuls)
     if not scan.encoding:
         scan.encoding, scan.is_damaged = narrow.encoding()
     return scan
@@ -97,7 +97,7 @@ def scan_text(stream: BinaryIO) -> TextScan:
 
 def _line_at_end(chunk: bytes, line: int, scan: TextScan) -> int:
     """Return the length of the line that the chunk leaves open, which began `line` bytes before it."""
-    sign = b"\n" if b"\n" in chunk else b"\r"
+    sign = b"\n" if 2 * chunk.count(b"\n") >= chunk.count(b"\r") else b"\r"
     first = chunk.find(sign)
     scan.longest = max(scan.longest, line + (len(chunk) if first < 0 else first))
     return line + len(chunk) if first < 0 else len(chunk) - chunk.rfind(sign) - 1

@@ -142,7 +142,8 @@ def _first_values(
             continue
         right, wrong = _fitting(row, kinds)
         is_value = right > 0 and (not wrong or (title is not None and wrong < right))
-        if is_value and not _counts_up(rows, index, kinds):
+        is_title = _counts_up(rows, index, kinds) and (title is None or not _is_all_numbers(row))
+        if is_value and not is_title:
             return index, title
         if not right and not wrong and title is not None and _has_no_value(row):
             return index, title
@@ -221,6 +222,10 @@ def _counts_up(rows: Sequence[Cells], index: int, kinds: Sequence[str]) -> bool:
     return len(steps) == 1 and 0 not in steps and len(_steps(below)) != 1
 
 
+def _is_all_numbers(row: Cells) -> bool:
+    return all(cell_kind(cell) == "n" for cell in row)
+
+
 def _numbers(row: Cells, kinds: Sequence[str]) -> Sequence[str]:
     return [cell.strip() for cell, kind in zip(row, kinds, strict=False) if kind == "n"]
 
@@ -239,12 +244,18 @@ def _header_rows(rows: Sequence[Cells], filled: Sequence[int], first: int, typic
             if headers:
                 break
             continue
-        if filled[index] < max(typical / 2, 1) or len(headers) == HEADERS:
+        is_full = filled[index] >= max(typical / 2, 1) or (headers and _completes(rows[headers[0]], rows[index]))
+        if not is_full or len(headers) == HEADERS:
             break
         if headers and not _lacks_titles(rows[headers[0]], rows[index]):
             break
         headers.insert(0, index)
     return headers
+
+
+def _completes(lower: Cells, upper: Cells) -> bool:
+    """Return whether the upper line has titles, several in all, where the lower one has none."""
+    return _filled(upper) > 1 and any(up.strip() and not low.strip() for low, up in zip(lower, upper, strict=False))
 
 
 def _lacks_titles(lower: Cells, upper: Cells) -> bool:

@@ -49,7 +49,7 @@ class DataReader:
     """Reads data files."""
 
     name: str = "data"
-    version: int = 2
+    version: int = 3
     tables: tuple[FactTable, ...] = (DATA_TABLES, DATA_COLUMNS)
 
     def takes(self, name: str, head: bytes) -> bool:
