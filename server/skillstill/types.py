@@ -327,7 +327,7 @@ class Receipt(Frozen):
 
     empty      whether it looked for something and found nothing
     overview   whether it names all that there is of a kind
-    missed     why finding nothing proves nothing, else empty: no absence is believed of a run with such a call
+    missed     why finding nothing proves nothing, else empty; overlooked: why what was found may not be all
     omitted    how many things the result leaves out
     guess      whether it is a ranking of likely places: neither for an absence nor against it
     calls      those that a script made: it alone has read their results, so no answer can cite them
@@ -341,6 +341,7 @@ class Receipt(Frozen):
     excerpt: str
     spans: tuple[Span, ...] = ()
     missed: str = ""
+    overlooked: str = ""
     empty: bool = False
     overview: bool = False
     omitted: int = Field(default=0, ge=0)
@@ -418,8 +419,7 @@ class Report(Frozen):
     """How a run ended.
 
     answer    what the model said, or the sentence of a hand-over or failure; context: lines around those that it quotes
-    evidence  `path:line` in the workspace, or receipt ids
-    reason    None if the status is `answered`
+    evidence  `path:line` in the workspace, or receipt ids; reason: None if the status is `answered`
     sources   the calls behind an answer that rests on results alone; notes: warnings. `finish` adds both
     leads     the likeliest places, of a run that did not settle the question: `finish` adds them
     """

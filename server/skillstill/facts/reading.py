@@ -131,13 +131,18 @@ class FileReading:
 
     def read(self, paths: Iterable[str]) -> Iterator[FileFacts]:
         """Yield the facts of each file in their order. Files that are gone are left out."""
-        with ThreadPoolExecutor(self.readers.processes) as threads:
-            under_way = ChunkReading(self, [], threads)
+        threads = ThreadPoolExecutor(self.readers.processes)
+        under_way = begun = ChunkReading(self, [], threads)
+        try:
             for chunk in self._chunks(paths):
                 begun = ChunkReading(self, chunk, threads)
                 yield from under_way.finish()
                 under_way = begun
             yield from under_way.finish()
+        finally:  # if the time is up, the next reading goes on from what is parsed
+            threads.shutdown(cancel_futures=True)
+            under_way.keep()
+            begun.keep()
 
     def is_unchanged(self, file: OpenedFile) -> bool:
         before = self._before.get(file.path)
@@ -173,7 +178,13 @@ class ChunkReading:
         """Yield the facts of each of the files."""
         for file in self._files:
             yield FileFacts(file.path, file.leaf, file.stamp, self._batches(file))
-        self._reading.readers.keep({file: parsed.result() for file, parsed in self._parsed.items()})
+        self.keep()
+
+    def keep(self) -> None:
+        """Keep what has been parsed, and forget it here."""
+        done = {file: parsed for file, parsed in self._parsed.items() if parsed.done() and not parsed.cancelled()}
+        self._reading.readers.keep({file: parsed.result() for file, parsed in done.items() if not parsed.exception()})
+        self._parsed = {}
 
     def _batches(self, file: OpenedFile) -> Iterable[Batch] | None:
         if file.problem:

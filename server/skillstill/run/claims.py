@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from skillstill.run.evidence import RECEIPT, quoted_places, supporting_receipts
 from skillstill.types import Receipt, Trace
@@ -34,6 +35,17 @@ EXAMPLES = re.compile(r"\(of \d+\)$|: \d+ distinct.*, such as ")  # of the value
 NAMING = 3  # letters of a word by which a value is named
 ALIKE = 4  # letters that two words begin with that mean one thing: `countries` and `country`
 PART = re.compile(rf"[^\W\d_]+|{NUMBER}")
+USES = re.compile(
+    r"\b(?:used|uses|usages?|called|callers?|tested|imported|importers?|subclass(?:es)?|extends?|inherits? from"
+    r"|implements?|implementers|embeds?)\b",
+    re.IGNORECASE,
+)
+OF_ITSELF = re.compile(  # `what does X extend?`, `how is X used?`, `is X a subclass of Y?`
+    r"\b(?:what|which|who)(?: \w+)? (?:does|do|did|is|are|was)\b|\bhow\b|^\W*(?:is|are|does|do|did)\b", re.IGNORECASE
+)
+WITHIN = re.compile(r"In ([\w./-]*[\w/-]): ")  # as `run` writes the path that a call names
+DEFINING = {"outline"}  # tools that show a definition, and nothing that uses it
+FATAL = re.compile(r"\b(?:fatal|critical)\b", re.IGNORECASE)
 SUFFIX = re.compile(r"\.\w{1,5}$")
 SEPARATORS = re.compile(r"[\W_]")
 
@@ -60,10 +72,15 @@ def claim_notes(trace: Trace) -> tuple[str, ...]:
     results = {message.receipt: _told(message.content) for message in trace.messages if message.receipt}
     good = [receipt for receipt in trace.receipts if receipt.id in results and not receipt.refused]
     notes = (
-        _note("Not looked for", _not_looked_for(trace, good, results)),
+        _note(
+            "Not looked for",
+            [*_not_looked_for(trace, good, results), *_no_use_of(trace, good), *_no_level(trace, good)],
+        ),
+        _note("Only in another spelling", _respelled(trace, results)),
         _note("Not shown by a result", _not_shown(trace, good, results)),
         _note("Not asked for", [*_not_asked_for(trace, good), *_made_up(trace, good, results)]),
         _note("An empty cell", _empty(trace)),
+        _note("Not only from", _elsewhere(trace, good)),
     )
     return tuple(note for note in notes if note)
 
@@ -91,6 +108,36 @@ def _not_looked_for(trace: Trace, receipts: Sequence[Receipt], results: Mapping[
     shown = [*(results[receipt.id] for receipt in behind), *_paths(behind)]
     known = NormalizedText([*(text for text in asked if text != trace.prompt), *shown])
     yield from (one.text for one in conditions if not known.has_condition(one))
+
+
+def _no_use_of(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
+    """Yield the word by which the question asks for what uses a thing, if only its definition was looked up.
+
+    What a thing itself calls, extends or raises stands in its definition.
+    """
+    asked = USES.search(trace.prompt)
+    looks = [one for receipt in receipts if not receipt.guess for one in receipt.executed]
+    if asked and not OF_ITSELF.search(trace.prompt) and looks and {one.tool for one in looks} <= DEFINING:
+        yield asked[0]
+
+
+def _no_level(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
+    """Yield the word by which the question asks for fatal entries, if errors of any kind were looked for."""
+    asked = FATAL.search(trace.prompt)
+    called = [one.arguments for receipt in receipts for one in receipt.executed if "level" in one.arguments]
+    if asked and called and not any(FATAL.search(str(value)) for one in called for value in one.values()):
+        yield asked[0]
+
+
+def _respelled(trace: Trace, results: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of the question that no result has as they are written, though one has them in other letters."""
+    shown = "\n".join(results.values())
+    squeezed = SEPARATORS.sub("", shown.casefold())
+    for one in _conditions(trace.prompt.rstrip().rpartition("\n\n")[2]):
+        name = one.text.removesuffix("()")
+        is_absent = one.kind == "name" and "/" not in name and name not in shown
+        if is_absent and SEPARATORS.sub("", name.casefold()) in squeezed:
+            yield name
 
 
 def _conditions(question: str) -> Iterator[Entity]:
@@ -122,6 +169,16 @@ def _empty(trace: Trace) -> Iterator[str]:
     """Yield NULL if the answer is that, and the question is not about it: the least of a column is no empty cell."""
     if (told := EMPTY.search(trace.report.answer)) and told[1].lower() not in trace.prompt.lower():
         yield told[1]
+
+
+def _elsewhere(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
+    """Yield the file or folder that a question is about if what the answer rests on lies elsewhere, too."""
+    if not (asked := WITHIN.match(trace.prompt)):
+        return
+    places = [place.path for place in quoted_places("\n".join(trace.report.evidence))[0]]
+    paths = places or [*_paths(supporting_receipts(trace.report.evidence, receipts))]
+    if any(not PurePosixPath(path).is_relative_to(asked[1]) for path in paths):
+        yield asked[1]
 
 
 def beginnings(words: Iterable[str]) -> set[str]:

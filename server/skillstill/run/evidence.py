@@ -131,6 +131,12 @@ def _note(receipt: Receipt, told: Collection[tuple[str, int]], *, is_claimed: bo
     return f"({receipt.id} leaves {receipt.omitted} out.)" if is_claimed else ""
 
 
+def overlooked_notes(cited: Sequence[str], receipts: Sequence[Receipt]) -> tuple[str, ...]:
+    """Return why results that an answer rests on may lack something: the first, the last, a count may be others."""
+    reasons = dict.fromkeys(one.overlooked for one in supporting_receipts(cited, receipts) if one.overlooked)
+    return tuple(f"({text[0].upper()}{text[1:]}.)" for text in reasons)
+
+
 def supporting_receipts(cited: Sequence[str], receipts: Sequence[Receipt]) -> Sequence[Receipt]:
     """Return the results that an answer with this evidence rests on: those that it names, or that show its places."""
     named = {*cited}

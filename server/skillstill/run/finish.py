@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from skillstill.run.absent_column import absent_column
 from skillstill.run.claims import claim_notes
-from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete_notes
+from skillstill.run.evidence import RECEIPT, REFERENCE, incomplete_notes, overlooked_notes
 from skillstill.run.leads import LATE, denies, is_unsettled, leads_of, with_index_leads
 from skillstill.skills.calibration import Calibration, features
 from skillstill.skills.skill import Skill
@@ -106,7 +106,11 @@ def _needs_leads(report: Report) -> bool:
 def _notes(trace: Trace) -> tuple[str, ...]:
     """Return what the answer leaves out of a result, and what no call and no result bears out."""
     report = trace.report
-    return (*incomplete_notes(report.answer, report.evidence, trace.receipts), *claim_notes(trace))
+    return (
+        *incomplete_notes(report.answer, report.evidence, trace.receipts),
+        *overlooked_notes(report.evidence, trace.receipts),
+        *claim_notes(trace),
+    )
 
 
 def _sources(trace: Trace) -> tuple[str, ...]:

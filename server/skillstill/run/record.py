@@ -123,6 +123,7 @@ def receipt_of(
         excerpt=shorten(result.text, EXCERPT),
         spans=result.spans,
         missed=result.missed,
+        overlooked=result.overlooked,
         empty=result.empty,
         overview=result.overview,
         omitted=result.omitted,

@@ -28,6 +28,7 @@ from mcp.types import (
 )
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
+from skillstill.run.store import ADDRESS
 from skillstill.runtime import Runtime
 from skillstill.server import delegating, feedback, finding, wire
 from skillstill.server.counting import Counting
@@ -221,6 +222,7 @@ class Calls:
 
     def _earlier(self, context: Context, run: str) -> Trace:
         """Return an earlier run of this client; over a pipe also one of an earlier process. Raise UsageError."""
+        run = run.removeprefix(ADDRESS)
         if found := self.transcripts.own(context, run):
             return found
         if owner(context) != PIPE:

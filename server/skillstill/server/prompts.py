@@ -47,12 +47,17 @@ class Prompts:
         arguments = params.arguments or {}
         if params.name != DELEGATE.name or not {"subagent", "request"} <= arguments.keys():
             raise MCPError(INVALID_PARAMS, "the prompt is `delegate`, with the arguments subagent and request")
+        if not self._is_known(arguments["subagent"]):
+            raise MCPError(INVALID_PARAMS, f"there is no subagent {arguments['subagent']!r}: the completion names all")
         text = (
             f"Call the `{arguments['subagent']}` tool with one self-contained prompt for this: {arguments['request']}\n"
             "If it answers `escalate`, do the work yourself."
         )
         content = TextContent(type="text", text=text)
         return GetPromptResult(messages=[PromptMessage(role="user", content=content)])
+
+    def _is_known(self, name: str) -> bool:
+        return any(listed.entry.name == name for listed in self.registry.entries())
 
     async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
         """Return names of subagents for the prompt, ids of the caller's own runs for the transcript."""

@@ -219,3 +219,77 @@ async def test_what_a_query_looks_for_is_what_was_asked_for(prompt: str, query: 
     trace = await loop.run(loop.Brief(skill, prompt, "system"), nullcontext(turns), Workspace(SHELF))
     told = [note for note in finish(trace).report.notes if "Not asked for" in note]
     assert told == ([f"(Not asked for: {notes}.)"] if notes else [])
+
+
+CODE = {"shop.py": "class Cart:\n    pass\n\n\ndef open_cart() -> Cart:\n    return Cart()\n"}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name", "notes"),
+    [
+        ("where is Cart used?", "Cart", ('(Not looked for: "used".)',)),
+        ("which classes extend Cart?", "Cart", ('(Not looked for: "extend".)',)),
+        ("where is Cart tested?", "Cart", ('(Not looked for: "tested".)',)),
+        ("where is Cart defined?", "Cart", ()),
+        ("what does Cart extend?", "Cart", ()),
+        ("is Cart a subclass of Basket?", "Cart", ()),
+        ("where is OpenCart defined?", "open_cart", ('(Only in another spelling: "OpenCart".)',)),
+        ("where is open_cart defined?", "open_cart", ()),
+    ],
+)
+async def test_a_definition_is_no_answer_to_what_uses_a_thing_or_to_another_name(
+    prompt: str, name: str, notes: tuple[str, ...], tmp_path: Path
+) -> None:
+    skill = Registry().entry("explore").skill()
+    line = 1 if name == "Cart" else 5
+    turns = ScriptedModel([call("outline", target=name), f"shop.py:{line}"])
+    trace = await loop.run(loop.Brief(skill, prompt, "system"), nullcontext(turns), Workspace(write(tmp_path, CODE)))
+    assert finish(trace).report.notes == notes
+
+
+@pytest.mark.parametrize(
+    ("prompt", "level", "notes"),
+    [
+        ("when was the first fatal error?", "error", ('(Not looked for: "fatal".)',)),
+        ("when was the first fatal error?", "critical", ()),
+        ("when was the first error?", "error", ()),
+    ],
+)
+async def test_an_error_is_not_told_for_a_fatal_one(
+    prompt: str, level: str, notes: tuple[str, ...], tmp_path: Path
+) -> None:
+    root = write(tmp_path, {"app.log": "2026-03-01 10:00:02 ERROR cart: full\n2026-03-01 10:00:03 FATAL cart: gone\n"})
+    skill = Registry().entry("logs").skill()
+    turns = ScriptedModel([call("entries", level=level), f"app.log:{1 + (level == 'critical')}"])
+    trace = await loop.run(loop.Brief(skill, prompt, "system"), nullcontext(turns), Workspace(root))
+    assert finish(trace).report.notes == notes
+
+
+async def test_a_log_whose_levels_are_not_read_is_told_beside_the_last_error(tmp_path: Path) -> None:
+    error, other = "2026-03-01 10:00:02 ERROR cart: full\n", "2026-03-01 10:00:09 |11| gone\n"
+    root = write(tmp_path, {"app.log": error, "other.log": other * 3})
+    skill = Registry().entry("logs").skill()
+    turns = ScriptedModel([call("entries", level="error", last=True), "app.log:1"])
+    trace = await loop.run(loop.Brief(skill, "the last error", "system"), nullcontext(turns), Workspace(root))
+    assert finish(trace).report.notes == ("(No level was recognised in 1 logs, other.log first.)",)
+
+
+@pytest.mark.parametrize(
+    ("within", "said", "notes"),
+    [
+        ("db", "web/app.log:1", ('(Not only from: "db".)',)),
+        ("db", "db/db.log:1", ()),
+        ("db", "2 errors (r1).", ('(Not only from: "db".)',)),
+        ("db/db.log", "db/db.log:1", ()),
+    ],
+)
+async def test_an_answer_from_elsewhere_than_the_folder_that_was_named_says_so(
+    within: str, said: str, notes: tuple[str, ...], tmp_path: Path
+) -> None:
+    error = "2026-03-01 10:00:02 ERROR cart: full\n"
+    root = write(tmp_path, {"db/db.log": error, "web/app.log": error})
+    skill = Registry().entry("logs").skill()
+    turns = ScriptedModel([call("entries", level="error"), said])
+    brief = loop.Brief(skill, f"In {within}: the last error", "system")
+    trace = await loop.run(brief, nullcontext(turns), Workspace(root))
+    assert finish(trace).report.notes == notes

@@ -43,7 +43,7 @@ async def test_a_run_of_an_earlier_process_is_found_by_its_id(scripted: Scripted
     first = store.load("last").run
     await called(scripted([LOOK, CLAIM]), project, ("explore", {"prompt": "and its base?", "run": first}))
     assert store.load("last").prompt.startswith(f"{QUESTION}\n\n")
-    await called(scripted([]), project, ("feedback", {"verdict": "right", "run": first}))
+    await called(scripted([]), project, ("feedback", {"verdict": "right", "run": f"run://{first}"}))
     assert [one.run for one in all_feedback()] == [first]
 
 

@@ -166,6 +166,8 @@ async def test_a_prompt_delegates_and_its_names_complete(scripted: Scripted, pro
         found = await client.complete(PromptReference(name="delegate"), {"name": "subagent", "value": "ex"})
         with pytest.raises(MCPError):
             await client.get_prompt("delegate", {})
+        with pytest.raises(MCPError, match="no subagent 'zz'"):
+            await client.get_prompt("delegate", {"subagent": "zz", "request": "Where is Cart?"})
     assert "Where is Cart?" in told.messages[0].content.text  # type: ignore[union-attr]
     assert found.completion.values == ["explore"]
 

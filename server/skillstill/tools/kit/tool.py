@@ -74,6 +74,7 @@ class Result:
     empty      whether the tool looked for something and found nothing: then an answer may say that there is none
     overview   whether it names all that there is of a kind: what it does not name, an answer may say, is not there
     missed     why finding nothing proves nothing: where the tool could not look, or where the word stands; else empty
+    overlooked why what was found may not be all, which an answer that rests on it has to say; else empty
     is_folded  whether a model reads a path once for lines of it that follow each other
     guess      whether it is a ranking of likely places, which proves nothing: it neither bears out that there is none
                nor speaks against it
@@ -97,6 +98,7 @@ class Result:
     is_folded: bool = False
     terms: Terms = field(default_factory=dict)
     room: int = MAX_RESULT
+    overlooked: str = ""
     omitted: int = field(init=False)
     spans: tuple[Span, ...] = field(init=False)
     places: tuple[ShownPlace, ...] = field(init=False)

@@ -50,6 +50,10 @@ _SYSLOG = re.compile(
 )
 _LOGCAT = re.compile(r" +\d+ +\d+ (?P<level>[VDIWEF]) (?P<name>[^\s:][^:]{0,60}?) *: (?P<message>.*)")
 _SYSLOG_5424 = re.compile(r"\s*\S+ (?P<name>\S+) \S+ \S+ (?:-|(?:\[(?:[^\]\\]|\\.)*\])+) ?(?P<message>.*)")
+_DOTNET = re.compile(
+    r"(?P<level>trce|dbug|info|warn|fail|crit): (?P<name>[\w.`+-]{1,120})\[\d+\](?: (?P<message>.*))?$"
+)
+_DOTNET_LEVELS = {"trce": "DEBUG", "dbug": "DEBUG", "info": "INFO", "warn": "WARN", "fail": "ERROR", "crit": "CRITICAL"}
 _KLOG = re.compile(r"([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+) +\d+ ([\w./-]+):\d+\] (.*)")
 _ACCESS = re.compile(
     r"(?:\S+ )?\S+ \S+ (?:\"[^\"]*\"|\S+) \[(?P<time>[^\]]{20,26})\] "
@@ -81,7 +85,12 @@ def parse_line(text: str) -> ParsedLine | None:
         return _parse_json(text)
     text = text[:MAX_LINE]
     return (
-        _parse_stamped(text) or _parse_klog(text) or _parse_access(text) or _parse_logfmt(text) or _parse_leveled(text)
+        _parse_stamped(text)
+        or _parse_klog(text)
+        or _parse_access(text)
+        or _parse_logfmt(text)
+        or _parse_dotnet(text)
+        or _parse_leveled(text)
     )
 
 
@@ -227,6 +236,12 @@ def _level_from(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and value % 10 == 0 and 0 < value <= 60:
         return ("DEBUG", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")[value // 10 - 1]  # of bunyan and pino
     return LEVELS.get(value.upper(), "") if isinstance(value, str) else ""
+
+
+def _parse_dotnet(text: str) -> ParsedLine | None:
+    """Return the parts of a line of .NET's console; the message stands below it."""
+    match = _DOTNET.match(text)
+    return ParsedLine(None, _DOTNET_LEVELS[match["level"]], match["name"], match["message"] or "") if match else None
 
 
 def _parse_leveled(text: str) -> ParsedLine | None:

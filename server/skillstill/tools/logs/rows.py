@@ -17,9 +17,9 @@ def span_of(entry: LogEntry) -> Span:
     return Span(path=entry.path, first=entry.first, last=entry.last)
 
 
-def entry_line(entry: LogEntry) -> Line:
-    """Return an entry as the log has it, in one line."""
-    return line_at_entry(entry, f"{one_line(_entry_text(entry), WIDTH)}{_tail(entry)}")
+def entry_line(entry: LogEntry, *, with_day: bool = False) -> Line:
+    """Return an entry as the log has it, in one line. A long one tells the day only if it is asked to."""
+    return line_at_entry(entry, f"{one_line(_entry_text(entry, with_day), WIDTH)}{_tail(entry)}")
 
 
 def line_at_entry(entry: LogEntry, text: str) -> Line:
@@ -41,12 +41,13 @@ def _tail(entry: LogEntry) -> str:
     return f" … {one_line(_without_packages(entry.tail), TAIL)}" if entry.tail else ""
 
 
-def _entry_text(entry: LogEntry) -> str:
+def _entry_text(entry: LogEntry, with_day: bool) -> str:
     """Return the line as it is, or its parts if it is so long that the message would be cut off."""
     ends_with_it = entry.level and entry.message and entry.text.endswith(entry.message)
     if len(entry.text) <= WIDTH or not (ends_with_it or is_object(entry.text)):
         return entry.text
-    time = format_time(entry.time)[-8:] if entry.time else ""
+    time = format_time(entry.time) if entry.time else ""
+    time = time if with_day else time[-8:]
     return " ".join(filter(None, [time, entry.level, f"{entry.component}:", _bracketed_id(entry), entry.message]))
 
 

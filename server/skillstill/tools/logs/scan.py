@@ -79,6 +79,10 @@ class EntryCount:
         return self.files.total()
 
     @property
+    def runs_over_days(self) -> bool:
+        return self.first is not None and self.last is not None and self.first.date() != self.last.date()
+
+    @property
     def leveled(self) -> set[str]:
         """Return the files in which an entry of a level would be seen.
 

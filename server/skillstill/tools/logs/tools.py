@@ -92,8 +92,10 @@ async def tally(
     whole = [_total_line(groups)] if by == "level" and not level and len(groups) > 1 else []
     total = f"; of {scan.everything.total:,} in all" if criteria.is_selective else ""
     head = f"{_head(scan)}{remark}{total}; {len(groups)} {'new ' if new else ''}{_plural(by, len(groups))}:"
-    missed = "" if groups else _why_unproven(scan)
-    return Result((Line(head), *whole, *body, *_unread_line(scan)), missed, empty=not groups)
+    lines = (Line(head), *whole, *body, *_unread_line(scan))
+    if not groups:
+        return Result(lines, _why_unproven(scan), empty=True)
+    return Result(lines, overlooked=_why_overlooked(scan))
 
 
 async def entries(
@@ -127,8 +129,11 @@ async def entries(
         which = f"{which}; none by {like!r}"
     rest = scan.chosen.files.copy()
     rest.subtract(entry.path for entry in shown)
-    body = [*map(entry_line, shown), *left_out([*rest.elements()])]
-    return Result((Line(f"{_head(scan)}{remark}{which}:"), *body, *_unread_line(scan)))
+    lines = [entry_line(entry, with_day=scan.everything.runs_over_days) for entry in shown]
+    body = [*lines, *left_out([*rest.elements()])]
+    return Result(
+        (Line(f"{_head(scan)}{remark}{which}:"), *body, *_unread_line(scan)), overlooked=_why_overlooked(scan)
+    )
 
 
 async def _likeliest_kinds(workspace: Workspace, criteria: Criteria, meaning: str) -> Result | PendingRanking:
@@ -271,6 +276,11 @@ def _why_unproven(scan: LogScan) -> str:
         return f"{len(left)} logs, {left[0]} first, were not read"
     if passed_over := scan.logs.passed_over:
         return f"{len(passed_over)} files, {passed_over[0]} first, do not read like logs and were passed over"
+    return _why_overlooked(scan)
+
+
+def _why_overlooked(scan: LogScan) -> str:
+    """Return why entries of what was asked for may be among those that were not chosen: a log does not tell it."""
     criteria, read = scan.criteria, scan.everything
     for is_asked, files, what in (
         (criteria.level, read.leveled, "level"),

@@ -67,6 +67,7 @@ FORMATS = [
     ("E0301 10:00:02.123456       1 cart.go:12] timeout after 30 ms", "03-01 10:00:02", "ERROR", "cart"),
     ("2026-03-01 10:00:02 status installed libc6:amd64 2.36-9", DAY, "no level", "x"),
     ("ERROR:shop.cart:timeout after 30 ms", "", "ERROR", "shop.cart"),
+    ("fail: Shop.Cart[0]\n      timeout after 30 ms", "", "ERROR", "Shop.Cart"),
     ("[WARN] timeout after 30 ms", "", "WARN", "x"),
     ('time=2026-03-01T10:00:02Z level=error service=cart msg="timeout after 30 ms"', DAY, "ERROR", "cart"),
     (JSON, DAY, "ERROR", "cart"),
@@ -374,6 +375,12 @@ async def test_a_long_line_is_told_by_its_message(tmp_path: Path) -> None:
     row = (await lines("entries", tmp_path))[1]
     assert row.startswith("x.log:1: 10:00:02 ERROR com.x.Cart: cannot add item")
     assert len(row) < 110
+
+
+async def test_a_long_line_of_a_log_over_several_days_tells_its_day(tmp_path: Path) -> None:
+    long = "2026-03-0{} 10:00:02 ERROR com.x.Cart: cannot add " + "item " * 30 + "\n"
+    write(tmp_path, {"x.log": long.format(1) + long.format(2)})
+    assert (await lines("entries", tmp_path))[2].startswith("x.log:2: 2026-03-02 10:00:02 ERROR com.x.Cart:")
 
 
 async def test_a_long_line_keeps_the_request_id_in_brackets_before_its_message(tmp_path: Path) -> None:
