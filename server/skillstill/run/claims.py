@@ -130,7 +130,12 @@ def _no_level(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
 
 
 def _respelled(trace: Trace, results: Mapping[str, str]) -> Iterator[str]:
-    """Yield the names of the question that no result has as they are written, though one has them in other letters."""
+    """Yield the names of the question that no result has as they are written, though one has them in other letters.
+
+    Only of an answer that is a place: a column may be called otherwise.
+    """
+    if not quoted_places("\n".join(trace.report.evidence))[0]:
+        return
     shown = "\n".join(results.values())
     squeezed = SEPARATORS.sub("", shown.casefold())
     for one in _conditions(trace.prompt.rstrip().rpartition("\n\n")[2]):

@@ -9,7 +9,6 @@ from skillstill.errors import TraceError, UnknownName
 from skillstill.types import Trace
 from skillstill.util.storage import state_folder, write_atomically
 
-ADDRESS = "run://"  # before the id, in what a client is told
 KEEP_DAYS = 30
 log = logging.getLogger(__name__)
 
@@ -37,14 +36,12 @@ def store_if_possible(trace: Trace) -> None:
 
 
 def load(run: str) -> Trace:
-    """Return a trace by its run id, the beginning of one, its address, or `last`: what was stored last, anew or again.
+    """Return a trace by its run id, the beginning of one, or `last`: what was stored last, anew or again.
 
     Raise UnknownName and TraceError.
     """
-    files, begun = trace_files(), run.removeprefix(ADDRESS)
-    found = (
-        sorted(files, key=_stored)[-1:] if run == "last" else [file for file in files if _id(file).startswith(begun)]
-    )
+    files = trace_files()
+    found = sorted(files, key=_stored)[-1:] if run == "last" else [file for file in files if _id(file).startswith(run)]
     if len(found) != 1:
         if not files:
             raise UnknownName("no run is stored yet: `skillstill run` makes one")

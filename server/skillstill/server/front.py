@@ -28,14 +28,13 @@ from mcp.types import (
 )
 
 from skillstill.errors import Refusal, SkillstillError, UnknownName, UsageError
-from skillstill.run.store import ADDRESS
 from skillstill.runtime import Runtime
 from skillstill.server import delegating, feedback, finding, wire
 from skillstill.server.counting import Counting
 from skillstill.server.live import Announcer
 from skillstill.server.prompts import Prompts
 from skillstill.server.queue import Queue
-from skillstill.server.resources import PIPE, Resources, TranscriptResources, owner
+from skillstill.server.resources import ADDRESS, PIPE, Resources, TranscriptResources, owner
 from skillstill.server.tasks import GRACE, Tasks
 from skillstill.skills.consent import is_servable
 from skillstill.skills.registry import FEW

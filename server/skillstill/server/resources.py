@@ -24,13 +24,14 @@ from skillstill.types import Trace
 from skillstill.util.counters import Counters
 from skillstill.util.neutral import neutral
 
+ADDRESS = "run://"  # before the id of a run
 PIPE = "pipe"  # the one client of a server without tokens
 KEPT = 200  # runs; a trace is some 10 kB
 Context = ServerRequestContext[Any, Any]
 TEMPLATE = ResourceTemplate(
     name="run",
     title="Transcript of a run",
-    uri_template="run://{id}",
+    uri_template=ADDRESS + "{id}",
     description="Every call, result and token count of one run of this server, as one line of JSON",
     mime_type="application/json",
 )

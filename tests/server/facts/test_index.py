@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ from skillstill.errors import SkillstillError
 from skillstill.facts import parsing
 from skillstill.facts.home import forget, forget_all, prune
 from skillstill.facts.index import OFTEN
+from skillstill.facts.parsing import Batch
+from skillstill.facts.reading import FileReaders, OpenedFile
 
 from tests.scenes import HANGS
 from tests.server.facts.conftest import TOY, Toys, Words
@@ -257,6 +259,26 @@ def test_what_there_was_no_time_for_is_said_and_read_later(
     assert ("not read yet", 1) in {(one.reason, one.files) for one in index.ask("select * from lines").unseen}
     assert toys.refresh(index).left == 0
     assert words(index) == ["one", "two"]
+
+
+def test_what_is_parsed_when_the_time_is_up_is_not_parsed_again(
+    toys: Toys, words: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    parse = FileReaders.parse
+
+    def count(readers: FileReaders, file: OpenedFile) -> Sequence[Batch]:
+        parsed.append(file.path)
+        return parse(readers, file)
+
+    monkeypatch.setattr(FileReaders, "parse", count)
+    names = "abcdefgh"
+    toys.write(**{name: f"{name}: x" for name in names})
+    assert toys.refresh(toys.index(), 0.0).left == len(names) - 1
+    later = toys.index()
+    assert toys.refresh(later).left == 0
+    assert words(later) == [*names]
+    assert sorted(parsed) == [f"{name}.toy" for name in names]
 
 
 def test_files_that_are_too_much_together_are_left_the_largest_first(toys: Toys, words: Words) -> None:

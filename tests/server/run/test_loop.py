@@ -319,7 +319,7 @@ async def test_of_an_answer_that_was_cut_off_the_last_word_does_not_count(explor
 async def test_giving_up_is_understood_however_it_is_spelled(explore: Skill, workspace: Workspace, words: str) -> None:
     report = (await solve(explore, workspace, [LOOK, words])).report
     assert report.status == "escalate"
-    assert "escalate: cart.py does not settle it." in report.answer
+    assert "escalate: the model handed it back: cart.py does not settle it." in report.answer
 
 
 async def test_wrong_calls_are_answered_in_words(explore: Skill, workspace: Workspace) -> None:
@@ -428,7 +428,7 @@ async def test_calls_in_one_turn_count_one_by_one(explore: Skill, workspace: Wor
     [
         ([LOOK, LOOK, LOOK], ReasonKind.REPEATED_CALL, "the call … was repeated"),
         ([LOOK, "It is at till.py:9."], ReasonKind.WITHHELD, "it names …, which no tool has shown"),
-        ([LOOK, "escalate: it is too large"], ReasonKind.GAVE_UP, "it is too large"),
+        ([LOOK, "escalate: it is too large"], ReasonKind.GAVE_UP, "the model handed it back: it is too large"),
         ([LOOK, ""], ReasonKind.NO_ANSWER, "the model gave no answer"),
         ([LOOK, ModelError("no memory")], ReasonKind.MODEL, "no memory"),
     ],

@@ -98,7 +98,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
     later("aaaa1111", days=0)
     later("aabb2222", days=1)
     assert store.load("aaa").run == store.load("aaaa1111").run == "aaaa1111"
-    assert store.load("aab").run == store.load("run://aabb2222").run == "aabb2222"
+    assert store.load("aab").run == "aabb2222"
 
 
 def test_the_last_run_is_the_one_that_was_stored_last_anew_or_again() -> None:
