@@ -40,7 +40,7 @@ _LEVELED = re.compile(
     rf"(?:[\[<(](?:(?P<module>[\w-]{{1,40}}):)?(?P<boxed>(?i:{_ANY})) {{0,8}}[\]>)]|(?P<bare>{_ANY}){_END}))"
 )
 _AFTER = re.compile(
-    r"[\s|:>)\]-]*+(?:\d+ --- )?(?:\[(?P<box>[^\]]{1,80})\][\s:|-]*)?"
+    r"[\s|:>)\]-]*+(?:\d+ --- (?:\[[^\]]{1,80}\] (?=\[))?)?(?:\[(?P<box>[^\]]{1,80})\][\s:|-]*)?"
     r"(?:(?P<name>[A-Za-z_][\w.$/@-]{0,80}(?:::?[\w.<>$]{1,60}){0,5})(?:\]\s|\s{0,20}:\s|\s-\s|\s{0,20}\t|\s\|\s))?"
     r"(?P<message>.*)"
 )
@@ -59,6 +59,7 @@ _ACCESS = re.compile(
     r"(?:\S+ )?\S+ \S+ (?:\"[^\"]*\"|\S+) \[(?P<time>[^\]]{20,26})\] "
     r'"(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3})\b'
 )
+_CLASS_AT_LINE = re.compile(r"([A-Za-z_][\w$.]*)@\d+$")  # behind a thread, as ZooKeeper writes it
 _PAIR = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 _ONLY_LEVEL = re.compile(rf"(?:\[(?P<boxed>(?i:{_ANY}))\]|(?P<bare>{_ANY})(?=[\s:])):? ?(?:(?P<name>[\w.]{{1,80}}):)?")
 _SPOKEN = re.compile(rf"(?P<bare>{_ANY})[\s:]|\[?(?P<lower>(?i:{_ANY}))[\]:]")
@@ -162,6 +163,8 @@ def _split_level(rest: str) -> tuple[str, str, str]:
 def _component(text: str | None) -> str:
     """Return the name, in brackets or not; empty if it is a process, a zone or an address."""
     bare = (text or "").strip("[]{}|- \t")
+    if located := _CLASS_AT_LINE.search(bare):
+        return located[1]
     return bare if re.match(r"[A-Za-z_]", bare) and not re.match(r"(?:UTC|GMT|pid|tid|client)\b", bare) else ""
 
 

@@ -59,6 +59,11 @@ FORMATS = [
     ("2026-03-01T10:00:02.007960-07:00 ERR kernel: timeout after 30 ms", "2026-03-01 10:00:02", "ERROR", "kernel"),
     ("2026-03-01T10:00:02.007960-07:00 INFO app[123]: timeout after 30 ms", "2026-03-01 10:00:02", "INFO", "app"),
     ("03-01 10:00:02.123  1234  1250 E Activity: timeout after 30 ms", "03-01 10:00:02", "ERROR", "Activity"),
+    ("2026-03-01 10:00:02,123 - WARN  [Worker:18:Quorum$Send@679] - timeout after 30 ms", DAY, "WARN", "Quorum$Send"),
+    (
+        "2026-03-01T10:00:02.123Z ERROR 1 --- [shop] [ main] c.shop.Cart : timeout after 30 ms",
+        DAY, "ERROR", "c.shop.Cart",
+    ),
     ("01-Mar-2026 10:00:02.123 SEVERE [main] timeout after 30 ms", "2026-03-01 10:00:02", "ERROR", "main"),
     ("01.03.2026 10:00:02 ERROR timeout after 30 ms", "2026-03-01 10:00:02", "ERROR", "x"),
     ("01 Mar 2026 10:00:02,123 ERROR timeout after 30 ms", "2026-03-01 10:00:02", "ERROR", "x"),
