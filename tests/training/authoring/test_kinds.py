@@ -204,7 +204,7 @@ async def test_declined_work_is_handed_back_with_its_reason(skill: Path, folder:
     text = "\n".join([*lines, 'because = "settings are only read."']).replace('"value"', '"declined"')
     write(skill, {"kinds.toml": text})
     goals = await goals_of(skill, folder)
-    assert all(one.answer.startswith("escalate: settings are only read.") for one in goals)
+    assert all(one.answer.startswith("escalate: the model handed it back: settings are only read.") for one in goals)
 
 
 GOLD = "select value from settings where key = '{key}.port'"

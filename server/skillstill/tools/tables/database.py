@@ -26,7 +26,7 @@ from skillstill.util.collations import add_collations
 from skillstill.workspace import Workspace
 
 SECONDS = 5.0  # of the queries of one call
-LOADING = 20.0  # seconds for all that comes before them: 50 MB of CSV take about five
+LOADING = 30.0  # seconds for all that comes before them: 50 MB of CSV take some eighteen of a busy core
 MAX_FILES = 10  # databases of one query: what SQLite is compiled for
 MAX_QUERY = 1_000  # characters
 MAX_VALUE = 200_000  # bytes: one call of `instr` or `replace`, which cannot be interrupted, then ends within a second
