@@ -1,6 +1,7 @@
 """CSV files as databases in memory. Those that were read last are kept, so that the next call need not parse them."""
 
 import sqlite3
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
@@ -11,8 +12,9 @@ from skillstill.workspace import Workspace
 
 MAX_DELIMITED = 50_000_000  # bytes of the CSV files of one call: they are held in memory
 MAX_KEPT = 100_000_000  # bytes of all databases that are kept
+RECENT = 2_000_000_000  # ns: a file that changed so shortly before it was read may change again within one clock tick
 
-Content = tuple[str, int, int, int, str, str]  # a file as it is now, and what is read of it
+Content = tuple[str, int, int, int, int, str, str]  # a file as it is now, and what is read of it
 
 
 class LoadedTables:
@@ -34,8 +36,10 @@ class LoadedTables:
         if pages:
             connection.deserialize(pages, name=schema)
             return
+        is_settled = time.time_ns() - max(content[2:4]) >= RECENT
         load(connection, schema, workspace, table, check)
-        self._keep(content, connection.serialize(name=schema))
+        if is_settled:
+            self._keep(content, connection.serialize(name=schema))
 
     def _keep(self, content: Content, pages: bytes) -> None:
         with self._lock:
@@ -55,4 +59,4 @@ def load(
 def _content(workspace: Workspace, table: Table) -> Content:
     file = workspace.resolve(table.path)
     found = file.stat()
-    return str(file), found.st_size, found.st_mtime_ns, found.st_ino, table.name, table.separator
+    return str(file), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, table.name, table.separator

@@ -983,7 +983,7 @@ async def test_more_csv_files_than_sqlite_attaches_are_read_in_one_query_beside_
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of the CSV files that are parsed from here on, each as often as it is."""
+    """Return the names of the CSV files that are parsed from here on, each as often as it is. New ones are kept."""
     found: list[str] = []
 
     def load(connection: sqlite3.Connection, schema: str, table: catalogue.Table, *others: Any) -> None:
@@ -991,6 +991,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         load_delimited(connection, schema, table, *others)
 
     monkeypatch.setattr(loaded, "load_delimited", load)
+    monkeypatch.setattr(loaded, "RECENT", 0)
     return found
 
 
@@ -1002,6 +1003,16 @@ async def test_a_csv_file_is_parsed_once_until_it_changes(tmp_path: Path, parsed
     write(tmp_path, {"a.csv": "n\n1\n2\n"})
     assert await lines("sql", tmp_path, query="SELECT max(n) AS m FROM a") == ["1 rows: m", "2"]
     assert parsed == ["a.csv", "b.csv", "a.csv"]
+
+
+async def test_a_csv_file_that_has_just_changed_is_not_believed_to_stay_so(
+    tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loaded, "RECENT", 60_000_000_000)
+    write(tmp_path, {"a.csv": "n\n1\n"})
+    for _ in range(2):
+        assert await lines("sql", tmp_path, query="SELECT n FROM a") == ["1 rows: n", "1"]
+    assert parsed == ["a.csv", "a.csv"]
 
 
 async def test_of_kept_csv_files_the_oldest_goes_if_together_they_are_too_large(
