@@ -68,7 +68,7 @@ class DataTables:
     def _named(self, connection: sqlite3.Connection, query: str) -> Iterator[tuple[str, DataTable]]:
         words = {word.lower() for word in re.findall(r"\w+", query)}
         by_name: defaultdict[str, list[DataTable]] = defaultdict(list)
-        for row in connection.execute(TABLES):
+        for row in connection.execute(TABLES).fetchall():  # while a table is attached, no query may be open
             table = DataTable(*row)
             if f'"{table.full_name}"' in query:
                 yield table.full_name, table
@@ -91,8 +91,8 @@ class DataTables:
             used = {*self._attached.values()}
             schema = next((name for name in _SCHEMAS if name not in used), "") or self._make_room(connection)
             connection.execute(f"attach ? as {schema}", (_address(self._database(table)),))
-            add_collations(connection, schema)
             self._attached[table.leaf] = schema
+            add_collations(connection, schema)
         self._attached.move_to_end(table.leaf)
         return self._attached[table.leaf]
 

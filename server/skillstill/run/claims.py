@@ -178,12 +178,19 @@ def _empty(trace: Trace) -> Iterator[str]:
 
 def _elsewhere(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
     """Yield the file or folder that a question is about if what the answer rests on lies elsewhere, too."""
-    if not (asked := WITHIN.match(trace.prompt)):
+    asked = WITHIN.match(trace.prompt)
+    if not asked or not _is_path(asked[1], [*_paths(receipts)]):
         return
     places = [place.path for place in quoted_places("\n".join(trace.report.evidence))[0]]
     paths = places or [*_paths(supporting_receipts(trace.report.evidence, receipts))]
     if any(not PurePosixPath(path).is_relative_to(asked[1]) for path in paths):
         yield asked[1]
+
+
+def _is_path(text: str, shown: Sequence[str]) -> bool:
+    """Return whether what a question begins with is a path, as far as a run can tell, and no word: `In Python: `."""
+    looks_like_one = "/" in text or (SUFFIX.search(text) is not None and not text[-1].isdigit())
+    return looks_like_one or any(PurePosixPath(path).is_relative_to(text) for path in shown)
 
 
 def beginnings(words: Iterable[str]) -> set[str]:

@@ -10,14 +10,19 @@ from collections.abc import Iterator
 
 BUILT_IN = {"binary", "nocase", "rtrim"}
 MOST = 20  # of a file
-NAMED = re.compile(r"\bcollate\s+(?:\"([^\"]+)\"|'([^']+)'|`([^`]+)`|\[([^\]]+)\]|(\w+))", re.IGNORECASE)
+LONGEST = 100  # characters of a name; bounds keep the time linear, for the text is not trusted
+NAMED = re.compile(
+    rf"\bcollate\s{{1,20}}(?:\"([^\"]{{1,{LONGEST}}})\"|'([^']{{1,{LONGEST}}})'|`([^`]{{1,{LONGEST}}})`"
+    rf"|\[([^\]]{{1,{LONGEST}}})\]|(\w{{1,{LONGEST}}}))",
+    re.IGNORECASE,
+)
 
 
 def add_collations(connection: sqlite3.Connection, schema: str = "main") -> None:
     """Let the connection read columns of an attached file in orders that SQLite does not know. Raise sqlite3.Error."""
-    told = connection.execute(f"SELECT sql FROM {schema}.sqlite_master WHERE sql LIKE '%collate%'")  # noqa: S608
-    names = {name for (sql,) in told if isinstance(sql, str) for name in _names(sql)}
-    for name in sorted(names - BUILT_IN)[:MOST]:
+    told = connection.execute(f"SELECT cast(sql AS blob) FROM {schema}.sqlite_master WHERE sql LIKE '%collate%'")  # noqa: S608
+    texts = [sql.decode("utf-8", "replace") for (sql,) in told.fetchall() if isinstance(sql, bytes)]
+    for name in sorted({name for text in texts for name in _names(text)} - BUILT_IN)[:MOST]:
         connection.create_collation(name, _compare)
 
 

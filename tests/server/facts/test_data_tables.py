@@ -59,15 +59,18 @@ def test_a_row_of_a_database_has_its_file(shelf: Shelf) -> None:
 
 
 def test_a_database_whose_program_brought_its_own_order_of_texts_is_read(shelf: Shelf) -> None:
-    with closing(sqlite3.connect(shelf.root / "cards.db")) as connection:
-        connection.create_collation("unicase", lambda one, other: (one.lower() > other.lower()) - (one < other))
-        connection.executescript(
-            "create table tags (tag text not null primary key collate unicase, uses integer) without rowid;"
-            "insert into tags values ('\u00c4rger', 3)"
-        )
+    for number, name in enumerate(("cards.db", "old.db", "notes.db")):
+        with closing(sqlite3.connect(shelf.root / name)) as connection:
+            connection.create_collation("unicase", lambda one, other: (one.lower() > other.lower()) - (one < other))
+            connection.executescript(
+                f"create table tags{number} (tag text primary key collate unicase, uses integer) without rowid;"
+                f"insert into tags{number} values ('\u00c4rger', 3)"
+            )
     index = shelf.refresh()
-    assert index.ask("select uses from tags where tag = '\u00e4rger'").rows == ((3,),)
-    assert index.ask("select table_name, rows from data_tables where table_name = 'tags'").rows == (("tags", 1),)
+    assert index.ask("select uses from tags0 where tag = '\u00e4rger'").rows == ((3,),)
+    assert index.ask("select table_name, rows from data_tables where table_name = 'tags0'").rows == (("tags0", 1),)
+    both = 'select uses from "old.db/tags1" union all select uses from "notes.db/tags2"'
+    assert index.ask(both).rows == ((3,), (3,))
 
 
 def test_a_name_that_two_files_have_needs_the_path(shelf: Shelf) -> None:

@@ -281,6 +281,7 @@ async def test_a_log_whose_levels_are_not_read_is_told_beside_the_last_error(tmp
         ("db", "db/db.log:1", ()),
         ("db", "2 errors (r1).", ('(Not only from: "db".)',)),
         ("db/db.log", "db/db.log:1", ()),
+        ("Python", "db/db.log:1", ()),
     ],
 )
 async def test_an_answer_from_elsewhere_than_the_folder_that_was_named_says_so(

@@ -93,12 +93,13 @@ class TimeScale:
             self.example = self.example or moment
 
     def observe_ends(self, first: datetime, last: datetime) -> None:
-        """Take from the first and the last time of a log whether a year ends between them.
+        """Take from the first and the last time of a log whether a year ends between them, as from October to January.
 
-        Then the second half of the year is the one before, for older logs, too.
+        Then the second half of the year is the one before, for older logs, too. A log that is written newest first, or
+        runs over half a year, is not told from others.
         """
-        if first.year == last.year == NO_YEAR and first.month > last.month:
-            self.turn = min(self.turn, first.month, max(last.month, HALF) + 1)
+        if first.year == last.year == NO_YEAR and first.month - last.month > HALF:
+            self.turn = HALF + 1
 
     def normalise(self, moment: datetime) -> datetime:
         """Return the time without its zone, as a clock in `zone` shows it. The zone of this machine plays no part."""

@@ -1,6 +1,7 @@
-"""CSV and TSV texts as tables of SQLite, as the reader of facts finds them, with titles and texts as they are written.
+"""CSV and TSV texts as tables of SQLite, as the reader of facts finds them, with titles as they are written.
 
-Dates stay texts: a query compares what it sees in the file, and `month` and `day` know their notation.
+Numbers lose thousands, currency and unit, and what stands for no value is none. Dates stay texts: a query compares what
+it sees in the file, and `month` and `day` know their notation.
 """
 
 import sqlite3
@@ -31,15 +32,18 @@ def load_delimited(
     connection: sqlite3.Connection, schema: str, table: Table, data: bytes, check: Callable[[], None]
 ) -> None:
     """Make a table of a CSV file's content. `check` is called now and then and may raise. Raise Refusal."""
-    if len(table.separator) > 1 or table.separator == BLANKS:
-        data = _with_units(data.decode("utf-8-sig", "replace"), table.separator).encode()
     if b"\0" in data[:BEGINNING] and not scan_text(BytesIO(data)).encoding.startswith(WIDE):
         raise Refusal(f"{table.path!r} is binary: read text files only")
+    if len(table.separator) > 1 or table.separator == BLANKS:
+        text = data.decode(scan_text(BytesIO(data)).encoding, "replace")
+        data = _with_units(text, table.separator).encode("utf-8-sig")
     source = Source(PurePosixPath(table.path).name, len(data), BytesIO(data))
     place = f"{schema}.{quoted_name(table.name)}"
     connection.execute("BEGIN")
     try:
-        type_sheet(read_delimited(source, table.name), table.name, _TableSink(connection, place, check), AS_WRITTEN)
+        sheet = read_delimited(source, table.name)
+        _check_width(len(sheet.titles) - 1)  # one is for cells that are too many
+        type_sheet(sheet, table.name, _TableSink(connection, place, check), AS_WRITTEN)
     except Unreadable as error:
         reason = "is empty: use another table" if str(error) == "empty" else f"is no readable CSV: {error}"
         raise Refusal(f"{table.path} {reason}") from error
@@ -55,8 +59,7 @@ class _TableSink:
     check: Callable[[], None]
 
     def create(self, columns: Sequence[tuple[str, str]]) -> None:
-        if len(columns) > MAX_COLUMNS:
-            raise Refusal(f"it has {len(columns)} columns, at most {MAX_COLUMNS} are read")
+        _check_width(len(columns))
         declared = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in columns)
         self.connection.execute(f"DROP TABLE IF EXISTS {self.place}")
         self.connection.execute(f"CREATE TABLE {self.place} ({declared})")
@@ -67,6 +70,11 @@ class _TableSink:
         self.connection.executemany(f"INSERT INTO {self.place} VALUES ({marks})", zip(*columns, strict=True))  # noqa: S608
 
 
+def _check_width(columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise Refusal(f"it has {columns} columns, at most {MAX_COLUMNS} are read")
+
+
 def _with_units(text: str, separator: str) -> str:
     """Return the text with one character between the fields of a line."""
     return "\n".join(UNIT.join(split_fields(line, separator)) for line in text.splitlines())
@@ -75,12 +83,14 @@ def _with_units(text: str, separator: str) -> str:
 def _titles(titles: Sequence[str], _: Sequence[str]) -> Sequence[str]:
     """Return the titles as they are written, no two alike in any case."""
     names: list[str] = []
+    taken: set[str] = set()
     for index, title in enumerate(titles):
         name = wanted = " ".join(clean(title).split()) or f"c{index + 1}"
         number = 2
-        while name.lower() in {taken.lower() for taken in names}:
+        while name.lower() in taken:
             name, number = f"{wanted}_{number}", number + 1
         names.append(name)
+        taken.add(name.lower())
     return names
 
 

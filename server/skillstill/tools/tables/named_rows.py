@@ -213,9 +213,8 @@ def _best_rows(
         given,
     ).rows[0]
     names = database.names[table]  # however many they are: none of our own queries is held to a width
-    wanted = ", ".join(map(quoted_name, names))
-    first = database.every(f"SELECT {wanted} FROM {scored} WHERE worth_ = ? LIMIT {ROWS}", [*given, best])  # noqa: S608
-    return best, count, [dict(zip(names, without_bytes(row), strict=True)) for row in first]
+    first = database.every(f"SELECT * FROM {scored} WHERE worth_ = ? LIMIT {ROWS}", [*given, best])  # noqa: S608
+    return best, count, [dict(zip(names, without_bytes(row[:-1]), strict=True)) for row in first]
 
 
 def _covered(asked: str, names: Collection[str], told: Collection[str]) -> float:

@@ -151,6 +151,13 @@ async def test_a_log_without_years_that_runs_over_new_years_eve_is_in_order(tmp_
     assert shown[0].endswith("2026-12-31 23:59:59 to 2027-01-01 00:00:05:")
 
 
+async def test_a_log_without_years_that_is_written_newest_first_is_of_one_year(tmp_path: Path) -> None:
+    newest = "".join(f"{day} 10:00:00 web01 cron[7]: error: full\n" for day in ("Mar  1", "Feb 20"))
+    write(tmp_path, {"syslog": newest, "other.log": "May  2 10:00:00 web01 cron[7]: error: late\n"})
+    shown = await lines("entries", tmp_path)
+    assert shown[0].endswith("02-20 10:00:00 to 05-02 10:00:00:")
+
+
 async def test_that_nothing_is_new_is_not_believed_if_a_log_was_not_read_or_tells_no_time(tmp_path: Path) -> None:
     again = "2026-03-01 11:00:02 ERROR cart: full\n"
     write(tmp_path, {"app.log": f"{DAY} ERROR cart: full\n{again}"})

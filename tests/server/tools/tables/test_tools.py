@@ -843,7 +843,9 @@ async def test_that_a_table_in_use_lacks_something_is_not_believed(tmp_path: Pat
         ("a|b\n1|x\n", "a INTEGER|b TEXT", "1 | x"),
         ('a,b\n1,"x, ""y""\nz"\n', "a INTEGER|b TEXT", '1 | x, "y" z'),
         ("zip,price\n01234,1.50\n99999,2\n", "zip TEXT|price REAL", "01234 | 1.5"),
-        ("n,phone\n-3,+49123\n,2\n", "n INTEGER|phone TEXT", "-3 | +49123"),
+        ("n,phone\n-3,+49123456\n,2\n", "n INTEGER|phone TEXT", "-3 | +49123456"),
+        ("a,delta\nx,-10000\ny,+10001\n", "a TEXT|delta INTEGER", "x | -10000"),
+        ("2000,1800\n2500,1200\n2600,1100\n", "c1 INTEGER|c2 INTEGER", "2000 | 1800"),
         ("big,small\n12345678901234567890,1e-05\n1,2\n", "big TEXT|small REAL", "12345678901234567890 | 1e-05"),
         ("n,part,big\n10 ,.5,1e+5\n9  ,-.25,2.5E3\n", "n INTEGER|part REAL|big REAL", "10 | 0.5 | 100000"),
         ("n,room,hash\n10,1E2,12e4567\n9,2E3,98e1234\n", "n INTEGER|room TEXT|hash TEXT", "10 | 1E2 | 12e4567"),
@@ -919,6 +921,16 @@ async def test_a_text_that_is_a_table_takes_no_name_from_another_file(tmp_path: 
     assert told == ["4 tables in 4 files", "u.csv: u", "u.data: u_data", "u.user: u_user", "v.item: v"]
     assert await lines("sql", tmp_path, query="SELECT * FROM u") == ["1 rows: a", "1"]
     assert await lines("sql", tmp_path, query="SELECT count(*) FROM u_data") == ["1 rows: count(*)", "20"]
+
+
+async def test_a_text_between_colons_may_be_of_western_windows(tmp_path: Path) -> None:
+    (tmp_path / "movies.dat").write_bytes("".join(f"{n}::Les Misérables::Drama\n" for n in range(9)).encode("cp1252"))
+    assert (await lines("sql", tmp_path, query="SELECT c2 FROM movies LIMIT 1"))[1] == "Les Misérables"
+
+
+async def test_a_csv_of_too_many_equal_titles_is_refused_before_they_are_named(tmp_path: Path) -> None:
+    write(tmp_path, {"a.csv": f"{','.join('a' * 1_500)}\n{','.join('1' * 1_500)}\n"})
+    assert "it has 1500 columns, at most 500 are read" in await refused("sql", tmp_path, query="SELECT * FROM a")
 
 
 async def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:

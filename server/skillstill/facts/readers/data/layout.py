@@ -216,7 +216,8 @@ def _counts_up(rows: Sequence[Cells], index: int, kinds: Sequence[str]) -> bool:
     """Return whether the row's numbers are titles: years, or in even steps, unlike those of the next row."""
     numbers = _numbers(rows[index], kinds)
     below = _numbers(next((row for row in rows[index + 1 :] if _filled(row)), []), kinds)
-    if len({*numbers}) > 1 and all(map(YEAR.fullmatch, numbers)) and not all(map(YEAR.fullmatch, below)):
+    are_years = len({*numbers}) > 1 and all(map(YEAR.fullmatch, numbers)) and not all(map(YEAR.fullmatch, below))
+    if are_years and not _is_all_numbers(rows[index]):
         return True
     steps = _steps(numbers)
     return len(steps) == 1 and 0 not in steps and len(_steps(below)) != 1

@@ -21,7 +21,7 @@ NUMBER = re.compile(
     rf"[{BLANKS}]?(?P<after>{_UNIT})?(?P<close>\))?"
 )
 # A zip code, a telephone, a room or the beginning of a hash: as numbers they would be others.
-CODE = re.compile(r"[+-]?0\d+|\+\d{5,}|\d+[eE]\d+")
+CODE = re.compile(r"[+-]?0\d+|\+\d{8,}|\d+[eE]\d+")
 MAX_DIGITS = 18  # that fit into 64 bits
 
 
