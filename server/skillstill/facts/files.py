@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,8 @@ TEST = re.compile(
     r"(^|/)(tests?|testing|specs?|__tests__|testdata|fixtures)/|(^|/)(test_[^/]*|conftest\.py)$"
     r"|[^/]*([._-](test|spec|tests)|Tests?|Spec)\.\w+$"
 )
+
+RECENT = 2_000_000_000  # ns: a file that changed so shortly before it was read may change again within one clock tick
 
 
 class Stamp(NamedTuple):
@@ -29,6 +32,11 @@ class Stamp(NamedTuple):
     @classmethod
     def of(cls, status: os.stat_result) -> "Stamp":
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether the file changed so long ago that the next change will give it another stamp."""
+        return max(self.mtime, self.ctime) < time.time_ns() - RECENT
 
 
 UNNAMED = Stamp(0, 0, 0, 0)  # of a file that cannot be found by its name

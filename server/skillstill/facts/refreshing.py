@@ -18,7 +18,6 @@ from skillstill.facts.rows import RowWriter
 from skillstill.facts.tree import ROOT, Tree, split
 
 COMMIT = 64  # files after which what was read is safe from a crash
-RECENT = 2_000_000_000  # ns: a file that changed so shortly before it was read may change again within one clock tick
 UNSURE = Stamp(-1, -1, -1, -1)  # equals no file's: the next refresh looks at the content again
 
 Told = Callable[[int, int], None]  # how many files of how many are read
@@ -141,7 +140,7 @@ class Refreshing:
 
     def _write(self, facts: FileFacts, tell: Callable[[], None]) -> None:
         known = self._state.files.get(facts.path)
-        stamp = facts.stamp if max(facts.stamp.mtime, facts.stamp.ctime) < time.time_ns() - RECENT else UNSURE
+        stamp = facts.stamp if facts.stamp.is_settled else UNSURE
         values = (facts.stamp.size, stamp.mtime, stamp.ctime, stamp.inode, facts.leaf)
         if known:
             update = "update _files set size = ?, mtime = ?, ctime = ?, inode = ?, leaf = ? where id = ?"

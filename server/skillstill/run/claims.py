@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from skillstill.run.evidence import RECEIPT, quoted_places, supporting_receipts
-from skillstill.types import Receipt, Trace
+from skillstill.types import Receipt, Span, Trace
 
 MOST_NAMED = 2  # stretches that a note names
 MOST_CONDITIONS = 6  # of a question: a text with more is material to work on, such as a traceback
@@ -66,8 +66,8 @@ class Entity:
 def claim_notes(trace: Trace) -> tuple[str, ...]:
     """Return the notes on what is taken for granted.
 
-    It is what the question says and nobody looked for, values that no result has shown, what was not asked for, and an
-    empty cell that is told as a value.
+    It is what the question says and nobody looked for, or is spelt otherwise; values that no result has shown; what was
+    not asked for; an empty cell that is told as a value; and what is not only from the folder that was asked about.
     """
     results = {message.receipt: _told(message.content) for message in trace.messages if message.receipt}
     good = [receipt for receipt in trace.receipts if receipt.id in results and not receipt.refused]
@@ -100,7 +100,7 @@ def _not_looked_for(trace: Trace, receipts: Sequence[Receipt], results: Mapping[
 
     A ranking of likely places was asked for the whole text, which is no look for each of its words.
     """
-    conditions = [*_conditions(trace.prompt.rstrip().rpartition("\n\n")[2])]
+    conditions = [*_conditions(trace)]
     if not 0 < len(conditions) <= MOST_CONDITIONS:
         return
     asked = [*_arguments(receipt for receipt in receipts if not receipt.guess)]
@@ -134,20 +134,18 @@ def _respelled(trace: Trace, results: Mapping[str, str]) -> Iterator[str]:
 
     Only of an answer that is a place: a column may be called otherwise.
     """
-    if not quoted_places("\n".join(trace.report.evidence))[0]:
+    if not _cited_places(trace):
         return
-    shown = "\n".join(results.values())
-    squeezed = SEPARATORS.sub("", shown.casefold())
-    for one in _conditions(trace.prompt.rstrip().rpartition("\n\n")[2]):
-        name = one.text.removesuffix("()")
-        is_absent = one.kind == "name" and "/" not in name and name not in shown
-        if is_absent and SEPARATORS.sub("", name.casefold()) in squeezed:
-            yield name
+    shown = NormalizedText([*results.values()])
+    for one in _conditions(trace):
+        is_as_written = any(one.text in text for text in results.values())
+        if one.kind == "name" and "/" not in one.text and not is_as_written and shown.has_value(one):
+            yield one.text
 
 
-def _conditions(question: str) -> Iterator[Entity]:
-    """Yield what a question is specific about; numbers of one digit are too often mere words."""
-    for one in entities_in(question):
+def _conditions(trace: Trace) -> Iterator[Entity]:
+    """Yield what the last paragraph of a question is specific about; one digit is too often a mere word."""
+    for one in entities_in(trace.prompt.rstrip().rpartition("\n\n")[2]):
         if one.kind != "number" or sum(map(str.isdigit, one.text)) > 1:
             yield one
 
@@ -181,10 +179,15 @@ def _elsewhere(trace: Trace, receipts: Sequence[Receipt]) -> Iterator[str]:
     asked = WITHIN.match(trace.prompt)
     if not asked or not _is_path(asked[1], [*_paths(receipts)]):
         return
-    places = [place.path for place in quoted_places("\n".join(trace.report.evidence))[0]]
-    paths = places or [*_paths(supporting_receipts(trace.report.evidence, receipts))]
+    behind = supporting_receipts(trace.report.evidence, receipts)
+    paths = [place.path for place in _cited_places(trace)] or [*_paths(behind)]
     if any(not PurePosixPath(path).is_relative_to(asked[1]) for path in paths):
         yield asked[1]
+
+
+def _cited_places(trace: Trace) -> Sequence[Span]:
+    """Return the lines of files that an answer rests on."""
+    return quoted_places("\n".join(trace.report.evidence))[0]
 
 
 def _is_path(text: str, shown: Sequence[str]) -> bool:

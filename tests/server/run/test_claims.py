@@ -1,6 +1,7 @@
 """What makes an answer unsure: a condition nobody looked for, a value that nothing has shown, a part told as all."""
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,6 +33,12 @@ async def locate(workspace: Workspace, text: Annotated[str, Field(min_length=1)]
     if "nothing" in text:
         return Result((Line("no file has a word of it"),), empty=True, guess=True)
     return Result((Line("likeliest places:"), Line.at("app.log", 1, "connection reset")), guess=True)
+
+
+async def notes_of(skill: str, prompt: str, turns: Sequence[Any], root: Path) -> tuple[str, ...]:
+    """Return the notes on an answer of a bundled skill whose model takes these turns."""
+    brief = loop.Brief(Registry().entry(skill).skill(), prompt, "system")
+    return finish(await loop.run(brief, nullcontext(ScriptedModel(turns)), Workspace(root))).report.notes
 
 
 async def asked(prompt: str, *turns: Any, root: Path) -> Report:
@@ -240,11 +247,8 @@ CODE = {"shop.py": "class Cart:\n    pass\n\n\ndef open_cart() -> Cart:\n    ret
 async def test_a_definition_is_no_answer_to_what_uses_a_thing_or_to_another_name(
     prompt: str, name: str, notes: tuple[str, ...], tmp_path: Path
 ) -> None:
-    skill = Registry().entry("explore").skill()
-    line = 1 if name == "Cart" else 5
-    turns = ScriptedModel([call("outline", target=name), f"shop.py:{line}"])
-    trace = await loop.run(loop.Brief(skill, prompt, "system"), nullcontext(turns), Workspace(write(tmp_path, CODE)))
-    assert finish(trace).report.notes == notes
+    turns = call("outline", target=name), f"shop.py:{1 if name == 'Cart' else 5}"
+    assert await notes_of("explore", prompt, turns, write(tmp_path, CODE)) == notes
 
 
 @pytest.mark.parametrize(
@@ -259,19 +263,17 @@ async def test_an_error_is_not_told_for_a_fatal_one(
     prompt: str, level: str, notes: tuple[str, ...], tmp_path: Path
 ) -> None:
     root = write(tmp_path, {"app.log": "2026-03-01 10:00:02 ERROR cart: full\n2026-03-01 10:00:03 FATAL cart: gone\n"})
-    skill = Registry().entry("logs").skill()
-    turns = ScriptedModel([call("entries", level=level), f"app.log:{1 + (level == 'critical')}"])
-    trace = await loop.run(loop.Brief(skill, prompt, "system"), nullcontext(turns), Workspace(root))
-    assert finish(trace).report.notes == notes
+    turns = call("entries", level=level), f"app.log:{1 + (level == 'critical')}"
+    assert await notes_of("logs", prompt, turns, root) == notes
 
 
 async def test_a_log_whose_levels_are_not_read_is_told_beside_the_last_error(tmp_path: Path) -> None:
     error, other = "2026-03-01 10:00:02 ERROR cart: full\n", "2026-03-01 10:00:09 |11| gone\n"
     root = write(tmp_path, {"app.log": error, "other.log": other * 3})
-    skill = Registry().entry("logs").skill()
-    turns = ScriptedModel([call("entries", level="error", last=True), "app.log:1"])
-    trace = await loop.run(loop.Brief(skill, "the last error", "system"), nullcontext(turns), Workspace(root))
-    assert finish(trace).report.notes == ("(No level was recognised in 1 logs, other.log first.)",)
+    turns = call("entries", level="error", last=True), "app.log:1"
+    assert await notes_of("logs", "the last error", turns, root) == (
+        "(No level was recognised in 1 logs, other.log first.)",
+    )
 
 
 @pytest.mark.parametrize(
@@ -289,8 +291,5 @@ async def test_an_answer_from_elsewhere_than_the_folder_that_was_named_says_so(
 ) -> None:
     error = "2026-03-01 10:00:02 ERROR cart: full\n"
     root = write(tmp_path, {"db/db.log": error, "web/app.log": error})
-    skill = Registry().entry("logs").skill()
-    turns = ScriptedModel([call("entries", level="error"), said])
-    brief = loop.Brief(skill, f"In {within}: the last error", "system")
-    trace = await loop.run(brief, nullcontext(turns), Workspace(root))
-    assert finish(trace).report.notes == notes
+    turns = call("entries", level="error"), said
+    assert await notes_of("logs", f"In {within}: the last error", turns, root) == notes

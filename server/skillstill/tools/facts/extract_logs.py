@@ -64,11 +64,15 @@ def extract_log(
 
 def _named_log(asked: str, index: FactIndex) -> str:
     """Return the log whose file a question names; nothing if it names none, or several."""
-    if all(table.name != "log_files" for table in index.tables):
+    if not _has_logs(index):
         return ""
     paths = [path for (path,) in index.ask(PATHS).rows]
     named = [path for path in paths if re.search(rf"(?<![\w.-]){re.escape(PurePosixPath(path).name)}(?![\w-])", asked)]
     return named[0] if len(named) == 1 else ""
+
+
+def _has_logs(index: FactIndex) -> bool:
+    return any(table.name == "log_files" for table in index.tables)
 
 
 def _is_line(place: Place) -> bool:
@@ -84,7 +88,7 @@ def _share(asked: str) -> float:
 
 def told_log(index: FactIndex, path: str) -> str:
     """Return how many entries a log has, from when to when, and how many of each level; empty if it has none."""
-    if all(table.name != "log_files" for table in index.tables):
+    if not _has_logs(index):
         return ""
     at = "'" + path.replace("'", "''") + "'"
     counts = index.ask(COUNTS.format(path=at)).rows[:LEVELS]

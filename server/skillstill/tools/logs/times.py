@@ -77,13 +77,13 @@ def _year_first(date: str) -> str:
 class TimeScale:
     """One scale for all the logs of a call: the zone and the day of the first times that have one.
 
-    `turn` is the first month of the year before, if a log without years runs over New Year's Eve.
+    If a log without years runs over New Year's Eve (`is_over_new_year`), its second half of the year is the one before.
     """
 
     zone: tzinfo | None = None
     day: datetime | None = None
     example: datetime | None = None
-    turn: int = 13
+    is_over_new_year: bool = False
 
     def observe(self, moments: Iterable[datetime]) -> None:
         """Take the zone and the day from these times if they are not known yet."""
@@ -99,7 +99,7 @@ class TimeScale:
         runs over half a year, is not told from others.
         """
         if first.year == last.year == NO_YEAR and first.month - last.month > HALF:
-            self.turn = HALF + 1
+            self.is_over_new_year = True
 
     def normalise(self, moment: datetime) -> datetime:
         """Return the time without its zone, as a clock in `zone` shows it. The zone of this machine plays no part."""
@@ -116,7 +116,7 @@ class TimeScale:
     def _year_of(self, moment: datetime) -> int:
         """Return the year of a time without one: that in which it is nearest to the day of the other logs."""
         if self.day is None:
-            return NO_YEAR - (moment.month >= self.turn)
+            return NO_YEAR - (self.is_over_new_year and moment.month > HALF)
         months = moment.month - self.day.month
         return self.day.year - (months > HALF) + (months < -HALF)
 

@@ -20,8 +20,8 @@ from anyio import from_thread
 
 from skillstill.errors import Refusal
 from skillstill.tools.tables.catalogue import MAX_SCHEMA, STEPS, Table, columns_of, quoted_name, uri
+from skillstill.tools.tables.csv_cache import MAX_DELIMITED, CsvCache, load
 from skillstill.tools.tables.dates import DateNotation, add_dates
-from skillstill.tools.tables.loaded import MAX_DELIMITED, LoadedTables, load
 from skillstill.util.collations import add_collations
 from skillstill.workspace import Workspace
 
@@ -54,7 +54,7 @@ LIMITS = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
-LOADED = LoadedTables()  # of all calls of this process
+CSV_CACHE = CsvCache()  # of all calls of this process
 
 
 class Deadline:
@@ -340,7 +340,7 @@ def _load_delimited(
         raise Refusal(f"these CSV files have {size:,} bytes, at most {MAX_DELIMITED:,} are read: name fewer tables")
     for number, table in enumerate(texts[:room]):
         connection.execute(f"ATTACH ':memory:' AS text{number}")
-        LOADED.fill(connection, f"text{number}", workspace, table, loading.check)
+        CSV_CACHE.fill(connection, f"text{number}", workspace, table, loading.check)
     for table in texts[room:]:
         load(connection, "main", workspace, table, loading.check)
     return {table: f"text{number}" if number < room else "main" for number, table in enumerate(texts)}

@@ -15,8 +15,9 @@ from skillstill.facts.reader import Source, Unreadable
 from skillstill.facts.readers.data.delimited import read_delimited
 from skillstill.facts.readers.data.encoding import scan_text
 from skillstill.facts.readers.data.forms import Cell, FileHabits, Form, TextForm, infer_form
+from skillstill.facts.readers.data.naming import free_name
 from skillstill.facts.readers.data.numbers import NumberForm
-from skillstill.facts.readers.data.sheet import Manner, type_sheet
+from skillstill.facts.readers.data.sheet import Conventions, type_sheet
 from skillstill.tools.tables.catalogue import Table, quoted_name
 from skillstill.tools.tables.separators import BLANKS, split_fields
 from skillstill.util.text import clean
@@ -82,16 +83,11 @@ def _with_units(text: str, separator: str) -> str:
 
 def _titles(titles: Sequence[str], _: Sequence[str]) -> Sequence[str]:
     """Return the titles as they are written, no two alike in any case."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for index, title in enumerate(titles):
-        name = wanted = " ".join(clean(title).split()) or f"c{index + 1}"
-        number = 2
-        while name.lower() in taken:
-            name, number = f"{wanted}_{number}", number + 1
-        names.append(name)
-        taken.add(name.lower())
-    return names
+    taken: dict[str, str] = {}  # names by their small letters
+    for place, title in enumerate(titles, start=1):
+        name = free_name(" ".join(clean(title).split()) or f"c{place}", taken.keys())
+        taken[name.lower()] = name
+    return [*taken.values()]
 
 
 def _infer(bag: Mapping[str, float], habits: FileHabits | None = None) -> Form:
@@ -102,4 +98,4 @@ def _infer(bag: Mapping[str, float], habits: FileHabits | None = None) -> Form:
     return NumberForm(is_whole=True) if getattr(form, "order", "") == "compact" else TextForm()
 
 
-AS_WRITTEN = Manner(names=_titles, infer=_infer)
+AS_WRITTEN = Conventions(names=_titles, infer=_infer)

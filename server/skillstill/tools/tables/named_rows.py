@@ -61,7 +61,7 @@ class NamedRows:
 class Condition:
     """Values of a column that a question names by `words`, what that tells, and the rows that have them.
 
-    `different` are those of the values that are not just another one in other letters.
+    `distinct` has each of the values in one spelling.
     """
 
     column: str
@@ -70,7 +70,7 @@ class Condition:
     worth: float
     rows: int
     is_whole: bool
-    different: Sequence[Any] = ()
+    distinct: Sequence[Any] = ()
 
 
 def find_conditions(question: str, values: TableValues) -> Mapping[Table, Sequence[Condition]]:
@@ -112,7 +112,7 @@ def _best(several: Sequence[Condition]) -> Condition:
             by_words[each.words] += each.values
     spellings = [*by_words.values()][:SEVERAL]
     values = [value for alike in spellings for value in alike[:ALIKE]]
-    return replace(best, values=values, different=[alike[0] for alike in spellings])
+    return replace(best, values=values, distinct=[alike[0] for alike in spellings])
 
 
 def _told_once(conditions: Sequence[Condition]) -> Iterator[Condition]:
@@ -194,7 +194,7 @@ def _rows_of(
 
 def _met(condition: Condition, row: Mapping[str, Any]) -> Sequence[Any]:
     """Return the values of which rows like this one have one, that of the row if all are spellings of it."""
-    return condition.different if len(condition.different) > 1 else (row[condition.column],)
+    return condition.distinct if len(condition.distinct) > 1 else (row[condition.column],)
 
 
 def _best_rows(

@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import pytest
 from anyio import to_thread
-from skillstill.tools.tables import catalogue, database, loaded
+from skillstill.facts import files
+from skillstill.tools.tables import catalogue, csv_cache, database
 from skillstill.tools.tables.delimited import load_delimited
 from skillstill.types import Span
 
@@ -1002,8 +1003,8 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(table.path)
         load_delimited(connection, schema, table, *others)
 
-    monkeypatch.setattr(loaded, "load_delimited", load)
-    monkeypatch.setattr(loaded, "RECENT", 0)
+    monkeypatch.setattr(csv_cache, "load_delimited", load)
+    monkeypatch.setattr(files, "RECENT", 0)
     return found
 
 
@@ -1020,7 +1021,7 @@ async def test_a_csv_file_is_parsed_once_until_it_changes(tmp_path: Path, parsed
 async def test_a_csv_file_that_has_just_changed_is_not_believed_to_stay_so(
     tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loaded, "RECENT", 60_000_000_000)
+    monkeypatch.setattr(files, "RECENT", 60_000_000_000)
     write(tmp_path, {"a.csv": "n\n1\n"})
     for _ in range(2):
         assert await lines("sql", tmp_path, query="SELECT n FROM a") == ["1 rows: n", "1"]
@@ -1030,7 +1031,7 @@ async def test_a_csv_file_that_has_just_changed_is_not_believed_to_stay_so(
 async def test_of_kept_csv_files_the_oldest_goes_if_together_they_are_too_large(
     tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "LOADED", loaded.LoadedTables(20_000))  # each takes two pages of 4,096 bytes
+    monkeypatch.setattr(database, "CSV_CACHE", csv_cache.CsvCache(20_000))  # each takes two pages of 4,096 bytes
     write(tmp_path, {f"{name}.csv": "n\n1\n" for name in "abc"})
     for name in "abcbca":
         assert await lines("sql", tmp_path, query=f"SELECT n FROM {name}") == ["1 rows: n", "1"]
@@ -1056,7 +1057,7 @@ async def test_odd_file_names_are_opened_as_they_are(tmp_path: Path, name: str) 
 async def test_files_above_their_limits_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"a.csv": "a\n" + "1\n" * 100, "b.csv": "a\n1\n"})
     store(tmp_path / "c.db", "CREATE TABLE c(a)")
-    for module in (database, loaded):
+    for module in (database, csv_cache):
         monkeypatch.setattr(module, "MAX_DELIMITED", 100)
     monkeypatch.setattr(catalogue, "MAX_DATABASE", 100)
     assert "at most 100 are read" in await refused("sql", tmp_path, query="SELECT * FROM a")

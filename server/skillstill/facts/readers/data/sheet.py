@@ -116,8 +116,8 @@ class Infer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """What is made of titles and texts. The usual one gives names without quotes, and ISO dates."""
+class Conventions:
+    """What titles are called in SQL, and which forms texts have. The usual: names without quotes, and ISO dates."""
 
     names: Callable[[Sequence[str], Sequence[str]], Sequence[str]] = unique_names
     infer: Infer = infer_form
@@ -219,21 +219,21 @@ class _Column:
         return infer({**bag, **self.misfits}, habits)
 
 
-def type_sheet(sheet: Sheet, name: str, sink: Sink, manner: Manner = Manner()) -> LoadedTable:
+def type_sheet(sheet: Sheet, name: str, sink: Sink, conventions: Conventions = Conventions()) -> LoadedTable:
     """Read the sheet into the sink. Return the table with what all of its values say."""
     columns = [
         _Column(title, bag_of(texts), TextForm()) for title, texts in zip(sheet.titles, sheet.sample, strict=True)
     ]
     habits = _habits(columns)
     for column in columns:
-        column.form = TextForm() if column.title == SURPLUS else manner.infer(column.sample, habits)
+        column.form = TextForm() if column.title == SURPLUS else conventions.infer(column.sample, habits)
         column.is_left_out = column.title in ("", SURPLUS) and not any(column.sample)
     for attempt in range(1, ATTEMPTS + 1):
         notes = Notes()
-        rows = _read(sheet, columns, sink, notes, manner)
-        if attempt == ATTEMPTS or not _improve(columns, habits, manner.infer):
+        rows = _read(sheet, columns, sink, notes, conventions)
+        if attempt == ATTEMPTS or not _improve(columns, habits, conventions.infer):
             break
-    return _loaded(sheet, name, rows, columns, notes, manner)
+    return _loaded(sheet, name, rows, columns, notes, conventions)
 
 
 def _habits(columns: Sequence[_Column]) -> FileHabits:
@@ -245,10 +245,10 @@ def _habits(columns: Sequence[_Column]) -> FileHabits:
     return FileHabits(marks, known[0] if len(set(known)) == 1 else "")
 
 
-def _read(sheet: Sheet, columns: Sequence[_Column], sink: Sink, notes: Notes, manner: Manner) -> int:
+def _read(sheet: Sheet, columns: Sequence[_Column], sink: Sink, notes: Notes, conventions: Conventions) -> int:
     """Read the sheet once, in the present forms. Return the number of rows."""
     kept = [(place, column) for place, column in enumerate(columns) if not column.is_left_out]
-    names = _names(columns, sheet.position, manner)
+    names = _names(columns, sheet.position, conventions)
     sink.create([(name, column.form.kind) for name, (_, column) in zip(names, kept, strict=True)])
     for column in columns:
         column.begin()
@@ -275,17 +275,17 @@ def _improve(columns: Sequence[_Column], habits: FileHabits, infer: Infer) -> bo
     return changed
 
 
-def _names(columns: Sequence[_Column], position: str, manner: Manner) -> list[str]:
+def _names(columns: Sequence[_Column], position: str, conventions: Conventions) -> list[str]:
     """Return the names of the columns that are kept; a left out one still counts as a place."""
-    names = manner.names([column.title for column in columns], [position])
+    names = conventions.names([column.title for column in columns], [position])
     return [name for name, column in zip(names, columns, strict=True) if not column.is_left_out]
 
 
 def _loaded(
-    sheet: Sheet, name: str, rows: int, columns: Sequence[_Column], notes: Notes, manner: Manner
+    sheet: Sheet, name: str, rows: int, columns: Sequence[_Column], notes: Notes, conventions: Conventions
 ) -> LoadedTable:
     kept = [column for column in columns if not column.is_left_out]
-    names = _names(columns, sheet.position, manner)
+    names = _names(columns, sheet.position, conventions)
     loaded = tuple(
         column.profile.column(own, column.title, column.form.kind, column.form.unit)
         for own, column in zip(names, kept, strict=True)

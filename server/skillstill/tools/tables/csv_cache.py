@@ -1,23 +1,23 @@
 """CSV files as databases in memory. Those that were read last are kept, so that the next call need not parse them."""
 
 import sqlite3
-import time
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 from threading import Lock
 
+from skillstill.facts.files import Stamp
 from skillstill.tools.tables.catalogue import Table
 from skillstill.tools.tables.delimited import load_delimited
 from skillstill.workspace import Workspace
 
 MAX_DELIMITED = 50_000_000  # bytes of the CSV files of one call: they are held in memory
 MAX_KEPT = 100_000_000  # bytes of all databases that are kept
-RECENT = 2_000_000_000  # ns: a file that changed so shortly before it was read may change again within one clock tick
 
-Content = tuple[str, int, int, int, int, str, str]  # a file as it is now, and what is read of it
+Content = tuple[Path, Stamp, str, str]  # a file, as it is now, and the name and the separator of its table
 
 
-class LoadedTables:
+class CsvCache:
     """The databases of the CSV files that were read last, as bytes: each holds one table."""
 
     def __init__(self, most: int = MAX_KEPT) -> None:
@@ -28,7 +28,9 @@ class LoadedTables:
         self, connection: sqlite3.Connection, schema: str, workspace: Workspace, table: Table, check: Callable[[], None]
     ) -> None:
         """Put a CSV file's table into an attached, empty database. Raise Refusal if it cannot be read."""
-        content = _content(workspace, table)
+        file = workspace.resolve(table.path)
+        stamp = Stamp.of(file.stat())
+        content = file, stamp, table.name, table.separator
         with self._lock:
             pages = self._kept.get(content)
             if pages:
@@ -36,7 +38,7 @@ class LoadedTables:
         if pages:
             connection.deserialize(pages, name=schema)
             return
-        is_settled = time.time_ns() - max(content[2:4]) >= RECENT
+        is_settled = stamp.is_settled
         load(connection, schema, workspace, table, check)
         if is_settled:
             self._keep(content, connection.serialize(name=schema))
@@ -54,9 +56,3 @@ def load(
     """Make a table of a CSV file. Raise Refusal if it cannot be read."""
     data = workspace.read(table.path, MAX_DELIMITED, in_any_encoding=True)
     load_delimited(connection, schema, table, data, check)
-
-
-def _content(workspace: Workspace, table: Table) -> Content:
-    file = workspace.resolve(table.path)
-    found = file.stat()
-    return str(file), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, table.name, table.separator
